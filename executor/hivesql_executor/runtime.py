@@ -55,6 +55,13 @@ class Clock:
         return replace(self, sleep=cancelled.wait) if self.sleep is time.sleep else self
 
 
+@dataclass(slots=True)
+class CurrentRoles:
+    """The names of the roles that a session has in force; None before anybody asked."""
+
+    names: frozenset[str] | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
     """Everything with an effect that a statement may use.
@@ -79,6 +86,7 @@ class Runtime:
     """Rows that the caller handed to the statement, by the name under which it reads them."""
     once: Once | None = None
     """Recorded with the statement's commit, so that it cannot happen twice."""
+    roles: CurrentRoles = field(default_factory=CurrentRoles)
     on_open: Callable[[int], None] = lambda txn_id: None
     """Told of each transaction that is opened."""
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
     from hivesql_planner.locks.lock import Lock, LockType, ObjectLock, Operation
     from hivesql_planner.model.functions import StoredFunction
+    from hivesql_planner.model.privileges import Grant, Principal, PrivilegeObject, RoleGrant
     from hivesql_planner.model.statistics import Statistics, StatisticsChange
     from hivesql_planner.model.table import Database, Partition, Table, TableName
     from hivesql_planner.predicates.partitions import PartitionTest
@@ -422,6 +423,26 @@ class CatalogStore(Protocol):
     ) -> Statistics: ...
 
 
+class AuthorizationStore(Protocol):
+    """Roles and privileges.
+
+    What makes no sense for them is an ``AuthorizationError``.
+    """
+
+    def role_names(self) -> tuple[str, ...]: ...
+    def role_grants(self, principal: Principal) -> tuple[RoleGrant, ...]: ...
+    def role_members(self, role: str) -> tuple[RoleGrant, ...]: ...
+    def create_role(self, name: str, owner: str | None) -> None: ...
+    def drop_role(self, name: str) -> None: ...
+    def grant_role(self, new: RoleGrant, /) -> None: ...
+    def revoke_role(self, role: str, principal: Principal, *, option_only: bool) -> None: ...
+    def grants(
+        self, about: PrivilegeObject | None = None, principal: Principal | None = None
+    ) -> tuple[Grant, ...]: ...
+    def grant_privileges(self, new: Collection[Grant]) -> None: ...
+    def revoke_privileges(self, old: Collection[Grant], *, option_only: bool) -> None: ...
+
+
 class TransactionStore(Protocol):
     """Transactions, their snapshots and write ids."""
 
@@ -507,6 +528,7 @@ class MoveNotes(Protocol):
 
 class Metastore(
     CatalogStore,
+    AuthorizationStore,
     TransactionStore,
     LockQueue,
     ObjectLocks,

@@ -8,6 +8,14 @@ from typing import TYPE_CHECKING
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.show.show import describe, show
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.statements.authorization import (
+    CreateRole,
+    GrantPrivileges,
+    GrantRoles,
+    SetRole,
+    ShowGrant,
+    ShowRoles,
+)
 from hivesql_planner.statements.bound import (
     AbortCompactions,
     AbortTransactions,
@@ -56,6 +64,12 @@ def run_command(statement: Statement, txn: Transaction | None, runtime: Runtime)
 
             assert txn is not None
             return write_directory(statement, txn, runtime)
+        case (
+            GrantPrivileges() | GrantRoles() | CreateRole() | SetRole() | ShowRoles() | ShowGrant()
+        ):
+            from hivesql_executor.statements.authorization import run_authorization
+
+            return run_authorization(statement, runtime)
         case _:
             return _run_on_files(statement, txn, runtime)
     return Outcome()

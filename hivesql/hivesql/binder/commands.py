@@ -1,15 +1,22 @@
-"""USE, SHOW, DESCRIBE, ABORT and settings."""
+"""USE, SHOW, DESCRIBE, LOCK, GRANT and REVOKE."""
 
 from __future__ import annotations
 
 from hivesql.binder.targets import existing
 from hivesql.binding import Binding
+from hivesql.dialect.nodes.authorization import (
+    GrantPrivilegesBody,
+    ObjectOfPrivilege,
+    ShowGrantBody,
+)
 from hivesql.dialect.nodes.commands import DescribeBody, LockBody, ShowBody, UseBody
 from hivesql.dialect.tokens import Name, TableRef
 from hivesql_planner.compaction.request import CompactionFilter
-from hivesql_planner.errors import SemanticError
-from hivesql_planner.model.table import TableName, partition_name
+from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.privileges import PrivilegeObject
+from hivesql_planner.model.table import TEMPORARY, TableName, partition_name
 from hivesql_planner.settings.transaction_keys import DUMMY_TXN_MANAGER
+from hivesql_planner.statements.authorization import GrantPrivileges, ShowGrant
 from hivesql_planner.statements.bound import (
     COMPACTION_COLUMNS,
     Describe,
@@ -103,3 +110,31 @@ def _compactions(body: ShowBody, binding: Binding) -> CompactionFilter:
             error = SemanticError(f"SHOW COMPACTIONS has no column {key.column}: it has {known}")
             binding.fail(error, name.start)
     return body.compactions
+
+
+def bind_grant(body: GrantPrivilegesBody, binding: Binding) -> GrantPrivileges:
+    """Bind GRANT and REVOKE: the table, and its partition where one is named, must be there."""
+    about = body.about
+    if about.table is not None:
+        table = binding.table(about.table)
+        if table.name.database.startswith(TEMPORARY):
+            binding.fail(NotSupported("privileges on temporary tables"), about.table.start)
+        if about.partition is not None:
+            binding.matching(table, about.partition)
+    return GrantPrivileges(
+        privileges=body.privileges, about=_named(about, binding), principals=body.principals,
+        option=body.option, revokes=body.revokes,
+    )  # fmt: skip
+
+
+def bind_show_grant(body: ShowGrantBody, binding: Binding) -> ShowGrant:
+    """Bind SHOW GRANT: of what is not there nobody has privileges, as in Hive."""
+    about = _named(body.about, binding) if body.about else None
+    return ShowGrant(principal=body.principal, about=about)
+
+
+def _named(about: ObjectOfPrivilege, binding: Binding) -> PrivilegeObject:
+    if about.table is not None:
+        return PrivilegeObject.of(about.table.full(binding.database))
+    assert about.database is not None
+    return PrivilegeObject(about.database.text)

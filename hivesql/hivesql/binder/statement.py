@@ -59,6 +59,8 @@ BINDERS = {
     "LockBody": "commands.bind_lock",
     "ShowBody": "commands.bind_show",
     "UseBody": "commands.bind_use",
+    "GrantPrivilegesBody": "commands.bind_grant",
+    "ShowGrantBody": "commands.bind_show_grant",
     "CreateMacroBody": "functions.bind_create_macro",
     "DropFunctionBody": "functions.bind_drop_function",
     "StoreFunctionBody": "functions.bind_store_function",

@@ -150,6 +150,8 @@ KEYS: Mapping[str, Setting] = _table(
         (name, default, kind, f"No effect here. In Hive: {meaning}")
         for name, default, kind, meaning in _WITHOUT_EFFECT
     ),
+    ("hive.users.in.admin.role", "", "text",
+     "Users, separated by commas, who may act as administrators: they SET ROLE ADMIN."),
     ("hivesql.compactor.inline", "true", "bool",
      "ALTER TABLE … COMPACT runs the compaction and the cleaner before it returns."),
     ("hivesql.idempotency.retention", "30d", "duration",

@@ -12,6 +12,14 @@ from hivesql_planner.compaction.request import (
     CompactionDetails,
     CompactionFilter,
 )
+from hivesql_planner.statements.authorization import (
+    CreateRole,
+    GrantPrivileges,
+    GrantRoles,
+    SetRole,
+    ShowGrant,
+    ShowRoles,
+)
 from hivesql_planner.statements.functions import (
     CreateFunction,
     CreateMacro,
@@ -24,6 +32,7 @@ from hivesql_planner.statements.functions import (
 if TYPE_CHECKING:
     from hivesql_planner.model.table import Database, FileFormat, Partition, Table, TableName
     from hivesql_planner.relations import Expr, Query, Scan, Source
+    from hivesql_planner.statements.authorization import AuthorizationStatement
     from hivesql_planner.statements.ddl import DdlStatement
     from hivesql_planner.statements.functions import Macro, OwnFunction
 
@@ -359,6 +368,7 @@ Statement = Union[
     StoreFunction,
     DropStoredFunction,
     ReloadFunctions,
+    "AuthorizationStatement",
     CompactTable,
     AbortCompactions,
     AbortTransactions,
@@ -388,14 +398,20 @@ WITHOUT_LOCKS = (
     CompactTable,
     CreateFunction,
     CreateMacro,
+    CreateRole,
     Describe,
     DropFunction,
     EndTransaction,
     Explain,
+    GrantPrivileges,
+    GrantRoles,
     LockObject,
     ReloadFunctions,
+    SetRole,
     SetSetting,
     Show,
+    ShowGrant,
+    ShowRoles,
     StartTransaction,
     UseDatabase,
 )

@@ -26,6 +26,7 @@ from hivesql_executor.metastore.database.catalog import (
     statistics_changes,
     statistics_rows,
 )
+from hivesql_executor.metastore.database.catalog import grants as grant_rows
 from hivesql_executor.metastore.database.catalog import partitions as partition_rows
 from hivesql_executor.metastore.database.catalog import tables as catalog
 from hivesql_executor.metastore.database.connection import Rdbms
@@ -95,6 +96,21 @@ class CatalogCalls(Calls):
     def count_changes(self, changes: Collection[StatisticsChange]) -> None:
         """Add what was written outside of transactions to what is known."""
         self._change(lambda db: statistics_changes.count(db, 0, changes))
+
+
+class AuthorizationCalls(Calls):
+    """Roles and privileges."""
+
+    role_names = reading(grant_rows.role_names)
+    role_grants = reading(grant_rows.role_grants)
+    role_members = reading(grant_rows.role_members)
+    create_role = changing(grant_rows.create_role)
+    drop_role = changing(grant_rows.drop_role)
+    grant_role = changing(grant_rows.grant_role)
+    revoke_role = changing(grant_rows.revoke_role)
+    grants = reading(grant_rows.grants)
+    grant_privileges = changing(grant_rows.grant_privileges)
+    revoke_privileges = changing(grant_rows.revoke_privileges)
 
 
 class CompactionCalls(Calls):
@@ -214,6 +230,7 @@ class ObjectLockCalls(Calls):
 
 class DatabaseMetastore(
     CatalogCalls,
+    AuthorizationCalls,
     TransactionCalls,
     CompactionCalls,
     NotificationCalls,

@@ -8,6 +8,7 @@ from pathlib import Path
 from sqlalchemy import Connection, insert, inspect, select, text
 
 from hivesql_executor.metastore.database import schema
+from hivesql_executor.metastore.database.catalog import grants
 from hivesql_executor.metastore.database.catalog import tables as catalog
 from hivesql_executor.metastore.database.migrations.known_revisions import REVISIONS
 from hivesql_executor.metastore.database.notification_schema import notification_sequence as _  # noqa: F401 - makes the tables known
@@ -80,3 +81,4 @@ def _seed(db: Connection, warehouse: str) -> None:
     db.execute(insert(schema.txns).values(seed | {"user": "", "host": ""}))
     default = Database(name="default", location=warehouse, comment="Default Hive database")
     catalog.create_database(db, default, warehouse, if_not_exists=True)
+    grants.seed_roles(db)

@@ -14,6 +14,7 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
+    SmallInteger,
     String,
     Table,
     Text,
@@ -213,6 +214,52 @@ function_resources = _listed(
     _needed("RESOURCE_TYPE", "type", Integer()),
     _c("RESOURCE_URI", "place", _Path),
 )
+roles = _generated(
+    "ROLES",
+    _pk("ROLE_ID", "id", generated=True),
+    _needed("CREATE_TIME", "created_at", Integer()),
+    _c("OWNER_NAME", "owner", _Name),
+    _c("ROLE_NAME", "name", _Name, unique=True),
+)
+
+
+def _granted(name: str, key: str, *columns: Column[Any]) -> Table:
+    return _generated(
+        name,
+        _pk(key, "id", generated=True),
+        *columns,
+        _needed("GRANT_OPTION", "option", SmallInteger()),
+        _c("GRANTOR", "grantor", _Name),
+        _c("GRANTOR_TYPE", "grantor_type", _Name),
+        _c("PRINCIPAL_NAME", "principal", _Name),
+        _c("PRINCIPAL_TYPE", "principal_type", _Name),
+    )
+
+
+role_map = _granted(
+    "ROLE_MAP",
+    "ROLE_GRANT_ID",
+    _needed("ADD_TIME", "created_at", Integer()),
+    _c("ROLE_ID", "owner_id", _Id),
+)
+database_privileges = _granted(
+    "DB_PRIVS",
+    "DB_GRANT_ID",
+    _needed("CREATE_TIME", "created_at", Integer()),
+    _c("DB_ID", "owner_id", _Id),
+    _c("DB_PRIV", "privilege", _Name),
+    _c("AUTHORIZER", "authorizer", _Name),
+)
+table_privileges = _granted(
+    "TBL_PRIVS",
+    "TBL_GRANT_ID",
+    _needed("CREATE_TIME", "created_at", Integer()),
+    _c("TBL_ID", "owner_id", _Id),
+    _c("TBL_PRIV", "privilege", _Name),
+    _c("AUTHORIZER", "authorizer", _Name),
+)
+Index("DBPRIVILEGEINDEX", database_privileges.c.owner_id)
+Index("TABLEPRIVILEGEINDEX", table_privileges.c.owner_id)
 version = Table(
     "VERSION",
     metadata,

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from hivesql_executor.metastore.api import BegunMoves, Done, Move, Once
+from hivesql_executor.metastore.hms.authorization import AuthorizationCalls
 from hivesql_executor.metastore.hms.client import Client
 from hivesql_executor.metastore.hms.notifications import NotificationCalls
 from hivesql_executor.metastore.hms.transactions import KEYS
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from hivesql_planner.model.table import Database, Table
 
 
-class HiveMetastore(NotificationCalls):
+class HiveMetastore(NotificationCalls, AuthorizationCalls):
     """Metastore over Thrift; a method may be several calls, and then is not one transaction."""
 
     def __init__(self, client: Client) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, Union
 
 from hivesql.dialect.slices import PartitionFilter
 from hivesql_planner.compaction.request import NO_FILTER, CompactionFilter, OrderKey
+from hivesql_planner.statements.authorization import CreateRole, GrantRoles, SetRole, ShowRoles
 from hivesql_planner.statements.bound import (
     AbortCompactions,
     AbortTransactions,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
     from hivesql.dialect.nodes.alter import AlterBodies
+    from hivesql.dialect.nodes.authorization import AuthorizationBodies
     from hivesql.dialect.nodes.ddl import DefinitionBodies
     from hivesql.dialect.nodes.dml import DirectoryBody
     from hivesql.dialect.nodes.functions import FunctionBodies
@@ -104,6 +106,10 @@ Bound = (
     | SessionFiles
     | SetSetting
     | StartTransaction
+    | GrantRoles
+    | CreateRole
+    | SetRole
+    | ShowRoles
 )
 """Statements without a name that has to be looked up: what is parsed is bound."""
 
@@ -114,6 +120,7 @@ Body = Union[
     "DefinitionBodies",
     "AlterBodies",
     "FunctionBodies",
+    "AuthorizationBodies",
     UseBody,
     LockBody,
     ShowBody,

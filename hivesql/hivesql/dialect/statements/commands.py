@@ -1,13 +1,13 @@
-"""USE, SHOW, DESCRIBE, ABORT and settings."""
+"""USE, SHOW, DESCRIBE, ABORT, LOCK, settings, START TRANSACTION and its end."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections.abc import Callable
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
-from hivesql.dialect.nodes.commands import DescribeBody, ShowBody, UseBody
+from hivesql.dialect.nodes.commands import DescribeBody, LockBody, ShowBody, UseBody
 from hivesql.dialect.statements.clauses import parse_chosen, parse_partition
 from hivesql.dialect.statements.clauses import parse_properties as parse_properties
 from hivesql.dialect.statements.compaction import parse_abort_compactions, parse_show_compactions
@@ -18,12 +18,19 @@ from hivesql_planner.model.table import OwnerType
 from hivesql_planner.statements.bound import (
     AbortCompactions,
     AbortTransactions,
+    EndTransaction,
     FileSystemShell,
     SessionFiles,
     SetSetting,
+    StartTransaction,
 )
 
-_SHOW_REFUSED = ("current", "grant", "roles", "principals", "resource", "index", "role")
+if TYPE_CHECKING:
+    from hivesql.dialect.nodes.authorization import ShowGrantBody
+    from hivesql_planner.statements.authorization import ShowRoles
+
+_SHOW_REFUSED = ("resource", "index")
+_SHOW_ROLES = ("current", "roles", "principals", "role")
 
 
 _OWNERS: dict[str, OwnerType] = {"user": "USER", "role": "ROLE", "group": "GROUP"}
@@ -61,9 +68,14 @@ def parse_use(cursor: Cursor) -> UseBody:
     return UseBody(name)
 
 
-def parse_show(cursor: Cursor) -> ShowBody:
+def parse_show(cursor: Cursor) -> ShowBody | ShowGrantBody | ShowRoles:
     """SHOW …."""
     cursor.expect("show")
+    if cursor.at("grant") or any(map(cursor.at, _SHOW_ROLES)):
+        # Imported late: hardly anybody asks for it.
+        from hivesql.dialect.statements.authorization import parse_show_grant, parse_show_roles
+
+        return parse_show_grant(cursor) if cursor.at("grant") else parse_show_roles(cursor)
     token = cursor.next()
     word = token.value if token.kind is Kind.WORD else ""
     if word in _SHOW_REFUSED:
@@ -294,7 +306,7 @@ def parse_set(text: StatementText) -> SetSetting:
     first = rest.split()[0].lower()
     if zone := _TIME_ZONE.fullmatch(rest):
         return SetSetting(key="hive.local.time.zone", value=zone[1].strip("'\""))
-    if first in ("role", "autocommit", "time"):
+    if first in ("autocommit", "time"):
         raise at(NotSupported(f"SET {rest.partition(' ')[0].upper()}"), text, 0)
     key, equals, value = rest.partition("=")
     key = key.strip()
@@ -341,3 +353,65 @@ def parse_dfs(text: StatementText) -> FileSystemShell:
     if not words:
         raise at(ParseError("expected a command after DFS, such as -ls"), text, 0)
     return FileSystemShell(arguments=tuple(words))
+
+
+def parse_start(cursor: Cursor) -> StartTransaction:
+    """START TRANSACTION [ISOLATION LEVEL SNAPSHOT] [READ ONLY | READ WRITE]."""
+    cursor.expect("start", "transaction")
+    read_only = False
+    while not cursor.at_end:
+        if cursor.take("isolation", "level"):
+            if not cursor.take("snapshot"):
+                cursor.refuse(f"ISOLATION LEVEL {cursor.peek().text.upper()} (only SNAPSHOT)")
+        else:
+            cursor.expect("read")
+            read_only = cursor.take("only")
+            if not read_only:
+                cursor.expect("write")
+        if not cursor.take(","):
+            break
+    cursor.end()
+    return StartTransaction(read_only=read_only)
+
+
+def parse_begin(cursor: Cursor) -> StartTransaction:
+    """BEGIN [TRANSACTION | WORK]."""
+    cursor.expect("begin")
+    if not cursor.take("transaction"):
+        cursor.take("work")
+    cursor.end()
+    return StartTransaction()
+
+
+def parse_end(cursor: Cursor) -> EndTransaction:
+    """COMMIT [WORK], ROLLBACK [WORK]."""
+    commit = cursor.next().is_("commit")
+    cursor.take("work")
+    if cursor.at("to"):
+        cursor.refuse("ROLLBACK TO a savepoint")
+    cursor.end()
+    return EndTransaction(commit=commit)
+
+
+def parse_lock(cursor: Cursor) -> LockBody:
+    """LOCK TABLE t [PARTITION (…)] mode, LOCK DATABASE d mode; UNLOCK of both."""
+    locks = cursor.next().is_("lock")
+    table = database = partition = None
+    if cursor.take("database") or cursor.take("schema"):
+        database = cursor.name("a database name")
+    else:
+        cursor.expect("table")
+        table = cursor.table()
+        if cursor.at("partition"):
+            partition = parse_partition(cursor, dynamic=False)
+    mode = _mode(cursor) if locks else None
+    cursor.end()
+    return LockBody(table=table, database=database, partition=partition, mode=mode)
+
+
+def _mode(cursor: Cursor) -> Literal["SHARED", "EXCLUSIVE"]:
+    if cursor.take("shared"):
+        return "SHARED"
+    if not cursor.take("exclusive"):
+        cursor.fail("expected SHARED or EXCLUSIVE")
+    return "EXCLUSIVE"

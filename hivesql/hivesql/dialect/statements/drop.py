@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hivesql.dialect.nodes.ddl import DropDatabaseBody, DropTableBody
 from hivesql.dialect.nodes.functions import DropFunctionBody, DropStoredFunctionBody
 from hivesql.dialect.tokens import Cursor, Kind
 from hivesql_planner.statements.bound import DropKind
 
-_DROP_REFUSED = ("temporary", "role", "index", "macro", "scheduled",
+if TYPE_CHECKING:
+    from hivesql_planner.statements.authorization import CreateRole
+
+_DROP_REFUSED = ("temporary", "index", "macro", "scheduled",
                  "resource", "dataconnector")  # fmt: skip
 
 
@@ -16,13 +21,17 @@ _FUNCTIONS = (("function",), ("temporary", "function"), ("temporary", "macro"))
 
 def parse_drop(
     cursor: Cursor,
-) -> DropDatabaseBody | DropTableBody | DropFunctionBody | DropStoredFunctionBody:
-    """DROP DATABASE, TABLE, VIEW, MATERIALIZED VIEW, FUNCTION or MACRO."""
+) -> DropDatabaseBody | DropTableBody | DropFunctionBody | DropStoredFunctionBody | CreateRole:
+    """DROP DATABASE, TABLE, VIEW, MATERIALIZED VIEW, FUNCTION, MACRO or ROLE."""
     cursor.expect("drop")
     if any(cursor.at(*words) for words in _FUNCTIONS):
         from hivesql.dialect.statements.functions import parse_drop_function
 
         return parse_drop_function(cursor)
+    if cursor.at("role"):
+        from hivesql.dialect.statements.authorization import parse_role
+
+        return parse_role(cursor, drops=True)
     token = cursor.next()
     if token.kind is Kind.WORD and token.value in _DROP_REFUSED:
         cursor.refuse(f"DROP {token.text.upper()}", token)

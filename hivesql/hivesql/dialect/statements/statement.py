@@ -8,14 +8,17 @@ from hivesql.dialect.nodes.commands import Body, ExplainBody, Tree
 from hivesql.dialect.statements.commands import (
     KINDS,
     parse_abort,
+    parse_begin,
     parse_describe,
     parse_dfs,
+    parse_end,
     parse_files,
+    parse_lock,
     parse_set,
     parse_show,
+    parse_start,
     parse_use,
 )
-from hivesql.dialect.statements.transactions import parse_begin, parse_end, parse_lock, parse_start
 from hivesql.dialect.tokens import Cursor, Kind, at, tokenize
 from hivesql.script import StatementText
 from hivesql_planner.errors import NotSupported, ParseError
@@ -25,8 +28,6 @@ _REFUSED = {
     "import": "IMPORT",
     "repl": "REPL",
     "kill": "KILL QUERY",
-    "grant": "GRANT",
-    "revoke": "REVOKE",
     "optimize": "OPTIMIZE TABLE",
     "prepare": "PREPARE",
     "execute": "EXECUTE",
@@ -70,7 +71,7 @@ def parse(text: StatementText, *, every_row: bool = False) -> Tree:
         return Tree(text, parse_dfs(text))
     if first in ("add", "list", "delete") and second in KINDS:
         return Tree(text, parse_files(text))
-    if first in ("set", "reset"):
+    if first in ("set", "reset") and (first, second) != ("set", "role"):
         return Tree(text, parse_set(text))
     cursor = Cursor(text, tokenize(text, every_row=every_row))
     try:
@@ -115,6 +116,18 @@ def _parser_of(word: str) -> Callable[[Cursor], Body] | None:
             from hivesql.dialect.statements.drop import parse_drop
 
             return parse_drop
+        case "grant":
+            from hivesql.dialect.statements.authorization import parse_grant
+
+            return parse_grant
+        case "revoke":
+            from hivesql.dialect.statements.authorization import parse_revoke
+
+            return parse_revoke
+        case "set":
+            from hivesql.dialect.statements.authorization import parse_set_role
+
+            return parse_set_role
         case "reload":
             from hivesql.dialect.statements.functions import parse_reload
 

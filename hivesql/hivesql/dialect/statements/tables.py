@@ -32,7 +32,6 @@ from hivesql_planner.model.table import FileFormat
 _SELF_DESCRIBING: dict[str, FileFormat] = {"orc": "orc", "parquet": "parquet", "avro": "avro"}
 
 _CREATE_REFUSED = {
-    "role": "CREATE ROLE",
     "scheduled": "CREATE SCHEDULED QUERY",
     "remote": "CREATE REMOTE DATABASE",
     "index": "CREATE INDEX",
@@ -57,6 +56,10 @@ def parse_create(cursor: StatementReader) -> Body:
 
         is_macro = cursor.peek(1).value == "macro"
         return parse_create_macro(cursor) if is_macro else parse_create_function(cursor)
+    if token.is_("role"):
+        from hivesql.dialect.statements.authorization import parse_role
+
+        return parse_role(cursor, drops=False)
     if token.is_("temporary") and cursor.peek(1).value not in ("table", "external"):
         cursor.refuse(f"CREATE TEMPORARY {cursor.peek(1).text.upper()}")
     if token.is_("database") or token.is_("schema"):

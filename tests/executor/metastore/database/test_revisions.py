@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,16 @@ from sqlalchemy import Connection, inspect, text, update
 from hivesql_executor.metastore.database import revisions
 from hivesql_executor.metastore.database.connection import Rdbms
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
-from hivesql_executor.metastore.database.schema import dbs, key_constraints, object_locks, revision
+from hivesql_executor.metastore.database.schema import (
+    database_privileges,
+    dbs,
+    key_constraints,
+    object_locks,
+    revision,
+    role_map,
+    roles,
+    table_privileges,
+)
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import Column, Table, TableName
 
@@ -93,9 +103,36 @@ def test_a_copy_of_a_prepared_metastore_is_a_new_one(
     copy = contents(prepared(backend, "/warehouse"))
     created = dbs.c.created_at.name
     for tables in (new, copy):
-        for row in tables[dbs.name][1]:
+        for row in (*tables[dbs.name][1], *tables[roles.name][1]):
             assert row.pop(created)
     assert copy == new
+
+
+def test_owners_get_their_privileges_when_these_are_first_kept(metastore_url: str) -> None:
+    store = DatabaseMetastore.open(metastore_url, "/wh")
+    names = {None: "nobodys", "ann": "hers", "bob": "his"}
+    for owner, name in names.items():
+        table = Table(name=TableName("default", name), location="", columns=(), owner=owner)
+        store.create_table(table)
+    new = [replace(one, created_at=0) for one in store.grants()]
+    store.close()
+    rdbms = Rdbms(metastore_url)
+
+    def go_back(db: Connection) -> None:
+        for one in (roles, role_map, database_privileges, table_privileges):
+            one.drop(db)
+        db.execute(update(revision).values(revision="0006"))
+
+    rdbms.write(go_back)
+    rdbms.close()
+    store = DatabaseMetastore.open(metastore_url, "/wh")
+    raised = store.grants()
+    assert {one.principal.name for one in raised} == {"ann", "bob"}
+    assert [replace(one, created_at=0) for one in raised] == new
+    assert all(one.created_at for one in raised)
+    assert store.role_names() == ("admin", "public")
+    store.create_role("readers", "ann")
+    store.close()
 
 
 def test_a_database_of_an_earlier_release_is_recognised(metastore_url: str) -> None:

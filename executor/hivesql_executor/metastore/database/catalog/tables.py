@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Select, bindparam, delete, insert, select, up
 
 from hivesql_executor.metastore.api import TableNote
 from hivesql_executor.metastore.database import history_cleanup as cleanup
-from hivesql_executor.metastore.database.catalog import functions, table_rows
+from hivesql_executor.metastore.database.catalog import functions, grants, table_rows
 from hivesql_executor.metastore.database.catalog.catalog_values import database_of
 from hivesql_executor.metastore.database.catalog.partition_storage import (
     keep_columns,
@@ -33,7 +33,7 @@ from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.model.materialized import MATERIALIZED, Materialized
 from hivesql_planner.model.names import check_database, check_table
-from hivesql_planner.model.table import Database, Table, TableName
+from hivesql_planner.model.table import TEMPORARY, Database, Table, TableName
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -114,7 +114,7 @@ def databases(db: Connection) -> tuple[str, ...]:
 
 def drop_database(db: Connection, name: str, *, cascade: bool = False) -> None:
     """Drop an empty database, or with ``cascade`` any but ``default``."""
-    database_id = _database_id(db, name)
+    dropped = _database_id(db, name)
     if name.lower() == "default":
         raise SemanticError("Can not drop default database")
     names = tables(db, name)
@@ -124,7 +124,7 @@ def drop_database(db: Connection, name: str, *, cascade: bool = False) -> None:
             "Drop them first, or use DROP DATABASE … CASCADE",
             code=10042,
         )
-    if not cascade and functions.has_functions(db, database_id):
+    if not cascade and functions.has_functions(db, dropped):
         raise SemanticError(
             f"Database {name.lower()} is not empty. One or more functions exist. "
             "Drop them first, or use DROP DATABASE … CASCADE",
@@ -134,16 +134,17 @@ def drop_database(db: Connection, name: str, *, cascade: bool = False) -> None:
     # Tables that materialized views were made from cannot go before these.
     for table_name, _ in sorted(found, key=lambda pair: not _is_materialized(pair[1])):
         drop_table(db, table_name)
-    functions.drop_functions_of(db, database_id)
-    db.execute(delete(database_params).where(database_params.c.owner_id == database_id))
-    db.execute(delete(dbs).where(dbs.c.id == database_id))
+    functions.drop_functions_of(db, dropped)
+    grants.forget_database(db, dropped)
+    db.execute(delete(database_params).where(database_params.c.owner_id == dropped))
+    db.execute(delete(dbs).where(dbs.c.id == dropped))
     note(db, Event(kind=EventKind.DROP_DATABASE, database=name.lower()))
 
 
 def create_table(db: Connection, new: Table, *, if_not_exists: bool = False) -> Table:
     """Add a table or view and return it with its id, its location and its time of creation."""
     name = new.name.lower()
-    database_id = _database_id(db, name.database)
+    home = _database_id(db, name.database)
     if _table_row(db, name) is not None:
         if if_not_exists:
             return table(db, name)
@@ -155,7 +156,9 @@ def create_table(db: Connection, new: Table, *, if_not_exists: bool = False) -> 
     placed = replace(
         new, name=name, location=location, created_at=new.created_at or now(db) // 1000
     )
-    created = table_rows.add_table(db, database_id, placed)
+    created = table_rows.add_table(db, home, placed)
+    if not name.database.startswith(TEMPORARY):
+        grants.grant_to_owner(db, created, placed.owner)
     note_change(db, EventKind.CREATE_TABLE, name, created)
     return table(db, name)
 
@@ -187,8 +190,7 @@ def table_id(db: Connection, name: TableName, *, lock: bool = False) -> int:
 
 def tables(db: Connection, database: str) -> tuple[TableName, ...]:
     """Tables and views of a database, sorted."""
-    database_id = _database_id(db, database)
-    found = db.scalars(TABLES, {"owner": database_id})
+    found = db.scalars(TABLES, {"owner": _database_id(db, database)})
     return tuple(TableName(database.lower(), one) for one in sorted(found))
 
 
@@ -255,6 +257,7 @@ def drop_table(db: Connection, name: TableName) -> None:
     for start in range(0, len(ids), _CHUNK):
         table_rows.delete_partitions(db, ids[start : start + _CHUNK])
     note_change(db, EventKind.DROP_TABLE, name, found)
+    grants.forget_table(db, found)
     table_rows.delete_table(db, found)
     cleanup.drop_table(db, name)
 

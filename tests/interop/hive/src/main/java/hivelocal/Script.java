@@ -77,7 +77,7 @@ final class Script {
     try {
       if (s.startsWith("!")) {
         directive(c, s.substring(1).trim().split("\\s+"), work);
-      } else if (s.toLowerCase().startsWith("set ")) {
+      } else if (s.matches("(?is)set\\s+(?!role\\b).*")) {
         String[] kv = s.substring(4).trim().split("=", 2);
         c.set(kv[0].trim(), kv[1].trim());
       } else {
