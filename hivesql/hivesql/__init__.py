@@ -9,6 +9,7 @@ from hivesql.connections import connect
 from hivesql.result import Result
 from hivesql.session import Session
 from hivesql.sessions.spark_start import Progress
+from hivesql.spark_catalog.registration import register_catalog
 from hivesql.structured_streaming import streaming_sink
 from hivesql_planner.errors import (
     AlreadyCommitted,
@@ -56,5 +57,6 @@ __all__ = [
     "TransactionLost",
     "WriteConflict",
     "connect",
+    "register_catalog",
     "streaming_sink",
 ]

@@ -114,6 +114,7 @@ class Session:
         *,
         database: str = "default",
         idempotency_key: str | None = None,
+        conversation: Conversation | None = None,
     ) -> None:
         self.runtime = runtime
         self.database = database
@@ -122,10 +123,11 @@ class Session:
         self._spark = spark
         self._files = AddedFiles(spark)
         self.functions = SessionFunctions(spark, self._files, lambda: self.runtime.metastore)
-        self._conversation = Conversation()
+        self._conversation = conversation or Conversation()
         self.temporary = TemporaryTables(runtime)
         self._running = RunningStatement()
         self._keys = StatementKeys(idempotency_key)
+        self._at_close = ExitStack()
 
     @property
     def closed(self) -> bool:
@@ -487,6 +489,17 @@ class Session:
             return False
         return True
 
+    def beside(self, conversation: Conversation) -> Session:
+        """Return one more session on the same metastore and Spark, in an open transaction.
+
+        For a thread of its own. Only this one is closed.
+        """
+        return Session(self.runtime, self._spark, database=self.database, conversation=conversation)
+
+    def at_close(self, work: Callable[[], object]) -> None:
+        """Do something before the session lets go of its metastore."""
+        self._at_close.callback(work)
+
     def close(self) -> None:
         """Roll back what is open; let go of the metastore, and of Spark if it was started here.
 
@@ -500,6 +513,7 @@ class Session:
             last_first.callback(self.runtime.metastore.close)
             last_first.callback(self.temporary.drop_all)
             last_first.callback(self._conversation.close, self.runtime)
+            last_first.callback(self._at_close.close)
             if not self._running.is_of_this_thread:
                 last_first.callback(self.stop, CLOSING_SECONDS)
 

@@ -1,0 +1,124 @@
+"""What the catalog in Spark's JVM asks of the session behind it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from hivesql.session import Session
+from hivesql.spark_catalog.query_transactions import QueryTransactions
+from hivesql.spark_catalog.texts import scan_text
+from hivesql_executor.translate_errors import translate_error
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError, SessionClosed
+from hivesql_planner.model.hive_type import HiveType, Kind
+from hivesql_planner.model.table import Table, TableName
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hivesql.sessions.open_transaction import Conversation
+
+_NO_ZONE = HiveType(Kind.OTHER, other="timestamp_ntz")
+
+
+@dataclass(slots=True)
+class CatalogRequests:
+    """Answers in JSON, or frames of Spark's JVM. Errors are answers too: Spark raises them."""
+
+    session: Session
+    transactions: QueryTransactions = field(default_factory=QueryTransactions)
+
+    def answer(self, request: str, frame: Any) -> Any:
+        """Answer one request, which ``CatalogSession.java`` makes; a frame may come with it."""
+        question = json.loads(request)
+        try:
+            return self._answer(question, frame)
+        except Exception as error:  # noqa: BLE001 - it goes on in the JVM
+            told = translate_error(error)
+            kind, message = type(told).__name__, str(told)
+            if isinstance(told, HiveSqlError) and told.retryable:
+                message += " (running it again may succeed)"
+            return json.dumps({"refused": {"kind": kind, "message": message}})
+
+    def close(self) -> None:
+        """Roll back the transactions of queries that run."""
+        self.transactions.close(self.session.runtime)
+
+    def _answer(self, question: Mapping[str, Any], frame: Any) -> Any:
+        answers: Mapping[str, Callable[[], Any]] = {
+            "databases": lambda: self.session.runtime.metastore.databases(),
+            "database": lambda: self._database(question["database"]),
+            "tables": lambda: [
+                name.name for name in self.session.runtime.metastore.tables(question["database"])
+            ],
+            "table": lambda: self._table(question),
+        }
+        match question["what"]:
+            case "end":
+                self.transactions.end(question["query"], self.session.runtime)
+                return "null"
+            case _ if self.session.closed:
+                raise SessionClosed
+            case "scan":
+                return self._scan(question)
+            case what:
+                return json.dumps(answers[what]())
+
+    def _database(self, name: str) -> dict[str, str] | None:
+        try:
+            database = self.session.runtime.metastore.database(name.lower())
+        except NoSuchObject:
+            return None
+        known = {"location": database.location, "owner": database.owner}
+        return known | ({"comment": database.comment} if database.comment else {})
+
+    def _table(self, question: Mapping[str, Any]) -> dict[str, Any] | None:
+        name = TableName(question["database"].lower(), question["table"].lower())
+        try:
+            table = self.session.runtime.metastore.table(name)
+        except NoSuchObject:
+            return None
+        version = question.get("version")
+        if version is not None and not version.isdecimal():
+            raise SemanticError(
+                f"VERSION AS OF of {name} is the number of a write, not {version!r}"
+            )
+        return {
+            "database": name.database,
+            "table": name.name,
+            "schema": ", ".join(
+                f"`{column.name}` {_spark_type(column.type)}" for column in table.all_columns
+            ),
+            "partitions": table.partition_names,
+            "properties": dict(table.properties),
+            "rows": self._rows(table),
+            "version": version,
+            "time": question.get("time"),
+        }
+
+    def _rows(self, table: Table) -> int:
+        """Tell how many rows a table has; -1 where nobody has counted."""
+        if table.is_view:
+            return -1
+        known = self.session.runtime.metastore.statistics(table.name)
+        return known.rows if known.rows is not None and known.is_accurate else -1
+
+    def _scan(self, question: Mapping[str, Any]) -> Any:
+        name = TableName(question["database"], question["table"])
+        runtime = self.session.runtime
+        table = runtime.metastore.table(name)
+        with self.transactions.reading(question["query"], runtime) as conversation:
+            found = self._within(conversation).sql(
+                scan_text(table, question), consume=lambda rows: rows
+            )
+            return found.value._jdf
+
+    def _within(self, conversation: Conversation) -> Session:
+        return self.session.beside(conversation)
+
+
+def _spark_type(type_: HiveType) -> str:
+    """Return the type in Spark's DDL; Hive's TIMESTAMP has no zone."""
+    return type_.exchange((Kind.TIMESTAMP,), _NO_ZONE).spark
