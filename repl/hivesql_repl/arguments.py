@@ -36,6 +36,9 @@ _IGNORED_VALUES = ("isolation", "numberFormat", "maxHistoryRows", "addlocaldrive
 _ONE_DASH = ("hiveconf", "hivevar", "database", "define")
 
 
+_BEFORE_COMMANDS = (
+    "--metastore", "--warehouse", "--master", "--config", "--profile", "--hiveconf", "--database",
+)  # fmt: skip
 COMMANDS = {
     "doctor": "check this machine",
     "inspect": "draw what lies in a table's directories",
@@ -178,6 +181,16 @@ def arguments() -> argparse.ArgumentParser:
     add("-H", action="help", help=argparse.SUPPRESS)
     add("--version", action="version", version=f"hivesql {__version__}")
     return parser  # fmt: skip
+
+
+def command_first(argv: Sequence[str]) -> Sequence[str]:
+    """Put the name of a command before the flags of places that were written before it."""
+    at = 0
+    while at < len(argv) and argv[at].partition("=")[0] in _BEFORE_COMMANDS:
+        at += 1 if "=" in argv[at] else 2
+    if at < len(argv) and argv[at] in COMMANDS:
+        return [argv[at], *argv[:at], *argv[at + 1 :]]
+    return argv
 
 
 def normalized(argv: Sequence[str]) -> list[str]:

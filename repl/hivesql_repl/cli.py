@@ -13,7 +13,14 @@ from urllib.parse import urlsplit
 
 from hivesql import HiveSqlError, ParseError, connect
 from hivesql.script_file import decode_script, read_script
-from hivesql_repl.arguments import COMMANDS, arguments, ignored, normalized, pairs
+from hivesql_repl.arguments import (
+    COMMANDS,
+    arguments,
+    command_first,
+    ignored,
+    normalized,
+    pairs,
+)
 from hivesql_repl.batch import (
     BAD_ARGUMENTS,
     FAILED,
@@ -64,7 +71,7 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = dict(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; 0 when all went well, 1 for bad arguments, 2 for a failed statement."""
-    words = normalized(sys.argv[1:] if argv is None else argv)
+    words = command_first(normalized(sys.argv[1:] if argv is None else argv))
     try:
         if words and words[0] in _COMMANDS:
             return _COMMANDS[words[0]](words[1:])

@@ -39,6 +39,8 @@ def test_inspect_needs_no_spark(tmp_path: Path) -> None:
     done = hivesql("inspect", "t", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "default.t  full ACID, orc" in done.stdout
+    places = ["--metastore", f"sqlite:///{tmp_path}/metastore.db", "--warehouse=warehouse"]
+    assert hivesql(*places, "inspect", "t", cwd=tmp_path).stdout == done.stdout
     assert "above the snapshot's highest write 0" in done.stdout
     assert "not a readable ORC file" in done.stdout
     for arguments, code in (

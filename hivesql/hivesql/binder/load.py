@@ -22,7 +22,7 @@ from hivesql.dialect.slices import RANGE, PartitionItems
 from hivesql.dialect.statements.storage import format_of_serde
 from hivesql.dialect.tokens import Name
 from hivesql.query.strict_checks import check_chosen
-from hivesql_planner.compaction.request import TABLE_PREFIX, CompactionDetails, OrderKey
+from hivesql_planner.compaction.request import CompactionDetails, OrderKey
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.statistics import is_simple, statistics_sql
 from hivesql_planner.model.table import FRAMES, Column, Partition, Table, TableName
@@ -322,10 +322,6 @@ def _compacted(node: exp.Expr, table: Table, binding: Binding) -> tuple[Partitio
 def _details(node: exp.Expr, table: Table, kind: str, binding: Binding) -> CompactionDetails:
     pool, buckets, given = (node.args[key] for key in ("pool", "buckets", "properties"))
     properties = properties_of(given)
-    for key in properties:
-        if not key.startswith(TABLE_PREFIX):
-            feature = f"COMPACT … WITH OVERWRITE TBLPROPERTIES ('{key}'): only {TABLE_PREFIX}… keys"
-            binding.fail(NotSupported(feature), given.meta[RANGE][0])
     keys = node.args["order"]
     if kind != "rebalance" and keys:
         binding.fail(

@@ -6,7 +6,7 @@ from collections.abc import MutableMapping
 
 from hivesql.script import outside, split_key
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.settings.settings import KEYS, Settings
+from hivesql_planner.settings.settings import KEYS, Settings, present_name
 from hivesql_planner.statements.bound import SetSetting
 
 Variables = MutableMapping[str, str]
@@ -33,7 +33,7 @@ def setting_text(key: str, settings: Settings, variables: Variables) -> str:
     Without a space a setting is meant, and then a hivevar.
     """
     space, name = split_key(key)
-    if space == "hiveconf" and (name in KEYS or name in settings.values):
+    if space == "hiveconf" and (present_name(name) in KEYS or name in settings.values):
         return f"{key}={settings.text(name)}"
     known = variables.get(f"hivevar:{key}" if name == key else f"{space}:{name}")
     value = known if known is not None else outside(space, name)
@@ -48,14 +48,16 @@ def after_reset(
     statement: SetSetting, now: Settings, first: Settings, variables: Variables
 ) -> Settings:
     """Give the settings after RESET: those of the session's begin, or Hive's defaults (``-d``)."""
-    if statement.to_default and (unknown := [key for key in statement.keys if key not in KEYS]):
+    named = tuple(map(present_name, statement.keys))
+    if statement.to_default and (unknown := [key for key in named if key not in KEYS]):
         raise SemanticError(f"{unknown[0]} not found: RESET -d takes Hive's own settings")
     kept = {} if statement.to_default else first.values
-    keys = statement.keys or tuple({**now.values, **first.values})
+    keys = named or tuple({**now.values, **first.values})
     values = {key: text for key, text in now.values.items() if key not in keys}
     values |= {key: kept[key] for key in keys if key in kept}
-    for key in keys:
+    for key in {*keys, *statement.keys}:
         variables.pop(f"hiveconf:{key}", None)
+    for key in keys:
         if key in kept:
             variables[f"hiveconf:{key}"] = kept[key]
     return Settings(values=values)

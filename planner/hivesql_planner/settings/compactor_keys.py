@@ -1,4 +1,4 @@
-"""The keys of Hive's compactor: honoured, without effect, or fixed."""
+"""The keys of Hive's compactor: honoured or without effect."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ _OLD = {
     for key, *_ in COMPACTOR_KEYS
     if key.startswith("metastore.compactor.")
 }
-ALIASES: Mapping[str, str] = {old: key for key, old in _OLD.items()} | {
+ALIASES_OF_COMPACTOR: Mapping[str, str] = {old: key for key, old in _OLD.items()} | {
     "hive.metastore.acid.housekeeper.interval": "metastore.acid.housekeeper.interval",
     "hive.metastore.compaction.housekeeper.interval": "metastore.compaction.housekeeper.interval",
     "hive.compactor.history.reaper.interval": "metastore.compaction.housekeeper.interval",

@@ -13,11 +13,10 @@ Row = tuple[str, str, Kind, str]
 class Setting:
     """One key; ``default`` is text as in Hive's documentation.
 
-    Of a ``fixed`` key only the default is taken: any other value is refused by name.
+    A duration that is written without a unit has that of the default, as in Hive.
     """
 
     name: str
     default: str
     kind: Kind
     meaning: str
-    fixed: bool = False

@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.settings.compactor_keys import (
-    ALIASES,
+    ALIASES_OF_COMPACTOR,
     COMPACTOR_KEYS,
     COMPACTOR_WITHOUT_EFFECT,
 )
 from hivesql_planner.settings.setting import Kind, Setting
 from hivesql_planner.settings.transaction_keys import (
+    ALIASES_OF_TRANSACTIONS,
     DB_TXN_MANAGER,
     DUMMY_TXN_MANAGER,
-    FIXED_KEYS,
     TRANSACTION_KEYS,
+    TRANSACTION_KEYS_WITHOUT_EFFECT,
 )
 
+_ALIASES: Mapping[str, str] = {**ALIASES_OF_COMPACTOR, **ALIASES_OF_TRANSACTIONS}
+
 _UNITS = {
-    "": 1.0,
     "ns": 1e-9, "nsec": 1e-9,
     "us": 1e-6, "usec": 1e-6,
     "ms": 1e-3, "msec": 1e-3,
@@ -47,6 +49,7 @@ _WITHOUT_EFFECT: tuple[tuple[str, str, Kind, str], ...] = (
     ("hive.transactional.concatenate.noblock", "false", "bool",
      "CONCATENATE does not wait for its compaction."),
     *COMPACTOR_WITHOUT_EFFECT,
+    *TRANSACTION_KEYS_WITHOUT_EFFECT,
 )  # fmt: skip
 
 
@@ -168,11 +171,16 @@ KEYS: Mapping[str, Setting] = _table(
     ("hivesql.local.max.bytes", "16777216", "int",
      "Simple INSERT … VALUES, UPDATE and DELETE over at most this many bytes run without Spark; "
      "0 sends all of them to Spark."),
-) | {row[0]: Setting(*row, fixed=True) for row in FIXED_KEYS}  # fmt: skip
+)  # fmt: skip
 # A misspelt key of these families would silently change nothing.
 _CLOSED = ("hive.txn.", "hive.lock.", "hive.locks.", "hive.unlock.", "hive.compactor.",
            "metastore.compactor.", "hive.compaction.")  # fmt: skip
 _OURS = ("hive.", "hivesql.", "metastore.")
+
+
+def present_name(key: str) -> str:
+    """Return the name that a key goes by here, for an older or a metastore's own name of Hive's."""
+    return _ALIASES.get(key, key)
 
 
 def notice_about(key: str) -> str | None:
@@ -181,7 +189,7 @@ def notice_about(key: str) -> str | None:
     Only keys that look like ours or Hive's: others are the user's own variables.
     """
     key = key.strip().removeprefix("hiveconf:")
-    if not key.startswith(_OURS) or key in KEYS or key in ALIASES:
+    if not key.startswith(_OURS) or present_name(key) in KEYS:
         return None
     # Imported late: hardly any start needs it.
     from difflib import get_close_matches
@@ -199,7 +207,7 @@ class Settings:
 
     def text(self, key: str) -> str:
         """Return the value as it was written; unknown keys without a value are errors."""
-        key = ALIASES.get(key, key)
+        key = present_name(key)
         if key in self.values:
             return self.values[key]
         if key in KEYS:
@@ -228,17 +236,18 @@ class Settings:
             raise SemanticError(f"{key} must be a number, not {self.text(key)!r}") from None
 
     def seconds(self, key: str) -> float:
-        """Read a duration such as ``300s``, ``100ms``, ``5m``; seconds without a unit."""
+        """Read a duration such as ``300s``, ``100ms``, ``5m``; its default has the usual unit."""
         text = self.text(key).strip().lower()
         digits = text.rstrip("abcdefghijklmnopqrstuvwxyz ")
+        usual = KEYS[present_name(key)].default.lstrip("0123456789")
         try:
-            return float(digits) * _UNITS[text[len(digits) :].strip()]
+            return float(digits) * _UNITS[text[len(digits) :].strip() or usual]
         except (ValueError, KeyError):
             raise SemanticError(f"{key} must be a duration like 300s, not {text!r}") from None
 
     def with_value(self, key: str, value: str) -> Settings:
         """Give the same settings with one changed; the value is checked against the key's kind."""
-        key = ALIASES.get(key, key)
+        key = present_name(key)
         changed = replace(self, values={**self.values, key: value})
         setting = KEYS.get(key)
         if setting is None:
@@ -249,9 +258,7 @@ class Settings:
             raise SemanticError(
                 f"{key} must be {DB_TXN_MANAGER} or {DUMMY_TXN_MANAGER}, not {value!r}", code=10261
             )
-        parsed = changed._parsed(setting)
-        if setting.fixed and parsed != Settings()._parsed(setting):
-            raise NotSupported(f"{key}={value} (only {setting.default!r})")
+        changed._check(setting)
         return changed
 
     @classmethod
@@ -262,9 +269,9 @@ class Settings:
             settings = settings.with_value(key, value)
         return settings
 
-    def _parsed(self, setting: Setting) -> object:
+    def _check(self, setting: Setting) -> None:
         read: dict[Kind, Callable[[str], object]] = {
             "bool": self.flag, "int": self.integer, "float": self.number,
             "duration": self.seconds, "text": self.text,
         }  # fmt: skip
-        return read[setting.kind](setting.name)
+        read[setting.kind](setting.name)

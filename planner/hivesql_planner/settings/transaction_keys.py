@@ -1,6 +1,8 @@
-"""The keys of Hive's page on transactions, and those of its lock managers: honoured or fixed."""
+"""The keys of Hive's page on transactions, and those of its lock managers."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from hivesql_planner.settings.setting import Row
 
@@ -47,19 +49,31 @@ TRANSACTION_KEYS: tuple[Row, ...] = (
      "Names, separated by commas, that this session's statements lock exclusively."),
 )  # fmt: skip
 
-FIXED_KEYS: tuple[Row, ...] = (
+TRANSACTION_KEYS_WITHOUT_EFFECT: tuple[Row, ...] = (
     ("hive.lock.manager", "org.apache.hadoop.hive.ql.lockmgr.zookeeper.ZooKeeperHiveLockManager",
-     "text", "The lock manager of DummyTxnManager; locks are always in the metastore."),
-    ("hive.lock.file.move.protect", "all", "text", "Which moves of files are protected by locks."),
-    ("hive.repl.txn.timeout", "11d", "duration", "The time-out of replicated transactions."),
+     "text", "the lock manager of DummyTxnManager; here locks are always in the metastore."),
+    ("hive.lock.file.move.protect", "all", "text",
+     "which moves of files are protected by locks; here all are."),
+    ("hive.repl.txn.timeout", "11d", "duration", "the time-out of replicated transactions."),
     ("hive.txn.heartbeat.threadpool.size", "5", "int",
-     "Threads that send heartbeats; here each transaction has its own."),
-    ("hive.txn.retryable.sqlex.regex", "", "text", "Errors of the database worth another try."),
+     "threads that send heartbeats; here each transaction has its own."),
+    ("hive.txn.retryable.sqlex.regex", "", "text", "errors of the database worth another try."),
     ("hive.txn.use.minhistorylevel", "true", "bool",
-     "Opening a transaction records the oldest one it must not see."),
-    ("hive.txn.stats.enabled", "true", "bool", "Statistics follow transactions."),
-    ("hive.timedout.txn.reaper.start", "100s", "duration", "When the reaper begins."),
-    ("hive.timedout.txn.reaper.interval", "180s", "duration", "Pause between runs of the reaper."),
+     "opening a transaction records the oldest one it must not see."),
+    ("hive.txn.stats.enabled", "true", "bool", "statistics follow transactions; here they do."),
+    ("hive.timedout.txn.reaper.start", "100000ms", "duration", "when the reaper begins."),
+    ("hive.timedout.txn.reaper.interval", "180000ms", "duration",
+     "pause between runs of the reaper."),
     ("hive.count.open.txns.interval", "1s", "duration",
-     "How old the count of open transactions may be; here it is always exact."),
+     "how old the count of open transactions may be; here it is always exact."),
 )  # fmt: skip
+
+ALIASES_OF_TRANSACTIONS: Mapping[str, str] = {
+    f"metastore.{name}": f"hive.{name}"
+    for name in (
+        "count.open.txns.interval", "lock.numretries", "lock.sleep.between.retries",
+        "max.open.txns", "repl.txn.timeout", "timedout.txn.reaper.interval", "txn.max.open.batch",
+        "txn.retryable.sqlex.regex", "txn.timeout", "txn.use.minhistorylevel",
+    )
+}  # fmt: skip
+"""The names that a metastore of Hive's own has for some of them."""

@@ -146,9 +146,12 @@ def test_settings_and_locks_shown(
     assert ("hive.txn.timeout=300s",) in rows(one, "SET -v")
     assert rows(one, "SET hive.lock.numretries") == [("hive.lock.numretries=7",)]
     (conf,) = one.sql("SHOW CONF 'hive.lock.numretries'").rows
-    assert conf[:3] == ("100", "7", "int")
-    with pytest.raises(hivesql.NotSupported, match=r"hive\.lock\.manager=x"):
-        one.sql("SET hive.lock.manager=x")
+    assert conf[:2] == ("100", "INT")
+    one.sql("SET metastore.lock.numretries=8")
+    assert rows(one, "SET metastore.lock.numretries") == [("metastore.lock.numretries=8",)]
+    assert rows(one, "SET hive.lock.numretries") == [("hive.lock.numretries=8",)]
+    one.sql("RESET metastore.lock.numretries")
+    assert rows(one, "SET metastore.lock.numretries") == [("metastore.lock.numretries=100",)]
 
     one.sql("START TRANSACTION; INSERT INTO p PARTITION (k=1) VALUES (1); SELECT * FROM t")
     shown = other.sql("SHOW LOCKS")

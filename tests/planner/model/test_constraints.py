@@ -36,7 +36,9 @@ def test_names_are_hashed_as_in_hive(name: str, constraint: Constraint, begins: 
 def test_a_second_constraint_of_the_same_kind_and_column_gets_the_next_number() -> None:
     checks = [Constraint(kind="check", columns=("b",), text=text) for text in ("b > 0", "b < 9")]
     table = Table(
-        name=TableName("default", "ch"), columns=(Column("b", HiveType.parse("int")),), location="/w"
+        name=TableName("default", "ch"),
+        columns=(Column("b", HiveType.parse("int")),),
+        location="/w",
     )
     names = [one.name for one in with_constraints(table, checks).constraints]
     assert names == ["dc_202345747_0_0", "dc_202345747_0_1"]

@@ -1,10 +1,10 @@
-"""Keys are honoured, or refused by name; values are checked when they are set."""
+"""Keys are honoured, or have no effect; values are checked when they are set."""
 
 from __future__ import annotations
 
 import pytest
 
-from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.locks.lock import LockType
 from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_planner.planning import plan
@@ -23,10 +23,14 @@ INSERT = InsertRows(targets=(InsertTarget(table=T, query=SELECT.query),))
 
 GIVEN = {
     # name: (key, value, error or None)
-    "a default of a fixed key": ("hive.lock.file.move.protect", "all", None),
-    "the same time in another unit": ("hive.timedout.txn.reaper.interval", "3m", None),
-    "another value of a fixed key": ("hive.txn.heartbeat.threadpool.size", "6", NotSupported),
-    "another lock manager": ("hive.lock.manager", "x.y.Z", NotSupported),
+    "a time in another unit": ("hive.timedout.txn.reaper.interval", "3m", None),
+    "a key without effect": ("hive.txn.heartbeat.threadpool.size", "6", None),
+    "another lock manager": ("hive.lock.manager", "x.y.Z", None),
+    "not a number, of a key without effect": (
+        "hive.txn.heartbeat.threadpool.size",
+        "x",
+        SemanticError,
+    ),
     "not a number": ("hive.lock.numretries", "many", SemanticError),
     "not a truth": ("hive.txn.xlock.iow", "yes", SemanticError),
     "not a duration": ("hive.txn.timeout", "5 years", SemanticError),
@@ -63,6 +67,23 @@ def test_every_key_of_transactions_and_locks_is_known() -> None:
     """
     assert [key for key in page.split() if key not in KEYS] == []
     assert all(KEYS[key].meaning and KEYS[key].kind for key in page.split())
+
+
+TIMES = {
+    # name: (key, value, seconds); the units are those of real Hive 4.1's TimeValidators
+    "milliseconds": ("hive.compactor.cleaner.run.interval", "5000", 5),
+    "seconds": ("hive.txn.timeout", "77", 77),
+    "hours": ("hive.compactor.aborted.txn.time.threshold", "2", 7200),
+    "days": ("metastore.compactor.initiator.failed.retry.time", "2", 172_800),
+    "an older name": ("hive.compactor.worker.pool.timeout", "1", 3600),
+    "a metastore's name": ("metastore.txn.timeout", "9", 9),
+    "a unit": ("hive.compactor.worker.sleep.time", "2 min", 120),
+}
+
+
+@pytest.mark.parametrize(("key", "value", "seconds"), TIMES.values(), ids=TIMES)
+def test_times_without_a_unit_have_the_usual_one(key: str, value: str, seconds: float) -> None:
+    assert Settings.of({key: value}).seconds(key) == seconds
 
 
 PLANS = {

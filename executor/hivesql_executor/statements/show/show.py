@@ -55,6 +55,10 @@ def show(statement: Show, runtime: Runtime) -> Outcome:
     return rows_as_json(statement, make(statement, runtime))
 
 
+_CONF_TYPES = {
+    "bool": "BOOLEAN", "int": "INT", "float": "FLOAT", "text": "STRING", "duration": "STRING(TIME)",
+}  # fmt: skip
+"""The types of settings, as Hive's SHOW CONF tells them."""
 _HEADINGS = {
     "extended tables": ("# Table Name", "Table Type"),
     "materialized views": ("# MV Name", "Rewriting Enabled", "Mode", "Incremental rebuild"),
@@ -210,13 +214,13 @@ def _create_table(statement: Show, runtime: Runtime) -> Outcome:
 
 
 def _conf(statement: Show, runtime: Runtime) -> Outcome:
-    from hivesql_planner.settings.settings import KEYS
+    from hivesql_planner.settings.settings import KEYS, present_name
 
-    setting = KEYS.get(statement.key or "")
+    setting = KEYS.get(present_name(statement.key or ""))
     if setting is None:
         raise NotSupported(f"SHOW CONF '{statement.key}': no such key")
-    row = (setting.default, runtime.settings.text(setting.name), setting.kind, setting.meaning)
-    return Outcome.of_table(["default", "value", "type", "desc"], [row])
+    row = (setting.default, _CONF_TYPES[setting.kind], setting.meaning)
+    return Outcome.of_table(["default", "type", "desc"], [row])
 
 
 def _locks(statement: Show, runtime: Runtime) -> Outcome:
