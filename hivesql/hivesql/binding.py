@@ -81,6 +81,8 @@ class Binding:
     spark: SparkNames = field(default_factory=NoSpark)
     """Finds what names mean that no table has; nothing inside of a view."""
     functions: OwnFunctions = field(default_factory=dict)
+    reads: set[TableName] = field(default_factory=set)
+    """The catalog's tables and views that queries name; what views read is not among them."""
     session_database: str = ""
     """Whose functions may be called without it: that of the session, in views as well."""
     _tokens: tuple[Token, ...] = ()
@@ -139,12 +141,18 @@ class Binding:
         if catalog:
             return self._in_catalog(catalog, database or "", name, start)
         try:
-            return self.catalog.table(TableName(database or self.database, name))
+            return self.note_read(self.catalog.table(TableName(database or self.database, name)))
         except NoSuchObject as error:
             found = None if database else self.spark.view(name)
             if found is None:
                 self.fail(error, start)
             return found
+
+    def note_read(self, table: Table) -> Table:
+        """Note that a query names this table or view of the catalog, which it returns."""
+        if not self.views:
+            self.reads.add(table.name)
+        return table
 
     def _in_catalog(self, catalog: str, database: str, name: str, start: int) -> Table:
         try:

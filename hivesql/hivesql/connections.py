@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+import os
 from collections.abc import Callable, Collection, Mapping
 from os import PathLike, fspath
 from pathlib import Path
@@ -15,7 +17,12 @@ from hivesql_executor.metastore.opening import SQLITE, THRIFT, open_metastore
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.translate_errors import translate_errors
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.settings.settings import Settings, notice_about
+from hivesql_planner.settings.settings import (
+    AUTHORIZATION,
+    AUTHORIZATION_MANAGER,
+    Settings,
+    notice_about,
+)
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -23,7 +30,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from hivesql_executor.files.api import Files
-    from hivesql_executor.metastore.api import Metastore
 
 DEFAULT_METASTORE = "sqlite:///metastore.db"
 DEFAULT_WAREHOUSE = "warehouse"
@@ -39,6 +45,7 @@ def connect(
     database: str = "default",
     notify: Callable[[str], None] | None = None,
     idempotency_key: str | None = None,
+    user: str | None = None,
 ) -> Session:
     """Open a session on a warehouse.
 
@@ -49,7 +56,8 @@ def connect(
     work beside; without it a local Spark starts when it is first needed. Keys of ``settings`` that
     start with ``spark.`` go to Spark. Under an ``idempotency_key`` the session's n-th statement
     commits at most once, in whichever process it runs: a program that was killed can be run again
-    from its start.
+    from its start. ``user`` is whose session it is: who owns what it makes, and whose privileges
+    count; without it HADOOP_USER_NAME, and then the user of the operating system.
     """
     _check_text("database", database)
     location = complete_location(fspath(warehouse or DEFAULT_WAREHOUSE))
@@ -79,29 +87,29 @@ def connect(
             "--metastore, or for good in the configuration file"
         )
     try:
-        return _open_session(store, lazy, known, database, told, idempotency_key, hive)
+        runtime = Runtime(
+            metastore=store,
+            spark=lazy,
+            files=lambda place: _files(place, lazy),
+            settings=known,
+            notify=told,
+            user=user or os.environ.get("HADOOP_USER_NAME") or getpass.getuser(),
+        )
+        return _open_session(runtime, lazy, database, idempotency_key, hive)
     except BaseException:
         store.close()
         raise
 
 
 def _open_session(
-    store: Metastore,
+    runtime: Runtime,
     lazy: LazySpark,
-    settings: Settings,
     database: str,
-    notify: Callable[[str], None],
     idempotency_key: str | None,
     set_by_user: Collection[str],
 ) -> Session:
     """Open a session on a metastore, whose ``set_by_user`` settings may be worth a notice."""
-    runtime = Runtime(
-        metastore=store,
-        spark=lazy,
-        files=lambda place: _files(place, lazy),
-        settings=settings,
-        notify=notify,
-    )
+    store, settings = runtime.metastore, runtime.settings
     timeout = settings.seconds("hive.txn.timeout")
     kept = settings.seconds("hive.metastore.event.db.listener.timetolive")
     # Most openings find nothing, and then need not wait for a writer.
@@ -113,6 +121,9 @@ def _open_session(
         store.clean_txns()
         store.purge_events(kept)
     store.database(database)
+    if settings.flag(AUTHORIZATION) and not settings.asks_for_privileges:
+        manager = settings.text(AUTHORIZATION_MANAGER)
+        runtime.notify(f"{AUTHORIZATION_MANAGER}={manager} is not known here: it protects nothing")
     for notice in filter(None, map(notice_about, set_by_user)):
         runtime.notify(notice)
     return Session(runtime, lazy, database=database, idempotency_key=idempotency_key)

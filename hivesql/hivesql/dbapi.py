@@ -119,6 +119,7 @@ def connect(
     spark: SparkSession | None = None,
     autocommit: bool = False,
     idempotency_key: str | None = None,
+    user: str | None = None,
 ) -> Connection:
     """Open a connection; the arguments are those of ``hivesql.connect``.
 
@@ -127,7 +128,7 @@ def connect(
     """
     with as_user_errors(errors.as_dbapi):
         session = hivesql.connect(
-            metastore, warehouse, database=database, settings=settings, spark=spark
+            metastore, warehouse, database=database, settings=settings, spark=spark, user=user
         )
     return Connection(session, autocommit=autocommit, idempotency_key=idempotency_key)
 

@@ -11,6 +11,7 @@ from hivesql.binding import Catalog, OwnFunctions
 from hivesql.dialect.statements.statement import parse
 from hivesql.script import split, split_key
 from hivesql.session import Session
+from hivesql_executor.runtime import CurrentRoles, Runtime
 from hivesql_planner.errors import HiveSqlError, NoSuchObject
 from hivesql_planner.explain import explain
 from hivesql_planner.model.hive_type import STRING
@@ -18,6 +19,7 @@ from hivesql_planner.model.table import Database, Partition, Table, TableName
 from hivesql_planner.planning import plan
 from hivesql_planner.predicates.partitions import PartitionTest, may_pass
 from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.authorization import SetRole
 from hivesql_planner.statements.bound import (
     CreateDatabase,
     CreateTable,
@@ -270,16 +272,20 @@ def rehearse(session: Session, text: str, file: str | None) -> Iterator[Step]:
     variables = dict(session.variables)
     settings, database = session.settings, session.database
     functions = _Functions(session.functions)
+    runtime = replace(session.runtime, roles=CurrentRoles(session.runtime.roles.names))
     for statement in split(text, file, variables):
         place = f"{file or '<input>'}:{statement.line}:{statement.column}"
         if statement.text.startswith("!"):
             yield Step(text=statement.text, place=place, lines=("a command of the shell",))
             continue
         try:
+            reads: set[TableName] = set()
             bound = bind(
                 parse(statement), overlay, database=database, settings=settings,
-                spark=session.spark_views(), functions=functions,
+                spark=session.spark_views(), functions=functions, reads=reads,
             )  # fmt: skip
+            if settings.asks_for_privileges or session.settings.asks_for_privileges:
+                _authorize(bound, reads, runtime)
             lines = _lines(bound, settings)
             if isinstance(bound, UseDatabase):
                 database = bound.name
@@ -292,6 +298,15 @@ def rehearse(session: Session, text: str, file: str | None) -> Iterator[Step]:
             yield Step(text=statement.text, place=place, error=told)
             continue
         yield Step(text=statement.text, place=place, lines=lines)
+
+
+def _authorize(statement: Statement, reads: set[TableName], runtime: Runtime) -> None:
+    # Imported late: hardly any warehouse asks for privileges.
+    from hivesql_executor.statements.authorization import authorize, set_role
+
+    authorize(statement, reads, runtime, rehearsed=True)
+    if isinstance(statement, SetRole):
+        set_role(statement.name, runtime)
 
 
 def _lines(statement: Statement, settings: Settings) -> tuple[str, ...]:

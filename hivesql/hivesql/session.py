@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -45,8 +45,9 @@ from hivesql_planner.errors import (
 from hivesql_planner.model.table import TableName
 from hivesql_planner.plan import Select
 from hivesql_planner.planning import plan
-from hivesql_planner.settings.settings import notice_about
+from hivesql_planner.settings.settings import RESTRICTED, notice_about
 from hivesql_planner.statements.bound import (
+    Describe,
     EndTransaction,
     Explain,
     FileSystemShell,
@@ -259,7 +260,8 @@ class Session:
     def _answer(self, request: _Request) -> tuple[Outcome, Plan | None]:
         attempts = self.settings.integer("hive.txn.retrysnapshot.max.count")
         while True:
-            statement = self._bind(request)
+            statement, reads = self._bind(request)
+            self.authorize(statement, reads - request.frames.keys())
             try:
                 return self._carry_out(statement, request)
             except StaleSnapshot:
@@ -268,15 +270,37 @@ class Session:
                 if attempts <= 0:
                     raise
 
-    def _bind(self, request: _Request) -> Statement:
-        return bind(
+    def _bind(self, request: _Request) -> tuple[Statement, set[TableName]]:
+        """Bind a statement; also the tables and views that its queries name."""
+        reads: set[TableName] = set()
+        statement = bind(
             parse(request.text),
             WithFrame(self.temporary, request.frame) if request.frame else self.temporary,
             database=self.database,
             settings=self.settings,
             spark=request.views,
             functions=self.functions,
+            reads=reads,
         )
+        return statement, reads
+
+    def authorize(self, statement: Statement, reads: Iterable[TableName] = ()) -> None:
+        """Fail where the user lacks privileges that a statement needs, if these are asked for."""
+        if self.settings.asks_for_privileges:
+            from hivesql_executor.statements.authorization import authorize
+
+            authorize(statement, reads, self.runtime)
+
+    def _check_changeable(self, *keys: str) -> None:
+        """Fail at settings that decide about privileges, where the session began with these."""
+        if not self._first_settings.asks_for_privileges:
+            return
+        for key in keys:
+            if key in RESTRICTED:
+                raise SemanticError(
+                    f"Cannot modify {key} at runtime. It is in the list of parameters that can't "
+                    "be modified at runtime or is prefixed by a restricted variable"
+                )
 
     def spark_views(self) -> SparkViews:
         """Temporary views of the Spark that runs, for one statement."""
@@ -353,6 +377,8 @@ class Session:
 
     def _set(self, statement: SetSetting) -> Outcome:
         if statement.reset:
+            if statement.to_default:
+                self._check_changeable(*statement.keys)
             new = after_reset(statement, self.settings, self._first_settings, self.variables)
             self.runtime = self.runtime.with_settings(new)
             self._spark.reset(statement.keys)
@@ -380,6 +406,7 @@ class Session:
         if key.startswith("spark."):
             self._spark.set(key, value)
             return
+        self._check_changeable(key)
         self.runtime = self.runtime.with_settings(self.settings.with_value(key, value))
         self.variables[f"hiveconf:{key}"] = value
 
@@ -388,13 +415,13 @@ class Session:
         """Tell what lies in a table's directories and what a reader takes; starts no Spark."""
         from hivesql_executor.checks.inspect import inspect_table
 
-        return inspect_table(self._table_name(table), self.runtime)
+        return inspect_table(self._read_name(table), self.runtime)
 
     def check(self, table: str) -> tuple[Finding, ...]:
         """Everything that is wrong with a transactional table's files; () when nothing is."""
         from hivesql_executor.checks.check import check_table
 
-        return check_table(self._table_name(table), self.runtime)
+        return check_table(self._read_name(table), self.runtime)
 
     def append(
         self,
@@ -451,6 +478,13 @@ class Session:
         """
         frame: DataFrame = self.sql(query, consume=lambda rows: rows.localCheckpoint()).value
         return frame
+
+    def _read_name(self, text: str) -> TableName:
+        """Return the name of a table whose files may be told of, as DESCRIBE may tell of it."""
+        name = self._table_name(text)
+        if self.settings.asks_for_privileges:
+            self.authorize(Describe(table=self.runtime.metastore.table(name)))
+        return name
 
     def _table_name(self, text: str) -> TableName:
         self._running.check_open()

@@ -39,6 +39,8 @@ from hivesql_executor.streaming.unmanaged import Unmanaged
 from hivesql_executor.translate_errors import translate_errors
 from hivesql_planner.errors import NoSuchObject, NotSupported
 from hivesql_planner.model.table import Table, TableName
+from hivesql_planner.relations import Query
+from hivesql_planner.statements.bound import InsertRows, InsertTarget
 from hivesql_planner.streaming_errors import (
     ConnectionError,
     InvalidTable,
@@ -158,6 +160,9 @@ class ConnectionBuilder:
         if self.table not in (None, table.name.name):
             raise StreamingException(f"the table object is {table.name} and not {self.table}")
         _check(self.session, table)
+        self.session.authorize(
+            InsertRows(targets=(InsertTarget(table=table, query=Query(sql="")),))
+        )
         if self.static_partition is not None and not table.partition_columns:
             raise ConnectionError(
                 f"{table.name} is not partitioned, but values of a partition are given"

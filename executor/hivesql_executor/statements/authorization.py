@@ -9,11 +9,12 @@ from collections.abc import Iterable
 
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
-from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.errors import HiveSqlError, NoSuchObject
 from hivesql_planner.model.privileges import (
     ADMIN,
     ADMIN_PRIVILEGE,
     OWNERSHIP,
+    PRIVILEGES,
     RESERVED_ROLES,
     AuthorizationError,
     Grant,
@@ -26,7 +27,8 @@ from hivesql_planner.model.privileges import (
     missing,
     with_grant,
 )
-from hivesql_planner.model.table import OwnerType, TableName
+from hivesql_planner.model.table import TEMPORARY, OwnerType, TableName
+from hivesql_planner.required_privileges import required
 from hivesql_planner.statements.authorization import (
     AuthorizationStatement,
     CreateRole,
@@ -36,6 +38,7 @@ from hivesql_planner.statements.authorization import (
     ShowGrant,
     ShowRoles,
 )
+from hivesql_planner.statements.bound import Statement
 
 _ADMIN_ONLY = " User has to belong to ADMIN role and have it as current role, for this action."
 _HAS_OPTION = (
@@ -134,6 +137,8 @@ def available_on(about: PrivilegeObject, runtime: Runtime) -> set[str]:
     """Return what the user may do with a table, a view or a database."""
     current = current_roles(runtime)
     holders = {Principal(runtime.user), *(Principal(name, "ROLE") for name in current)}
+    if about.database.startswith(TEMPORARY) and _is_owner(about, holders, runtime):
+        return {OWNERSHIP, *PRIVILEGES, *map(with_grant, PRIVILEGES)}
     grants = runtime.metastore.grants(about)
     has = available(grant for grant in grants if grant.principal in holders)
     if _is_owner(about, holders, runtime):
@@ -159,6 +164,29 @@ def _is_owner(about: PrivilegeObject, holders: set[Principal], runtime: Runtime)
 
 def _owner(name: str | None, kind: OwnerType) -> Principal | None:
     return Principal(name, kind) if name else None
+
+
+def authorize(
+    statement: Statement, reads: Iterable[TableName], runtime: Runtime, *, rehearsed: bool = False
+) -> None:
+    """Fail, as Hive does, where the session's user lacks what a bound statement needs.
+
+    What is not there is the user's own in a script that is only ``rehearsed``: it would have made
+    it.
+    """
+    needed = required(statement, reads)
+    lacks = [*needed.admin] if needed.admin and not is_admin(runtime) else []
+    for need in needed.needs:
+        try:
+            has = available_on(need.about, runtime)
+        except HiveSqlError:
+            if not rehearsed:
+                raise
+            continue
+        if names := missing(need.privileges, has):
+            lacks.append(f"[{', '.join(names)}] on {need}")
+    if lacks:
+        raise denied(needed.operation, lacks, runtime.user)
 
 
 def denied(operation: str, missing_by_object: Iterable[str], user: str) -> AuthorizationError:

@@ -7,6 +7,7 @@ from importlib import import_module
 from hivesql.binding import Binding, Catalog, NoSpark, OwnFunctions, SparkNames
 from hivesql.dialect.nodes.commands import Body, Bound, ExplainBody, Tree
 from hivesql_planner.errors import HiveSqlError, ParseError
+from hivesql_planner.model.table import TableName
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import Explain, Statement
 
@@ -21,10 +22,12 @@ def bind(
     settings: Settings | None = None,
     spark: SparkNames | None = None,
     functions: OwnFunctions | None = None,
+    reads: set[TableName] | None = None,
 ) -> Statement:
     """Look up the names of a statement and check it; queries also read what ``spark`` finds.
 
-    ``functions`` are those of the user's own, by name.
+    ``functions`` are those of the user's own, by name. ``reads`` is given the tables and views that
+    the statement's queries name.
 
     Raises SemanticError or NoSuchObject with Hive's code at the token that is wrong, or
     NotSupported with the feature's name.
@@ -33,6 +36,7 @@ def bind(
     binding = Binding(
         catalog, database.lower(), settings or Settings(), text, spark=spark or NoSpark(),
         functions={} if functions is None else functions,
+        reads=set() if reads is None else reads,
     )  # fmt: skip
     try:
         return _bind(tree.body, binding)

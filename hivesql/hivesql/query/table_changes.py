@@ -40,7 +40,8 @@ def changes_in(binding: Binding, node: exp.Table) -> ChangesCall | None:
     start = tokens[max(0, place - 2)].start
     numbers, words = _arguments(binding, arguments, start)
     database, _, name = words[0].lower().rpartition(".")
-    table = binding.table_named(TableName(database or binding.database, name), start)
+    named = TableName(database or binding.database, name)
+    table = binding.note_read(binding.table_named(named, start))
     _check(binding, table, words[1:], start)
     end = next(token.end for token in islice(tokens, place, None) if token.is_(")"))
     use = TableUse(table, binding.view_name(table.name))

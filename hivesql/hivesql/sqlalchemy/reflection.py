@@ -12,6 +12,7 @@ from hivesql.sqlalchemy.types import type_of
 from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.model.constraints import default_of
 from hivesql_planner.model.table import Constraint, Table, TableName
+from hivesql_planner.statements.bound import Describe
 
 
 def session_of(connection: Connection) -> Session:
@@ -198,9 +199,11 @@ class Reflection(default.DefaultDialect):
         session = session_of(connection)
         full = TableName((schema or session.database).lower(), name.lower())
         try:
-            return session.temporary.table(full)
+            table = session.temporary.table(full)
         except NoSuchObject as error:
             raise NoSuchTableError(f"{full}") from error
+        session.authorize(Describe(table=table))
+        return table
 
     def _tables(self, connection: Connection, schema: str | None) -> list[Table]:
         session = session_of(connection)

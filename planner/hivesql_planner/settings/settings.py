@@ -153,6 +153,11 @@ KEYS: Mapping[str, Setting] = _table(
         (name, default, kind, f"No effect here. In Hive: {meaning}")
         for name, default, kind, meaning in _WITHOUT_EFFECT
     ),
+    ("hive.security.authorization.enabled", "false", "bool",
+     "Every statement asks whether the session's user has the privileges that it needs."),
+    ("hive.security.authorization.manager",
+     "org.apache.hadoop.hive.ql.security.authorization.plugin.sqlstd.SQLStdHiveAuthorizerFactory",
+     "text", "Whose rules these are: Hive's SQL-standard mode alone is known here."),
     ("hive.users.in.admin.role", "", "text",
      "Users, separated by commas, who may act as administrators: they SET ROLE ADMIN."),
     ("hivesql.compactor.inline", "true", "bool",
@@ -175,6 +180,11 @@ KEYS: Mapping[str, Setting] = _table(
 # A misspelt key of these families would silently change nothing.
 _CLOSED = ("hive.txn.", "hive.lock.", "hive.locks.", "hive.unlock.", "hive.compactor.",
            "metastore.compactor.", "hive.compaction.")  # fmt: skip
+AUTHORIZATION = "hive.security.authorization.enabled"
+AUTHORIZATION_MANAGER = "hive.security.authorization.manager"
+RESTRICTED = (AUTHORIZATION, AUTHORIZATION_MANAGER, "hive.users.in.admin.role")
+"""What a session that was opened with authorization cannot change."""
+_SQL_STANDARD = ("SQLStdHiveAuthorizerFactory", "SQLStdHiveAuthorizerFactoryForTest")
 _OURS = ("hive.", "hivesql.", "metastore.")
 
 
@@ -220,6 +230,12 @@ class Settings:
         if text not in ("true", "false"):
             raise SemanticError(f"{key} must be true or false, not {text!r}")
         return text == "true"
+
+    @property
+    def asks_for_privileges(self) -> bool:
+        """Tell whether Hive's SQL-standard mode is switched on."""
+        manager = self.text(AUTHORIZATION_MANAGER).strip()
+        return self.flag(AUTHORIZATION) and manager.rpartition(".")[2] in _SQL_STANDARD
 
     def integer(self, key: str) -> int:
         """Return the value of a whole-number setting."""
