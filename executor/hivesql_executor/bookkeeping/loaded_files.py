@@ -12,6 +12,8 @@ from hivesql_planner.model.table import Table
 
 _MAGIC = {"orc": b"ORC", "parquet": b"PAR1", "avro": b"Obj\x01", "sequencefile": b"SEQ",
           "rcfile": b"RCF", "rctext": b"RCF"}  # fmt: skip
+_KEY_CLASS_WITHIN = 64
+"""Bytes of a SequenceFile within which it names the class of its keys."""
 _NO_TEXT = (b"SEQ", b"RCF")
 _PATTERN = "*?[]{}"
 _HIDDEN = ("_", ".")
@@ -44,7 +46,9 @@ def check_file(files: Files, path: str, table: Table) -> None:
     # What is another table's file is no text, as Hive sees it.
     wrong = head[:3] in _NO_TEXT if magic is None else head[: len(magic)] != magic
     if table.format in ("rcfile", "rctext"):
-        wrong = head[:3] not in _NO_TEXT  # the first RCFiles say that they are SequenceFiles
+        # The first RCFiles say that they are SequenceFiles.
+        keys = files.read(path, 0, min(size, _KEY_CLASS_WITHIN)) if head[:3] == b"SEQ" else b""
+        wrong = head[:3] != b"RCF" and b"RCFile$KeyBuffer" not in keys
     if wrong:
         raise SemanticError(
             f"Unable to load data to destination table {table.name}: {path} is no {table.format} "

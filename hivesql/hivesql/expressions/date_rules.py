@@ -9,6 +9,7 @@ from hivesql.expressions.calls import Call, Rule, rest, takes
 from hivesql.expressions.intervals import part_of_interval
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.conversions import TEXT_TO_DATE, TEXT_TO_TIMESTAMP, WHOLE_TIME
+from hivesql_planner.model.date_patterns import formatted, pattern_literal
 from hivesql_planner.model.hive_type import DATE, INT, SMALLINT, TIMESTAMP, TINYINT, VOID
 
 _LITERAL_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -79,12 +80,9 @@ def _months_added(call: Call) -> str:
     added = f"if(last_day({day}) = {day}, last_day(add_months({day}, @1)), add_months({day}, @1))"
     if len(call.types) == 2:
         return f"CAST({added} AS STRING)"
-    pattern = _pattern(call, 2)
     moment = f"CAST({as_timestamp(call, 0)} AS TIMESTAMP)"
-    return (
-        f"date_format(CAST({added} AS TIMESTAMP) + "
-        f"({moment} - CAST({day} AS TIMESTAMP)), {pattern})"
-    )
+    shifted = f"(CAST({added} AS TIMESTAMP) + ({moment} - CAST({day} AS TIMESTAMP)))"
+    return formatted(shifted, call.literal(2)) or f"date_format({shifted}, {_pattern(call, 2)})"
 
 
 def _truncated(call: Call) -> str | None:
@@ -132,20 +130,14 @@ def _pattern(call: Call, i: int) -> str:
     text = call.literal(i)
     if text is None:
         return f"@{i}"
-    bare = re.sub(r"'[^']*'", "", text)
-    found = re.search(r"[@YwWecABNnpI]|M{5}|E{5}|L{5}|[^\x00-\x7f]", bare)
-    if found:
-        raise NotSupported(f"the letter {found[0]} in the date pattern {text!r}")
-    if "u" not in bare:
-        return f"@{i}"
-    pieces = re.split(r"('[^']*')", text)
-    changed = "".join(p if p.startswith("'") else p.replace("u", "y") for p in pieces)
-    return "'" + changed.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    literal = pattern_literal(text)
+    return literal if "u" in text else f"@{i}"
 
 
 def _formatted_date(call: Call) -> str | None:
     takes(2, 2)(call)
-    return f"date_format({as_timestamp(call, 0)}, {_pattern(call, 1)})"
+    moment = as_timestamp(call, 0)
+    return formatted(moment, call.literal(1)) or f"date_format({moment}, {_pattern(call, 1)})"
 
 
 def _from_seconds(call: Call) -> str | None:
@@ -157,7 +149,8 @@ def _from_seconds(call: Call) -> str | None:
         )
     if len(call.types) == 1:
         return None
-    return f"from_unixtime(@0, {_pattern(call, 1)})"
+    weeks = formatted("timestamp_seconds(@0)", call.literal(1))
+    return weeks or f"from_unixtime(@0, {_pattern(call, 1)})"
 
 
 def _to_seconds(call: Call) -> str | None:

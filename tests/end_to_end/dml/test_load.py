@@ -162,6 +162,15 @@ def test_acid_tables_get_a_directory_that_the_commit_shows(
         assert (caught.value.code, files(session, "g")) == (code, before)
 
 
+def test_a_sequence_file_is_no_rcfile(session: hivesql.Session, tmp_path: Path) -> None:
+    keys = b"org.apache.hadoop.hive.ql.exec.ByteWritable"
+    (tmp_path / "kv1.seq").write_bytes(b"SEQ\x06" + bytes([len(keys)]) + keys + bytes(40))
+    session.sql("CREATE TABLE rc (a int, b string) STORED AS RCFILE")
+    with pytest.raises(HiveSqlError, match="is no rcfile file") as caught:
+        session.sql(f"LOAD DATA LOCAL INPATH '{tmp_path}/kv1.seq' INTO TABLE rc")
+    assert (caught.value.code, files(session, "rc")) == (30019, [])
+
+
 def test_partitions_follow_their_directories(session: hivesql.Session, source: Path) -> None:
     session.sql(f"CREATE TABLE m (a int, b string) PARTITIONED BY (ds string, hr int) {TEXT}")
     root = home(session, "m")

@@ -1,0 +1,64 @@
+"""Patterns of dates and times: those of Hive (java.time's) by Spark, which lacks some letters."""
+
+from __future__ import annotations
+
+import re
+
+from hivesql_planner.errors import NotSupported
+
+_TOKEN = re.compile(r"'[^']*'|([A-Za-z])\1*|[^A-Za-z']+|'")
+_UNKNOWN = re.compile(r"[@YwWecABNnpI]|M{5}|E{5}|L{5}|[^\x00-\x7f]")
+_DAY = "CAST({0} AS DATE)"
+# Weeks of the United States, as Hive has them: from Sunday on, and the first has January 1.
+_SATURDAY = f"date_add({_DAY}, 7 - dayofweek({_DAY}))"
+_WEEK = f"((dayofyear({_SATURDAY}) - 1) DIV 7 + 1)"
+_WEEK_OF_MONTH = f"((day({_DAY}) + dayofweek(trunc({_DAY}, 'MM')) - 2) DIV 7 + 1)"
+_WEEKS = {
+    "YY": f"lpad(pmod(year({_SATURDAY}), 100), 2, '0')",
+    **{
+        "Y" * width: f"lpad(year({_SATURDAY}), greatest({width}, length(year({_SATURDAY}))), '0')"
+        for width in (1, 3, 4, 5, 6)
+    },
+    "w": f"CAST({_WEEK} AS STRING)",
+    "ww": f"lpad({_WEEK}, 2, '0')",
+    "W": f"CAST({_WEEK_OF_MONTH} AS STRING)",
+    "e": f"CAST(dayofweek({_DAY}) AS STRING)",
+    "ee": f"lpad(dayofweek({_DAY}), 2, '0')",
+    "eee": "date_format({0}, 'E')",
+    "eeee": "date_format({0}, 'EEEE')",
+    **{letter * 5: f"substring(date_format({{0}}, '{letter * 4}'), 1, 1)" for letter in "MLE"},
+    "c": f"CAST(dayofweek({_DAY}) AS STRING)",
+}
+"""The text of what Spark's patterns lack, of a moment ``{0}``."""
+
+
+def formatted(moment: str, pattern: str | None) -> str | None:
+    """Write a moment by a pattern that Spark lacks letters of; None for others and no literals."""
+    if pattern is None:
+        return None
+    tokens = [match[0] for match in _TOKEN.finditer(pattern)]
+    if not any(token in _WEEKS for token in tokens):
+        return None
+    parts: list[str] = []
+    plain = ""
+    for token in [*tokens, ""]:
+        if token and token not in _WEEKS:
+            plain += token
+            continue
+        if plain:
+            parts.append(f"date_format({moment}, {pattern_literal(plain)})")
+            plain = ""
+        if token:
+            parts.append(_WEEKS[token].format(moment))
+    return f"concat({', '.join(parts)})"
+
+
+def pattern_literal(text: str) -> str:
+    """Return a pattern as Spark takes it, quoted; NotSupported where it has no such letters."""
+    bare = re.sub(r"'[^']*'", "", text)
+    found = _UNKNOWN.search(bare)
+    if found:
+        raise NotSupported(f"the letter {found[0]} in the date pattern {text!r}")
+    pieces = re.split(r"('[^']*')", text)
+    changed = "".join(p if p.startswith("'") else p.replace("u", "y") for p in pieces)
+    return "'" + changed.replace("\\", "\\\\").replace("'", "\\'") + "'"
