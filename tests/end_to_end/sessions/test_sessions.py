@@ -36,8 +36,9 @@ USES: dict[str, Callable[[hivesql.Session], object]] = {
     "start_spark": lambda session: session.start_spark(),
 }
 QUIET = {
-    "cache_counters", "cancel", "close", "closed", "in_transaction", "open_transaction",
-    "progress", "settings", "spark_views", "starts_spark", "stop",
+    "at_close", "authorize", "beside", "cache_counters", "cancel", "close", "closed",
+    "in_transaction", "open_transaction", "progress", "settings", "spark_views", "starts_spark",
+    "stop",
 }  # fmt: skip
 
 
