@@ -72,7 +72,8 @@ def hive_tells(seed: str, statements: Sequence[Statement], spark: SparkSession, 
     with sides(place, spark, ("local",)) as (side,):
         run = Run([side], checks=False)
         run.walk(statements)
-    wrong = read_by_hive(left_by("w", run.world, side), place / "hive")
+        left = left_by("w", run.world, side)
+    wrong = read_by_hive(left, place / "hive")
     shutil.rmtree(place)
     told = "\n".join(f"{label}: {text}" for label, text in wrong.items())
     return f"walk {seed}, in Hive:\n{as_script(run.taken)}\n{told}" if told else ""
