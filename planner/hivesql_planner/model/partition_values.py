@@ -42,6 +42,19 @@ def normal_value(text: str, type_: HiveType) -> str | None:
     return text
 
 
+def read_text(text: str, type_: HiveType) -> str:
+    """Give the text to cast to the column's type in Spark, for the value that queries read.
+
+    Texts may be another program's, or from before the column was made shorter; CHAR has no blanks.
+    """
+    if type_.kind is Kind.BOOLEAN:
+        return "false" if text.lower() in FALSE else "true"
+    if type_.kind in SIZED_TEXTS:
+        cut = text[: type_.length]
+        return cut.rstrip(" ") if type_.kind is Kind.CHAR else cut
+    return text
+
+
 def _whole(text: str, bits: int) -> str | None:
     if not _NUMBER.fullmatch(text) or (("." in text or "e" in text.lower()) and bits == 64):
         return None

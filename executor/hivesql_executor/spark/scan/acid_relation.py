@@ -17,17 +17,17 @@ from hivesql_executor.orc.tail import OrcTail
 from hivesql_executor.spark.nanoseconds.columns import nanosecond_columns, with_texts, with_values
 from hivesql_executor.spark.scan.event_schema import KEYS
 from hivesql_executor.spark.scan.partition_columns import (
-    MOST_READS,
     PLACE,
     Place,
-    with_place,
-    with_places,
+    text_columns,
+    value_column,
 )
 from hivesql_executor.spark.steps import Step, acid_rows, after
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.model.hive_type import BITS, TIMESTAMP, TIMESTAMPS, HiveType, Kind
+from hivesql_planner.model.partition_values import read_text
 from hivesql_planner.model.statistics import ColumnStatistics
-from hivesql_planner.model.table import Table
+from hivesql_planner.model.table import DEFAULT_PARTITION, Table
 
 ID_COLUMNS = ("__write", "__bucket", "__row")
 """How the parts of row ids travel, out of the way of a user's columns. Beside them goes PLACE."""
@@ -144,7 +144,7 @@ def acid_frames(
     deletes: Sequence[EndingPath],
     finish: Sequence[Step],
 ) -> list[DataFrame]:
-    """User columns, ID_COLUMNS, PLACE and partition values of the rows that are alive.
+    """User columns, ID_COLUMNS, PLACE, values and texts of partitions of the rows that are alive.
 
     ``finish`` is done to all of them, next to the scan.
     """
@@ -152,29 +152,14 @@ def acid_frames(
     for file in files:
         layouts.setdefault(layout(scan, file.tail), []).append(file)
     frames = []
-    for shared, found in layouts.items():
-        places = {file.place.number: file.place for file in found}
-        if len(places) > MOST_READS:
-            rows = with_places(
-                _relation(scan, shared, found, deletes), scan.table, list(places.values())
-            )
-            frames.append(after(_with_texts(scan, shared, rows), *finish))
+    for shared, of_layout in layouts.items():
+        if not scan.nanoseconds:
+            frames.append(_relation(scan, shared, of_layout, deletes, finish))
             continue
-        for number, place in places.items():
-            of_place = [file for file in found if file.place.number == number]
-            gone = [file for file in deletes if file.place.number == number]
-            if place.partition is None and not scan.nanoseconds:
-                frames.append(_relation(scan, shared, of_place, gone, finish))
-                continue
-            rows = _relation(scan, shared, of_place, gone)
-            if place.partition is not None:
-                rows = with_place(rows.drop(PLACE), scan.table, place)
-            frames.append(after(_with_texts(scan, shared, rows), *finish))
+        rows = _relation(scan, shared, of_layout, deletes)
+        rows = with_values(rows, scan.table, shared.nanoseconds, scan.nanoseconds)
+        frames.append(after(rows, *finish))
     return frames
-
-
-def _with_texts(scan: AcidScan, shared: _Layout, rows: DataFrame) -> DataFrame:
-    return with_values(rows, scan.table, shared.nanoseconds, scan.nanoseconds)
 
 
 def _relation(
@@ -187,8 +172,10 @@ def _relation(
     spark, filter_rows = scan.spark, scan.filter_rows
     table = with_texts(scan.table, shared.nanoseconds)
     highest = scan.visible.high_watermark
+    places = {file.place.number: file.place for file in files}
     plan = {
         "name": str(table.name),
+        "columns": len(table.columns),
         "parallelism": spark.sparkContext.defaultParallelism,
         "statistics": {
             one.name: {
@@ -203,6 +190,7 @@ def _relation(
         },
         "types": shared.types,
         "searchable": shared.searchable,
+        "values": {number: _partition_texts(place, table) for number, place in places.items()},
         "files": [_file(file, filter_rows) for file in files],
         "deletes": [
             {
@@ -217,6 +205,7 @@ def _relation(
                 else None,
             }
             for file in deletes
+            if file.place.number in places
         ],
         "whole": scan.whole,
         "least": filter_rows if filter_rows >= 0 else _NEVER,
@@ -224,8 +213,20 @@ def _relation(
         "hidden": sorted(one for one in scan.visible.exceptions if one <= highest),
     }
     columns = [f"`{column.name}` {column.type.spark}" for column in table.columns]
-    ddl = ", ".join([*columns, _IDS, f"`{PLACE}` int"])
+    parts = enumerate(table.partition_columns)
+    values = [f"`{value_column(i)}` {column.type.spark}" for i, column in parts]
+    texts = [f"`{text}` string" for text in text_columns(table)]
+    ddl = ", ".join([*columns, _IDS, f"`{PLACE}` int", *values, *texts])
     return acid_rows(spark, json.dumps(plan), ddl, *finish)
+
+
+def _partition_texts(place: Place, table: Table) -> list[str | None]:
+    """Return the values of a place's partition as they are to be cast, and its texts behind."""
+    if place.partition is None:
+        return []
+    read = zip(table.read_values(place.partition), table.partition_columns, strict=True)
+    values = [None if text is None else read_text(text, column.type) for text, column in read]
+    return [*values, *(text or DEFAULT_PARTITION for text in place.partition.values)]
 
 
 def _file(file: AcidPath, filter_rows: int) -> dict[str, object]:

@@ -22,6 +22,7 @@ import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.execution.datasources.orc.OrcColumnVector;
+import org.apache.spark.sql.execution.vectorized.ColumnVectorUtils;
 import org.apache.spark.sql.execution.vectorized.ConstantColumnVector;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
@@ -57,7 +58,10 @@ record AcidReaders(
         Map<Integer, List<EndingFile>> deletes, Map<Integer, String> names, boolean whole,
         long highest, long[] hidden, Broadcast<SerializableConfiguration> settings, String[] search,
         TaskCondition condition, boolean[] leads, long least) implements PartitionReaderFactory {
-    /** Columns after the table's: write id, bucket property, row number, and the place's number. */
+    /**
+     * Columns after the table's: write id, bucket property, row number, and the place's number. After
+     * them come those of partitions.
+     */
     static final int OWN = 4;
     static final int PLACE = 3;
 
@@ -257,6 +261,10 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
                 columns[i] = missing;
             } else if (at == width + AcidReaders.PLACE) {
                 columns[i] = constant(type, file.place());
+            } else if (at >= width + AcidReaders.OWN) {
+                ConstantColumnVector value = new ConstantColumnVector(BATCH, type);
+                ColumnVectorUtils.populate(value, file.values(), at - width - AcidReaders.OWN);
+                columns[i] = value;
             } else {
                 int which = at - width;
                 vectors[i] = id(plan.leads()[i], which);

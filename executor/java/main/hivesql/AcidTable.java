@@ -21,6 +21,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hive.ql.io.sarg.SearchArgument;
 import org.apache.orc.OrcConf;
 import org.apache.orc.mapred.OrcInputFormat;
+import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
 import org.apache.spark.sql.connector.catalog.TableCapability;
@@ -34,6 +35,7 @@ import org.apache.spark.sql.connector.read.Scan;
 import org.apache.spark.sql.connector.read.ScanBuilder;
 import org.apache.spark.sql.connector.read.Statistics;
 import org.apache.spark.sql.connector.read.SupportsReportStatistics;
+import org.apache.spark.sql.connector.read.SupportsRuntimeV2Filtering;
 import org.apache.spark.sql.connector.read.colstats.ColumnStatistics;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.sources.Filter;
@@ -48,11 +50,12 @@ import scala.collection.immutable.Seq;
  * A file of rows: of events, or an original, whose rows get ids.
  *
  * <p>ids are write id and bucket property if all rows have the same, else null; first is the number of
- * an original's first row, and -1 for a file of events.
+ * an original's first row, and -1 for a file of events; values are those of its partition's columns,
+ * which {@link PartitionColumns} describes.
  */
 record AcidFile(
-        String path, long length, long rows, int place, boolean filtered, long[] ids, long first)
-        implements Serializable {
+        String path, long length, long rows, int place, boolean filtered, long[] ids, long first,
+        InternalRow values) implements Serializable {
     boolean isOriginal() {
         return first >= 0L;
     }
@@ -71,9 +74,11 @@ record FileRange(AcidFile file, long start, long length)
 /**
  * ACID files of one layout, as a table that Spark reads in columns; deleted rows are left out.
  *
- * <p>Its columns are the user's, then write id, bucket property, row number, and the number of the
- * partition. The plan, as JSON: name, statistics (of columns, by name), parallelism, types (of the first
- * columns, which the files have: ORC's to convert them to, null where they have them as they are),
+ * <p>Its columns are the user's, then write id, bucket property, row number, the number of the partition,
+ * and the columns of partitions. The plan, as JSON: name, columns (how many are the user's), statistics
+ * (of columns, by name), parallelism, types (of the first columns, which the files have: ORC's to convert
+ * them to, null where they have them as they are), values (by the partition's number: the texts of its
+ * columns, null for none),
  * searchable (names of columns by which stripes may be skipped), files (as AcidFile, and task: its number
  * or null), deletes (as EndingFile, and place), whole (whether executors keep all deletes of a place, or
  * tasks read those of their rows), the snapshot (highest, hidden), and least (rows of a scan that filters
@@ -84,17 +89,28 @@ public final class AcidTable implements SupportsRead {
     final StructType schema;
     final Configuration settings;
     final List<AcidFile> files = new ArrayList<>();
+    final PartitionColumns partitionColumns;
 
     public AcidTable(String plan, StructType schema, Configuration settings) throws IOException {
         this.plan = new ObjectMapper().readTree(plan);
         this.schema = schema;
         this.settings = settings;
+        this.partitionColumns = new PartitionColumns(schema, width() + AcidReaders.OWN);
+        Map<Integer, InternalRow> values = new HashMap<>();
         for (JsonNode file : this.plan.get("files")) {
+            int place = file.get("place").asInt();
             files.add(new AcidFile(
                     file.get("path").asText(), file.get("length").asLong(), file.get("rows").asLong(),
-                    file.get("place").asInt(), file.get("filtered").asBoolean(),
-                    longs(file.get("ids")), file.get("first").asLong()));
+                    place, file.get("filtered").asBoolean(),
+                    longs(file.get("ids")), file.get("first").asLong(),
+                    values.computeIfAbsent(place, number -> partitionColumns.values(
+                            this.plan.get("values").get(Integer.toString(number))))));
         }
+    }
+
+    /** How many columns are the user's. */
+    int width() {
+        return plan.get("columns").asInt();
     }
 
     /** Null for null. */
@@ -105,14 +121,6 @@ public final class AcidTable implements SupportsRead {
             longs[i] = found.get(i).asLong();
         }
         return longs;
-    }
-
-    long rows() {
-        return files.stream().mapToLong(AcidFile::rows).sum();
-    }
-
-    long length() {
-        return files.stream().mapToLong(AcidFile::length).sum();
     }
 
     @Override
@@ -176,8 +184,9 @@ final class AcidScanBuilder extends FilteredScanBuilder {
     }
 }
 
-/** One scan: which bytes each task reads. */
-final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
+/** One scan: which bytes each task reads, of partitions that may hold what is asked for. */
+final class AcidScan
+        implements SupportsReportStatistics, SupportsRuntimeV2Filtering, Batch, Statistics {
     private static final int MOST_LOOKED_UP = 1000;
     /** Bytes that Spark's own estimates add to a row's columns. */
     private static final long ROW_HEADER = 8L;
@@ -185,11 +194,32 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
     private final AcidTable table;
     private final StructType wanted;
     private final ScanCondition condition;
+    private List<AcidFile> files;
 
     AcidScan(AcidTable table, StructType wanted, ScanCondition condition) {
         this.table = table;
         this.wanted = wanted;
         this.condition = condition;
+        this.files = table.partitionColumns.mayPass(condition, table.files);
+    }
+
+    private long rows() {
+        return files.stream().mapToLong(AcidFile::rows).sum();
+    }
+
+    private long length() {
+        return files.stream().mapToLong(AcidFile::length).sum();
+    }
+
+    /** The columns of partitions by whose values a join's other side may leave out files. */
+    @Override
+    public NamedReference[] filterAttributes() {
+        return table.partitionColumns.comparable(wanted);
+    }
+
+    @Override
+    public void filter(Predicate[] predicates) {
+        files = table.partitionColumns.among(predicates, files);
     }
 
     @Override
@@ -234,14 +264,15 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
      */
     @Override
     public OptionalLong sizeInBytes() {
-        double share = (double) wanted.defaultSize() / table.schema.defaultSize();
-        long rows = table.rows() * (ROW_HEADER + wanted.defaultSize());
-        return OptionalLong.of(Math.max(rows, Math.max(1L, (long) (share * table.length()))));
+        double share = (double) table.partitionColumns.without(wanted).defaultSize()
+                / table.partitionColumns.without(table.schema).defaultSize();
+        long rows = rows() * (ROW_HEADER + wanted.defaultSize());
+        return OptionalLong.of(Math.max(rows, Math.max(1L, (long) (share * length()))));
     }
 
     @Override
     public OptionalLong numRows() {
-        return OptionalLong.of(table.rows());
+        return OptionalLong.of(rows());
     }
 
     /** What the catalog knows of columns; Spark asks for it where its cost-based optimizer is on. */
@@ -262,16 +293,18 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
 
     @Override
     public InputPartition[] planInputPartitions() {
-        JsonNode files = table.plan.get("files");
-        return files.size() > 0 && files.get(0).get("task").isNull() ? cut() : ofFiles(files);
+        JsonNode planned = table.plan.get("files");
+        return planned.size() > 0 && planned.get(0).get("task").isNull() ? cut() : ofFiles(planned);
     }
 
     /** Each file where the plan says. */
-    private InputPartition[] ofFiles(JsonNode files) {
+    private InputPartition[] ofFiles(JsonNode planned) {
         Map<Integer, List<FileRange>> byTask = new TreeMap<>();
-        for (int i = 0; i < files.size(); i++) {
+        Set<AcidFile> wantedFiles = new HashSet<>(files);
+        for (int i = 0; i < planned.size(); i++) {
             AcidFile file = table.files.get(i);
-            byTask.computeIfAbsent(files.get(i).get("task").asInt(), unknown -> new ArrayList<>())
+            if (!wantedFiles.contains(file)) continue;
+            byTask.computeIfAbsent(planned.get(i).get("task").asInt(), unknown -> new ArrayList<>())
                     .add(new FileRange(file, 0L, file.length()));
         }
         boolean local = files.size() > MOST_LOOKED_UP;
@@ -291,10 +324,10 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
         Option<Object> least = conf.filesMinPartitionNum();
         long tasks = least.isDefined()
                 ? ((Number) least.get()).longValue() : table.plan.get("parallelism").asLong();
-        long share = (table.length() + cost * table.files.size()) / Math.max(1L, tasks);
+        long share = (length() + cost * files.size()) / Math.max(1L, tasks);
         long most = Math.min(conf.filesMaxPartitionBytes(), Math.max(cost, share));
         List<FileRange> pieces = new ArrayList<>();
-        for (AcidFile file : table.files) {
+        for (AcidFile file : files) {
             for (long start = 0L; start < file.length(); start += most) {
                 pieces.add(new FileRange(file, start, Math.min(most, file.length() - start)));
             }
@@ -343,7 +376,6 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
                             file.get("filtered").asBoolean(), file.get("version").asText(),
                             file.get("changes").asBoolean(), AcidTable.longs(file.get("range"))));
         }
-        int width = table.schema.length() - AcidReaders.OWN;
         int[] positions = new int[wanted.length()];
         for (int i = 0; i < positions.length; i++) {
             positions[i] = table.schema.fieldIndex(wanted.apply(i).name());
@@ -353,9 +385,9 @@ final class AcidScan implements SupportsReportStatistics, Batch, Statistics {
             types[i] = plan.get("types").get(i).asText(null);
         }
         long least = plan.get("least").asLong();
-        TaskCondition asked = table.rows() < least ? null : condition.over(wanted);
+        TaskCondition asked = rows() < least ? null : condition.over(wanted);
         return new AcidReaders(
-                wanted, positions, Arrays.copyOf(table.schema.fieldNames(), width), types,
+                wanted, positions, Arrays.copyOf(table.schema.fieldNames(), table.width()), types,
                 deletes, plan.get("whole").asBoolean(),
                 plan.get("highest").asLong(), AcidTable.longs(plan.get("hidden")),
                 Settings.share(table.settings), search(asked != null), asked, condition.uses(wanted), least);

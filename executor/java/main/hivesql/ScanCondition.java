@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.BoundReference;
@@ -73,6 +74,22 @@ final class ScanCondition {
             all = all == null ? one : new And(all, one);
         }
         return all == null ? null : new TaskCondition(all, columns.length());
+    }
+
+    /** Whether rows may fulfil it all of which have these values in some of their columns. */
+    boolean mayPass(StructType columns, InternalRow values) {
+        for (Expression term : plain) {
+            ColumnBinder bound = new ColumnBinder(columns);
+            Expression one = term.transform(bound);
+            if (bound.lacks) continue;
+            try {
+                if (!Boolean.TRUE.equals(one.eval(values))) return false;
+            } catch (RuntimeException raised) {
+                // Spark raises it itself, where rows come to it that others do not leave out before.
+                continue;
+            }
+        }
+        return true;
     }
 
     /** Where a column is that a filter names, or a part of; -1 for a name that is written otherwise. */
