@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivesql.session import Session
+from hivesql.sessions.hive_site import METASTORE_ADDRESSES, site_settings
 from hivesql.sessions.spark_start import LazySpark
 from hivesql_executor.files.locations import complete_location
 from hivesql_executor.metastore.cache.shelf import Limits
@@ -54,17 +55,20 @@ def connect(
     ``sqlite:///metastore.db`` in the working directory. ``warehouse`` is the directory or URI of
     managed tables (default ``warehouse``; a Hive Metastore has its own). ``spark`` is a session to
     work beside; without it a local Spark starts when it is first needed. Keys of ``settings`` that
-    start with ``spark.`` go to Spark. Under an ``idempotency_key`` the session's n-th statement
-    commits at most once, in whichever process it runs: a program that was killed can be run again
-    from its start. ``user`` is whose session it is: who owns what it makes, and whose privileges
-    count; without it HADOOP_USER_NAME, and then the user of the operating system.
+    start with ``spark.`` go to Spark. Settings that are not given are those of the site's
+    hive-site.xml, in HIVE_CONF_DIR or in HIVE_HOME's ``conf``. Under an ``idempotency_key`` the
+    session's n-th statement commits at most once, in whichever process it runs: a program that was
+    killed can be run again from its start. ``user`` is whose session it is: who owns what it makes,
+    and whose privileges count; without it HADOOP_USER_NAME, and then the user of the operating
+    system.
     """
     _check_text("database", database)
     location = complete_location(fspath(warehouse or DEFAULT_WAREHOUSE))
     given = {key: _setting(key, value) for key, value in dict(settings or {}).items()}
     lazy = LazySpark(spark, {k: v for k, v in given.items() if k.startswith("spark.")})
-    hive = {key: value for key, value in given.items() if not key.startswith("spark.")}
-    url = metastore or hive.get("hive.metastore.uris") or DEFAULT_METASTORE
+    set_by_user = [key for key in given if not key.startswith("spark.")]
+    hive = site_settings() | {key: given[key] for key in set_by_user}
+    url = metastore or hive.get(METASTORE_ADDRESSES) or DEFAULT_METASTORE
     if url.startswith(THRIFT):
         # There a worker takes what is next in the queue, never a request of its own choice.
         hive = {"hivesql.compactor.inline": "false"} | hive
@@ -95,7 +99,7 @@ def connect(
             notify=told,
             user=user or os.environ.get("HADOOP_USER_NAME") or getpass.getuser(),
         )
-        return _open_session(runtime, lazy, database, idempotency_key, hive)
+        return _open_session(runtime, lazy, database, idempotency_key, set_by_user)
     except BaseException:
         store.close()
         raise

@@ -1,0 +1,87 @@
+"""The settings of a Hive site: hive-site.xml, where HIVE_CONF_DIR or HIVE_HOME says."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from hivesql_planner.errors import SemanticError
+from hivesql_planner.settings.settings import KEYS, Settings, present_name
+
+METASTORE_ADDRESSES = "hive.metastore.uris"
+_NEWER_NAMES = {"metastore.thrift.uris": METASTORE_ADDRESSES}
+_VARIABLE = re.compile(r"\$\{([^}$]+)\}")
+_DEEPEST = 20
+"""As often Hadoop looks for variables in what a variable stands for."""
+
+
+def site_settings(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Read the settings of the site's file that mean something here, and where its metastore is.
+
+    Empty where no file is. Others, such as those of Tez or of the metastore's own database, are
+    left out. SemanticError for a file that cannot be understood, or for a value that its setting
+    cannot have.
+    """
+    known = os.environ if environment is None else environment
+    path = _path(known)
+    if path is None or not path.is_file():
+        return {}
+    properties = dict(_properties(path))
+    found = {}
+    for key, text in properties.items():
+        name = _NEWER_NAMES.get(key, key)
+        if present_name(name) not in KEYS and name != METASTORE_ADDRESSES:
+            continue
+        value = _substituted(text, properties, known)
+        try:
+            Settings().with_value(name, value)
+        except SemanticError as error:
+            raise SemanticError(f"{path}: {error.message}", code=error.code) from error
+        found[name] = value
+    return found
+
+
+def _path(environment: Mapping[str, str]) -> Path | None:
+    """Tell where the file would be: as the hive command finds it."""
+    if environment.get("HIVE_CONF_DIR"):
+        return Path(environment["HIVE_CONF_DIR"], "hive-site.xml")
+    if environment.get("HIVE_HOME"):
+        return Path(environment["HIVE_HOME"], "conf", "hive-site.xml")
+    return None
+
+
+def _properties(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield names and values; of two of one name Hadoop takes the last."""
+    # Imported late: few start where such a file is.
+    from xml.etree import ElementTree
+
+    try:
+        root = ElementTree.parse(path).getroot()
+    except ElementTree.ParseError as error:
+        line, column = error.position
+        raise SemanticError(f"{path}:{line}:{column + 1}: this is no XML: {error}") from error
+    if root.tag != "configuration":
+        raise SemanticError(f"{path}: <configuration> is expected, and <{root.tag}> was found")
+    for one in root.iter("property"):
+        name, value = one.findtext("name"), one.findtext("value")
+        if name and name.strip() and value is not None:
+            yield name.strip(), value.strip()
+
+
+def _substituted(text: str, properties: Mapping[str, str], environment: Mapping[str, str]) -> str:
+    """Put other properties, and ``${env.NAME}``, in the place of variables, as Hadoop does."""
+
+    def value(match: re.Match[str]) -> str:
+        name = match[1]
+        if name.startswith("env."):
+            return environment.get(name.removeprefix("env."), match[0])
+        return properties.get(name, match[0])
+
+    for _ in range(_DEEPEST):
+        again = _VARIABLE.sub(value, text)
+        if again == text:
+            break
+        text = again
+    return text
