@@ -12,12 +12,13 @@ from hivesql_planner.definitions.describe_command import describe_command
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.explain import explain, explain_in_style
 from hivesql_planner.model.functions import StoredFunction
+from hivesql_planner.model.privileges import Principal, PrivilegeObject
 from hivesql_planner.model.table import Column, Database, Partition, Table, TableName
 from hivesql_planner.plan import Command
 from hivesql_planner.planning import plan
 from hivesql_planner.relations import Expr, Query, Scan
 from hivesql_planner.settings.settings import Settings
-from hivesql_planner.statements import bound, ddl, functions
+from hivesql_planner.statements import authorization, bound, ddl, functions
 from hivesql_planner.statements.alter import ChangeLocation, ChangeProperties, altered
 from hivesql_planner.statements.bound import (
     CreateDatabase,
@@ -251,6 +252,9 @@ OPAQUE: dict[str, str] = {
     "SetSetting": "the session alone",
     "SessionFiles": "the session and its Spark",
     "FileSystemShell": "a program of Hadoop's, whose words are its own",
+    "SetRole": "the session alone",
+    "ShowRoles": "only asks",
+    "ShowGrant": "only asks",
     "Explain": "only asks",
 }
 """Statements of which a plan tells the name alone, and why."""
@@ -278,7 +282,18 @@ SAMPLES: tuple[Statement, ...] = (
     bound.AbortCompactions(ids=(1,)),
     bound.AbortTransactions(txn_ids=(1,)),
     bound.LockObject(database="d", table=T, mode="SHARED"),
+    authorization.GrantPrivileges(
+        privileges=("SELECT",), about=PrivilegeObject("d", "t"), principals=(Principal("joe"),)
+    ),
+    authorization.GrantRoles(roles=("r",), principals=(Principal("joe"),), revokes=True),
+    authorization.CreateRole(name="r"),
 )  # fmt: skip
+
+
+UNIONS: dict[str, Any] = {
+    "DdlStatement": ddl.DdlStatement,
+    "AuthorizationStatement": authorization.AuthorizationStatement,
+}
 
 
 def classes(union: Any) -> set[str]:
@@ -286,8 +301,8 @@ def classes(union: Any) -> set[str]:
     found: set[str] = set()
     for one in get_args(union):
         name = getattr(one, "__forward_arg__", None)
-        if name == "DdlStatement":
-            found |= classes(ddl.DdlStatement)
+        if name in UNIONS:
+            found |= classes(UNIONS[name])
         else:
             found.add(name or one.__name__)
     return found

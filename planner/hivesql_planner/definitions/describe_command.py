@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from hivesql_planner.definitions.describe import Description
+from hivesql_planner.model.privileges import Principal, PrivilegeObject
 from hivesql_planner.model.table import Partition, Table, partition_name
+from hivesql_planner.statements.authorization import CreateRole, GrantPrivileges, GrantRoles
 from hivesql_planner.statements.bound import (
     AbortCompactions,
     AbortTransactions,
@@ -40,7 +44,39 @@ def describe_command(statement: Statement) -> Description | None:
             return Description(
                 action="LOCK" if mode else "UNLOCK", of="@".join(names), details=details
             )  # fmt: skip
+    return _describe_authorization(statement)
+
+
+def _describe_authorization(statement: Statement) -> Description | None:
+    """Tell what becomes of roles and privileges; None for a statement about other things."""
+    match statement:
+        case GrantPrivileges(about=about, revokes=revokes):
+            return Description(
+                action="REVOKE PRIVILEGES" if revokes else "GRANT PRIVILEGES",
+                of=_object(about),
+                details={"privileges": ", ".join(statement.privileges)}
+                | _principals(statement.principals, revokes=revokes)
+                | ({"with": "grant option"} if statement.option else {}),
+            )
+        case GrantRoles(roles=roles, revokes=revokes):
+            return Description(
+                action="REVOKE ROLES" if revokes else "GRANT ROLES",
+                of=", ".join(roles),
+                details=_principals(statement.principals, revokes=revokes)
+                | ({"with": "admin option"} if statement.option else {}),
+            )
+        case CreateRole(name=name, drops=drops):
+            return Description(action="DROP ROLE" if drops else "CREATE ROLE", of=name)
     return None
+
+
+def _object(about: PrivilegeObject) -> str:
+    return about.database if about.table is None else f"{about.database}.{about.table}"
+
+
+def _principals(principals: Iterable[Principal], *, revokes: bool) -> dict[str, str]:
+    names = ", ".join(f"{one.type.lower()} {one.name}" for one in principals)
+    return {"from" if revokes else "to": names}
 
 
 def _load(load: LoadData) -> Description:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hivesql.binder.statement import BINDERS, bind
-from hivesql.dialect.nodes import alter, commands, ddl, dml, functions
+from hivesql.dialect.nodes import alter, authorization, commands, ddl, dml, functions
 from hivesql.dialect.statements.statement import parse
 from hivesql.script import StatementText
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
@@ -557,7 +557,7 @@ def test_properties_that_settings_give_new_tables() -> None:
 def test_every_statement_has_a_function_that_binds_it() -> None:
     bodies = {
         name
-        for module in (alter, commands, ddl, dml, functions)
+        for module in (alter, authorization, commands, ddl, dml, functions)
         for name, kind in vars(module).items()
         if isinstance(kind, type) and name.endswith("Body")
     }
