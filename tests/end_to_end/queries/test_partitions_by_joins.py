@@ -21,13 +21,17 @@ COUNT = 20
 """More partitions than Spark would be told of one by one."""
 
 
-def scramble(place: Path) -> None:
-    """Spoil all values in the files of a partition, and leave their footers."""
-    for path in place.rglob("bucket_*"):
-        data = path.read_bytes()
+def scramble(place: Path) -> dict[Path, bytes]:
+    """Spoil all values in the files of a partition, and leave their footers; give what they were.
+
+    What a test leaves behind is read by real Hive later, so that it must be whole again by then.
+    """
+    before = {path: path.read_bytes() for path in place.rglob("bucket_*")}
+    for path, data in before.items():
         (stripe,) = pyorc.Reader(io.BytesIO(data)).iter_stripes()
         start, length = stripe.bytes_offset, stripe.bytes_length
         path.write_bytes(data[:start] + b"Z" * length + data[start + length :])
+    return before
 
 
 def location(session: hivesql.Session, table: str) -> Path:
@@ -47,10 +51,13 @@ def days(session: hivesql.Session) -> Iterator[hivesql.Session]:
         CREATE TABLE calendar (d date, h int, kind string) {ACID};
         INSERT INTO calendar SELECT d, h, if(k IN (2, 4), 'odd', 'even') FROM fact;
     """)
+    before: dict[Path, bytes] = {}
     for place in location(session, "fact").glob("d=*"):
         if not place.name.endswith(("-03", "-05")):
-            scramble(place)
+            before |= scramble(place)
     yield session
+    for path, data in before.items():
+        path.write_bytes(data)
 
 
 @pytest.mark.parametrize(
