@@ -148,8 +148,8 @@ def decide_remedy(move: Move, *, named: bool, owned: bool, committed: bool) -> R
         case MoveKind.MOVED:
             return Remedy.KEEP if named or committed else Remedy.TAKE_BACK
         case _:
-            undone, done = _DECIDED_BY_COMMIT[move.kind]
-            return done if committed else undone
+            undone, outcome = _DECIDED_BY_COMMIT[move.kind]
+            return outcome if committed else undone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

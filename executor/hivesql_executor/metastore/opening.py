@@ -55,8 +55,8 @@ def open_metastore(
 
 def counters_of(metastore: Metastore) -> Counters | None:
     """Tell what the cache in front of a metastore has done; None without one."""
-    found = getattr(metastore, "counters", None)
-    return found if isinstance(found, Counters) else None
+    counters = getattr(metastore, "counters", None)
+    return counters if isinstance(counters, Counters) else None
 
 
 def _open(url: str, warehouse: str, timeout: float, encryption: SSLContext | None) -> Metastore:

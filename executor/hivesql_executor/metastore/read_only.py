@@ -172,5 +172,5 @@ def _copy_files(path: Path, target: Path) -> None:
 
 
 def _stamps(*paths: Path) -> list[tuple[int, int] | None]:
-    found = (one.stat() if one.exists() else None for one in paths)
-    return [one and (one.st_size, one.st_mtime_ns) for one in found]
+    stats = (path.stat() if path.exists() else None for path in paths)
+    return [stat and (stat.st_size, stat.st_mtime_ns) for stat in stats]

@@ -26,5 +26,5 @@ class Counters:
     @property
     def hit_ratio(self) -> float:
         """The part of the calls that was answered from memory; 0 before the first."""
-        asked = self.hits + self.misses
-        return self.hits / asked if asked else 0.0
+        calls = self.hits + self.misses
+        return self.hits / calls if calls else 0.0

@@ -70,12 +70,12 @@ class Follower:
     def _apply_page(self, page: LogPage) -> None:
         contents = self._contents(page.events)
         for event in page.events:
-            found: dict[int, frozenset[TableWrite]] = {}
+            writes: dict[int, frozenset[TableWrite]] = {}
             for txn_id in unresolved(event, self._notes):
-                found[txn_id] = self._metastore.writes_of(txn_id)
+                writes[txn_id] = self._metastore.writes_of(txn_id)
             with self._guard:
-                self._counters.lookups += len(found)
-                self._apply(event, found, contents)
+                self._counters.lookups += len(writes)
+                self._apply(event, writes, contents)
                 self._counters.events += 1
             self._last = event.id
 
@@ -85,15 +85,15 @@ class Follower:
             copied = set(self._shelf)
         altered = (event for event in events if event.kind is EventKind.ALTER_TABLE)
         named = {event.table for event in altered if event.table in copied}
-        found: dict[TableName, Table] = {}
+        tables: dict[TableName, Table] = {}
         for name in named:
             assert name is not None
             try:
-                found[name] = self._metastore.table(name)
+                tables[name] = self._metastore.table(name)
             except HiveSqlError:
                 # It is gone, or stored as nothing known here: whoever asks for it is told.
                 continue
-        return found
+        return tables
 
     def _apply(
         self,
@@ -101,13 +101,13 @@ class Follower:
         unresolved_writes: dict[int, frozenset[TableWrite]],
         contents: dict[TableName, Table],
     ) -> None:
-        done = steps(event, self._notes, unresolved_writes)
-        for txn_id, notes in done.notes.items():
+        effect = steps(event, self._notes, unresolved_writes)
+        for txn_id, notes in effect.notes.items():
             if notes is None:
                 self._notes.pop(txn_id, None)
             else:
                 self._notes[txn_id] = notes
-        for step in done.tables:
+        for step in effect.tables:
             self._take(step, contents)
 
     def _take(self, step: Step, contents: dict[TableName, Table]) -> None:

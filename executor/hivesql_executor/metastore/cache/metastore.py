@@ -83,23 +83,27 @@ class CachingMetastore:
         name = name.lower()
         self.follow()
         entry = self._current(name)
-        found = partitions_of(entry, tests) if entry is not None else None
-        if found is not None:
+        copied = partitions_of(entry, tests) if entry is not None else None
+        if copied is not None:
             self._count(hit=True)
-            return found
+            return copied
         return self._read_partitions(name, tests, entry)
 
     def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None:
         """Return the partition with these values, or None."""
-        if (whole := self._whole(name)) is None:
+        if (partitions := self._whole(name)) is None:
             return self._metastore.partition(name, values)
-        wanted = tuple(None if value in ("", DEFAULT_PARTITION) else value for value in values)
-        return next((one for one in whole if one.values == wanted), None)
+        stored_values = tuple(
+            None if value in ("", DEFAULT_PARTITION) else value for value in values
+        )
+        return next(
+            (partition for partition in partitions if partition.values == stored_values), None
+        )
 
     def partition_count(self, name: TableName) -> int:
         """Tell how many partitions a table has."""
-        whole = self._whole(name)
-        return self._metastore.partition_count(name) if whole is None else len(whole)
+        partitions = self._whole(name)
+        return self._metastore.partition_count(name) if partitions is None else len(partitions)
 
     # -- as a snapshot has it
     def get_table(
@@ -146,10 +150,10 @@ class CachingMetastore:
         if entry is not None and entry.table.is_transactional:
             _require(valid_write_ids, name)
         usable = entry if entry is not None and answers(entry, table_id, valid_write_ids) else None
-        found = partitions_of(usable, tests) if usable is not None else None
-        if found is not None:
+        copied = partitions_of(usable, tests) if usable is not None else None
+        if copied is not None:
             self._count(hit=True)
-            return found
+            return copied
         return self._read_partitions(name, tests, usable)
 
     def table_ids(
@@ -183,23 +187,23 @@ class CachingMetastore:
         """All partitions, when they are copied."""
         self.follow()
         entry = self._current(name.lower())
-        whole = entry.listings.get(()) if entry is not None else None
-        if whole is not None:
+        partitions = entry.listings.get(()) if entry is not None else None
+        if partitions is not None:
             self._count(hit=True)
-        return whole
+        return partitions
 
     def _read_partitions(
         self, name: TableName, tests: Sequence[PartitionTest], entry: Entry | None
     ) -> tuple[Partition, ...]:
         self._count(hit=False)
         generation = self._generation(name)
-        found = self._metastore.partitions(name, tests)
+        partitions = self._metastore.partitions(name, tests)
         with self._guard:
             now = self._shelf.get(name)
             same = now is not None and entry is not None and now.visible == entry.visible
             if now is not None and same and self._shelf.generation(name) == generation:
-                self._put(name, with_listing(now, tuple(tests), found))
-        return found
+                self._put(name, with_listing(now, tuple(tests), partitions))
+        return partitions
 
     def _current(self, name: TableName) -> Entry | None:
         with self._guard:

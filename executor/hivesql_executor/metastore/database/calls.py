@@ -109,8 +109,8 @@ def _with(
 ) -> Callable[[Connection], T]:
     """Return the work that waits for nothing but its connection, under its own name."""
 
-    def one(db: Connection) -> T:
+    def call(db: Connection) -> T:
         return work(db, *args, **kwargs)
 
-    one.__qualname__ = work.__qualname__
-    return one
+    call.__qualname__ = work.__qualname__
+    return call

@@ -66,7 +66,7 @@ _ENTER = insert(write_set).from_select(
     select(
         _of.database, _of.table, _of.partition, _of.txn_id, _LATEST.scalar_subquery(), _of.operation
     )
-    .where(_MINE, or_(*(_of.operation == one for one in _REPLACING)))
+    .where(_MINE, or_(*(_of.operation == operation for operation in _REPLACING)))
     .distinct(),
 )
 _COMPLETE = insert(completed_txn_components).from_select(
@@ -99,20 +99,20 @@ def commit_txn(
     A conflict, or another transaction that did the same ``once``, aborts the transaction and is
     returned, not raised: the abort has to be committed.
     """
-    known, earlier = claim_key(db, once) if once else (False, None)
+    is_claimed, earlier = claim_key(db, once) if once else (False, None)
     if earlier is not None and earlier.txn_id != txn_id:
         abort_txns(db, [txn_id], "idempotency key")
         return AlreadyCommitted(str(earlier))
-    found = db.execute(OPEN_FOR_UPDATE, {"txn_id": txn_id}).one_or_none()
-    if found is None:
+    open_row = db.execute(OPEN_FOR_UPDATE, {"txn_id": txn_id}).one_or_none()
+    if open_row is None:
         if state_of(db, txn_id) == COMMITTED:
             # The first time did all of it, and another may have finished what was settled then.
             return None
         raise lost(db, txn_id)
-    kind = int(found[0] or 0)
+    kind = int(open_row[0] or 0)
     conflict = _commit(db, txn_id, kind, exclusive_write=exclusive_write, changes=changes)
     if once is not None and earlier is None and conflict is None:
-        record(db, once, txn_id, known=known)
+        record(db, once, txn_id, is_claimed=is_claimed)
     if note is not None and conflict is None:
         set_property(db, note)
     if settles and conflict is None:

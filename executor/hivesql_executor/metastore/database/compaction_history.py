@@ -47,7 +47,7 @@ def record_not_initiated(
 
 def abort_compactions(db: Connection, ids: Collection[int]) -> dict[int, str | None]:
     """End what no worker has taken; by id the state that each was in, None for an unknown id."""
-    found: dict[int, str | None] = {}
+    states: dict[int, str | None] = {}
     for id_ in dict.fromkeys(ids):
         waiting = select(compaction_queue).where(_queue.id == id_).with_for_update()
         row = db.execute(waiting).one_or_none()
@@ -58,8 +58,8 @@ def abort_compactions(db: Connection, ids: Collection[int]) -> dict[int, str | N
             state = row.state
             if state == "i":
                 complete(db, row, "x", "Compaction aborted by Abort Comapction request.")
-        found[id_] = None if state is None else STATE_NAMES[state]
-    return found
+        states[id_] = None if state is None else STATE_NAMES[state]
+    return states
 
 
 def retry_cleaning(db: Connection, id: int, error: str, *, base: float, attempts: int) -> bool:

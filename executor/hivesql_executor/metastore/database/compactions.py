@@ -187,9 +187,9 @@ def mark_failed(db: Connection, id: int, error: str, *, refused: bool = False) -
 
 def min_open_txn(db: Connection) -> int:
     """No open transaction has anything below this id undecided in its snapshot."""
-    known = db.scalar(select(func.min(min_history_level.c.min_open)))
+    oldest_snapshot = db.scalar(select(func.min(min_history_level.c.min_open)))
     lowest = lowest_open(db)
-    return lowest if known is None else min(int(known), lowest)
+    return lowest if oldest_snapshot is None else min(int(oldest_snapshot), lowest)
 
 
 def ready_to_clean(
@@ -272,10 +272,10 @@ def _forget_aborted(
     """
     before = row.next_txn_id
     ids = db.scalars(select(txns.c.id).where(txns.c.state == ABORTED, txns.c.id < before)).all()
-    seen = valid_write_ids(
+    valid = valid_write_ids(
         db, ValidTxnList(min_open_txn(db) - 1, frozenset(), frozenset(ids)), table
     )
-    highest = min(row.highest_write_id, seen.high_watermark)
+    highest = min(row.highest_write_id, valid.high_watermark)
     gone = select(txns.c.id).where(txns.c.state == ABORTED, txns.c.id < before)
     db.execute(
         delete(txn_components).where(

@@ -229,8 +229,8 @@ class Rdbms:
 def _failure(error: DBAPIError | TryAgain, engine: Engine) -> ExecutionError:
     cause = error.orig if isinstance(error, DBAPIError) else error
     name = _sqlite_name(cause)
-    found = (advice for start, advice in _ADVICE.items() if name.startswith(start))
-    advice = next(found, "Check that it is reachable and run the statement again")
+    matching = (advice for start, advice in _ADVICE.items() if name.startswith(start))
+    advice = next(matching, "Check that it is reachable and run the statement again")
     place = f" {engine.url.database}" if engine.dialect.name == "sqlite" else ""
     return ExecutionError(f"the metastore's database{place} failed: {cause}. {advice}", code=10280)
 
@@ -277,9 +277,9 @@ def _engine(url: str) -> Engine:
 
 
 def _unusable(url: str, why: str = "") -> SemanticError:
-    shown = _PASSWORD.sub(r"\1:***@", url)
+    masked = _PASSWORD.sub(r"\1:***@", url)
     return SemanticError(
-        f"the metastore cannot live in {shown}{why and f' ({why})'}: give a file as "
+        f"the metastore cannot live in {masked}{why and f' ({why})'}: give a file as "
         "sqlite:///path/metastore.db, or postgresql://user@host/database"
     )
 
@@ -297,10 +297,10 @@ def _on_begin(db: Connection) -> None:
         return
     # Less than FULL may forget a commit at power loss and give out its write id again. A later
     # commit with FULL brings all earlier ones to the disk as well.
-    wanted = "NORMAL" if options.get("hivesql_quick", False) else "FULL"
-    if db.connection.info.get(_SYNCHRONOUS) != wanted:
-        db.exec_driver_sql(f"PRAGMA synchronous={wanted}")
-        db.connection.info[_SYNCHRONOUS] = wanted
+    mode = "NORMAL" if options.get("hivesql_quick", False) else "FULL"
+    if db.connection.info.get(_SYNCHRONOUS) != mode:
+        db.exec_driver_sql(f"PRAGMA synchronous={mode}")
+        db.connection.info[_SYNCHRONOUS] = mode
     db.exec_driver_sql("BEGIN IMMEDIATE")
 
 

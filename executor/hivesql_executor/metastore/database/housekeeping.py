@@ -114,12 +114,12 @@ def _forget_write_ids(db: Connection) -> None:
         db.scalar(select(func.min(min_history_level.c.min_open))),
     ]
     lowest = min(limit for limit in limits if limit is not None)
-    ours, kept = txn_to_write_id.c, txn_to_write_id.alias()
+    ours, newer = txn_to_write_id.c, txn_to_write_id.alias()
     reached = exists().where(
-        kept.c.database == ours.database,
-        kept.c.table == ours.table,
-        kept.c.txn_id >= lowest,
-        kept.c.write_id < ours.write_id,
+        newer.c.database == ours.database,
+        newer.c.table == ours.table,
+        newer.c.txn_id >= lowest,
+        newer.c.write_id < ours.write_id,
     )
     db.execute(delete(txn_to_write_id).where(ours.txn_id < lowest, ~reached))
 

@@ -270,5 +270,5 @@ class DatabaseMetastore(
 
     def version(self) -> str:
         """Return the schema's revision, and the release of Hive whose tables it has."""
-        found = self._read(revisions.current_revision)
-        return f"schema revision {found}, Hive {schema.SCHEMA_VERSION}"
+        revision = self._read(revisions.current_revision)
+        return f"schema revision {revision}, Hive {schema.SCHEMA_VERSION}"

@@ -90,8 +90,8 @@ def note_change(
     query = select(owned.write_id).where(
         owned.txn_id == txn_id, owned.database == name.database, owned.table == name.name
     )
-    found = db.scalars(query) if txn_id else ()
-    writes = tuple((txn_id, int(write_id)) for write_id in found)
+    write_ids = db.scalars(query) if txn_id else ()
+    writes = tuple((txn_id, int(write_id)) for write_id in write_ids)
     event = Event(
         kind=kind,
         database=name.database,
@@ -196,12 +196,14 @@ def _event(row: Row[Any]) -> Event:
 
 def writes_of(db: Connection, txn_id: int) -> frozenset[tuple[TableName, int]]:
     """All writes of a transaction, as far as they are still known."""
-    owned, done = txn_to_write_id.c, completed_txn_components.c
+    owned, completed = txn_to_write_id.c, completed_txn_components.c
     current = select(owned.database, owned.table, owned.write_id).where(owned.txn_id == txn_id)
     rows = db.execute(current).all()
     if not rows:
-        past = select(done.database, done.table, done.write_id)
-        rows = db.execute(past.where(done.txn_id == txn_id, done.write_id.is_not(None))).all()
+        past = select(completed.database, completed.table, completed.write_id)
+        rows = db.execute(
+            past.where(completed.txn_id == txn_id, completed.write_id.is_not(None))
+        ).all()
     return frozenset(
         (TableName(database, table), int(write_id)) for database, table, write_id in rows
     )

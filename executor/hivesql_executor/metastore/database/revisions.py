@@ -37,23 +37,23 @@ def prepare(db: Connection, warehouse: str, *, locations: Sequence[Path] = ()) -
     """
     if db.dialect.name == "postgresql":
         db.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CREATE_LOCK})
-    found = current_revision(db)
-    if found is None and not inspect(db).has_table(schema.version.name):
+    current = current_revision(db)
+    if current is None and not inspect(db).has_table(schema.version.name):
         schema.metadata.create_all(db)
         _seed(db, warehouse)
-        found = REVISIONS[-1]
-        db.execute(insert(schema.revision).values(revision=found))
-    elif found is None:
+        current = REVISIONS[-1]
+        db.execute(insert(schema.revision).values(revision=current))
+    elif current is None:
         # Made before revisions were kept, perhaps before the latest of the first tables.
         schema.metadata.create_all(db)
-        found = REVISIONS[0]
-        db.execute(insert(schema.revision).values(revision=found))
-    elif found not in REVISIONS and not locations:
+        current = REVISIONS[0]
+        db.execute(insert(schema.revision).values(revision=current))
+    elif current not in REVISIONS and not locations:
         raise SemanticError(
-            f"the metastore's schema has revision {found}, and this release knows revisions up to "
-            f"{REVISIONS[-1]}: it was opened by a newer HiveSQL. Use that one, or a newer one"
+            f"the metastore's schema has revision {current}, and this release knows revisions up "
+            f"to {REVISIONS[-1]}: it was opened by a newer HiveSQL. Use that one, or a newer one"
         )
-    if found != REVISIONS[-1] or locations:
+    if current != REVISIONS[-1] or locations:
         _upgrade(db, locations)
 
 

@@ -78,8 +78,8 @@ class CatalogCalls:
         lists = constraint_lists(name, table.constraints)
         try:
             if self._client.is_old:
-                given = [lists.get(field, []) for field in _CONSTRAINT_FIELDS]
-                self._client.call("create_table_with_constraints", new, *given)
+                constraints = [lists.get(field, []) for field in _CONSTRAINT_FIELDS]
+                self._client.call("create_table_with_constraints", new, *constraints)
             else:
                 request = idl().CreateTableRequest(
                     table=new,
@@ -99,16 +99,16 @@ class CatalogCalls:
     def table(self, name: TableName) -> Table:
         """Return the table or view of that name."""
         name = lower(name)
-        found = self._fetch_table(name)
-        return read_table(found, fetch_constraints(self._client, name))
+        answer = self._fetch_table(name)
+        return read_table(answer, fetch_constraints(self._client, name))
 
     def tables(self, database: str) -> tuple[TableName, ...]:
         """Tables and views of a database, sorted."""
         name = database.lower()
-        found = self._client.call("get_all_tables", name, again=True)
-        if not found:
+        names = self._client.call("get_all_tables", name, again=True)
+        if not names:
             self.database(name)
-        return tuple(TableName(name, one) for one in sorted(found))
+        return tuple(TableName(name, table) for table in sorted(names))
 
     def alter_table(
         self, name: TableName, table: Table, *, txn_id: int = 0, cascade: bool = True
@@ -149,8 +149,8 @@ class CatalogCalls:
         Files stay, but for an external table with external.table.purge=true, as in Hive.
         """
         name = lower(name)
-        found = self._fetch_table(name)
-        purges = (found.parameters or {}).get(_PURGE, "").lower() == "true"
+        answer = self._fetch_table(name)
+        purges = (answer.parameters or {}).get(_PURGE, "").lower() == "true"
         self._client.call(
             "drop_table_with_environment_context", name.database, name.name, purges, None
         )

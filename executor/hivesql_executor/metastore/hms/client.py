@@ -54,7 +54,7 @@ _ROUNDS = 3
 
 def addresses(uris: str) -> tuple[tuple[str, int], ...]:
     """Hosts and ports of ``thrift://host:port``, several separated by commas."""
-    found = []
+    places = []
     for uri in filter(None, (part.strip() for part in uris.split(","))):
         parts = urlsplit(uri)
         if parts.scheme != "thrift" or not parts.hostname:
@@ -65,8 +65,8 @@ def addresses(uris: str) -> tuple[tuple[str, int], ...]:
             raise SemanticError(
                 f"{uri} is not the address of a metastore ({error}): thrift://host:9083"
             ) from error
-        found.append((parts.hostname, port or _DEFAULT_PORT))
-    return tuple(found)
+        places.append((parts.hostname, port or _DEFAULT_PORT))
+    return tuple(places)
 
 
 class Client:

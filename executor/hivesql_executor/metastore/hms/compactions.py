@@ -73,11 +73,11 @@ class CompactionCalls(LockCalls):
         )
         # Not asked again: a claim whose answer was lost comes back when the metastore's own
         # worker timeout has passed.
-        found = self._client.call("find_next_compact2", request).ci
-        if found is None:
+        claim = self._client.call("find_next_compact2", request).ci
+        if claim is None:
             return None
-        self._claimed[found.id] = found
-        return _of_claim(found, worker_id)
+        self._claimed[claim.id] = claim
+        return _of_claim(claim, worker_id)
 
     def set_compaction_txn(self, id: int, txn_id: int, highest_write_id: int) -> None:
         """Record the transaction that compacts and how far its result reaches."""
@@ -98,18 +98,20 @@ class CompactionCalls(LockCalls):
 
     def compactions(self) -> tuple[Compaction, ...]:
         """Queue and history, latest activity first."""
-        found = self._client.call("show_compact", idl().ShowCompactRequest(), again=True)
-        return tuple(_of_row(one) for one in found.compacts if one.type in _known_kinds())
+        answer = self._client.call("show_compact", idl().ShowCompactRequest(), again=True)
+        return tuple(_of_row(row) for row in answer.compacts if row.type in _known_kinds())
 
     def abort_compactions(self, ids: Collection[int]) -> Mapping[int, str | None]:
         """Take requests out of the queue that no worker has taken; the state each was in."""
-        states: dict[int, str | None] = {one.id: one.state for one in self.compactions()}
+        states: dict[int, str | None] = {
+            compaction.id: compaction.state for compaction in self.compactions()
+        }
         if self._client.is_old:
             raise NotSupported("ABORT COMPACTIONS with a Hive Metastore before 4.1")
         self._client.call(
             "abort_Compactions", idl().AbortCompactionRequest(compactionIds=list(ids))
         )
-        return {one: states.get(one) for one in ids}
+        return {id_: states.get(id_) for id_ in ids}
 
     def now(self) -> int:
         """Milliseconds since the epoch by this machine's clock: the metastore tells none."""

@@ -25,30 +25,34 @@ def fetch_constraints(
     client: Client, name: TableName, kinds: Collection[ConstraintKind] = ALL_KINDS
 ) -> tuple[Constraint, ...]:
     """Return the constraints of a table that are of these kinds, by kind and then by name."""
-    found = _fetch_each(client, name, kinds) if client.is_old else _fetch_all(client, name)
+    answers = _fetch_each(client, name, kinds) if client.is_old else _fetch_all(client, name)
     constraints: list[Constraint] = []
     for kind, field, _, name_field, _ in _KINDS:
         if kind not in kinds:
             continue
-        rows = sorted(getattr(found, field) or (), key=lambda row: getattr(row, "key_seq", 0) or 0)
+        rows = sorted(
+            getattr(answers, field) or (), key=lambda row: getattr(row, "key_seq", 0) or 0
+        )
         by_name: dict[str, list[Any]] = {}
         for row in rows:
             by_name.setdefault(getattr(row, name_field), []).append(row)
-        constraints += [_read(kind, one, members) for one, members in sorted(by_name.items())]
+        constraints += [
+            _read(kind, constraint, members) for constraint, members in sorted(by_name.items())
+        ]
     return tuple(constraints)
 
 
 def in_order(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
     """Constraints as ``fetch_constraints`` orders them; those of one kind are in order already."""
-    return tuple(sorted(constraints, key=lambda one: ALL_KINDS.index(one.kind)))
+    return tuple(sorted(constraints, key=lambda constraint: ALL_KINDS.index(constraint.kind)))
 
 
 def constraint_lists(name: TableName, constraints: Iterable[Constraint]) -> dict[str, list[Any]]:
     """Entries by field of a CreateTableRequest; empty lists are left out."""
     lists: dict[str, list[Any]] = {}
-    for one in constraints:
-        field = next(field for kind, field, *_ in _KINDS if kind == one.kind)
-        lists.setdefault(field, []).extend(_write(name, one))
+    for constraint in constraints:
+        field = next(field for kind, field, *_ in _KINDS if kind == constraint.kind)
+        lists.setdefault(field, []).extend(_write(name, constraint))
     return lists
 
 
@@ -57,20 +61,20 @@ def change_constraints(
 ) -> None:
     """Drop what is no longer there and add what is new; each is a call of its own."""
     wire, before, after = idl(), set(old), set(new)
-    for one in sorted(before - after, key=lambda one: one.name):
+    for constraint in sorted(before - after, key=lambda constraint: constraint.name):
         client.call(
             "drop_constraint",
             wire.DropConstraintRequest(
-                dbname=name.database, tablename=name.name, constraintname=one.name
+                dbname=name.database, tablename=name.name, constraintname=constraint.name
             ),
         )
-    for one in sorted(after - before, key=lambda one: one.name):
-        call = next(call for kind, *_, call in _KINDS if kind == one.kind)
+    for constraint in sorted(after - before, key=lambda constraint: constraint.name):
+        call = next(call for kind, *_, call in _KINDS if kind == constraint.kind)
         words = "".join(word.capitalize() for word in call.split("_"))
         request = getattr(wire, f"Add{words}Request")
         first = call.split("_")[0]
         field = "".join((first, *(word.capitalize() for word in call.split("_")[1:]), "Cols"))
-        client.call(f"add_{call}", request(**{field: _write(name, one)}))
+        client.call(f"add_{call}", request(**{field: _write(name, constraint)}))
 
 
 def _fetch_all(client: Client, name: TableName) -> Any:
@@ -86,7 +90,7 @@ def _fetch_each(client: Client, name: TableName, kinds: Collection[ConstraintKin
     wire = idl()
     place = {"db_name": name.database, "tbl_name": name.name, "catName": CATALOG}
     child = {"foreign_db_name": name.database, "foreign_tbl_name": name.name}
-    asked: tuple[tuple[str, Callable[..., Any], dict[str, str]], ...] = (
+    requests: tuple[tuple[str, Callable[..., Any], dict[str, str]], ...] = (
         ("primary_keys", wire.PrimaryKeysRequest, place),
         ("foreign_keys", wire.ForeignKeysRequest, child | {"catName": CATALOG}),
         ("unique_constraints", wire.UniqueConstraintsRequest, place),
@@ -94,13 +98,13 @@ def _fetch_each(client: Client, name: TableName, kinds: Collection[ConstraintKin
         ("default_constraints", wire.DefaultConstraintsRequest, place),
         ("check_constraints", wire.CheckConstraintsRequest, place),
     )
-    found = wire.SQLAllTableConstraints()
-    for (call, request, arguments), (kind, field, *_) in zip(asked, _KINDS, strict=True):
+    answers = wire.SQLAllTableConstraints()
+    for (call, request, arguments), (kind, field, *_) in zip(requests, _KINDS, strict=True):
         if kind not in kinds:
             continue
         answer = client.call(f"get_{call}", request(**arguments), again=True)
-        setattr(found, field, getattr(answer, field))
-    return found
+        setattr(answers, field, getattr(answer, field))
+    return answers
 
 
 def _read(kind: ConstraintKind, name: str, rows: list[Any]) -> Constraint:
@@ -119,19 +123,23 @@ def _read(kind: ConstraintKind, name: str, rows: list[Any]) -> Constraint:
     )
 
 
-def _write(name: TableName, one: Constraint) -> list[Any]:
+def _write(name: TableName, constraint: Constraint) -> list[Any]:
     wire = idl()
-    _, _, struct, name_field, _ = next(row for row in _KINDS if row[0] == one.kind)
-    flags = {"enable_cstr": one.enabled, "validate_cstr": False, "rely_cstr": one.rely}
+    _, _, struct, name_field, _ = next(row for row in _KINDS if row[0] == constraint.kind)
+    flags = {
+        "enable_cstr": constraint.enabled,
+        "validate_cstr": False,
+        "rely_cstr": constraint.rely,
+    }
     entries = []
-    for number, column in enumerate(one.columns or (None,)):
-        values: dict[str, Any] = {name_field: one.name or None, "catName": CATALOG, **flags}
-        if one.kind == "foreign key":
-            assert one.parent is not None
+    for number, column in enumerate(constraint.columns or (None,)):
+        values: dict[str, Any] = {name_field: constraint.name or None, "catName": CATALOG, **flags}
+        if constraint.kind == "foreign key":
+            assert constraint.parent is not None
             values |= {
-                "pktable_db": one.parent.database,
-                "pktable_name": one.parent.name,
-                "pkcolumn_name": one.parent_columns[number],
+                "pktable_db": constraint.parent.database,
+                "pktable_name": constraint.parent.name,
+                "pkcolumn_name": constraint.parent_columns[number],
                 "fktable_db": name.database,
                 "fktable_name": name.name,
                 "fkcolumn_name": column,
@@ -142,9 +150,9 @@ def _write(name: TableName, one: Constraint) -> list[Any]:
             values |= {
                 "table_db": name.database, "table_name": name.name, "column_name": column
             }  # fmt: skip
-        if one.kind in _TEXTS:
-            values[_TEXTS[one.kind]] = one.text
-        if one.kind in ("primary key", "foreign key", "unique"):
+        if constraint.kind in _TEXTS:
+            values[_TEXTS[constraint.kind]] = constraint.text
+        if constraint.kind in ("primary key", "foreign key", "unique"):
             values["key_seq"] = number + 1
         entries.append(getattr(wire, struct)(**values))
     return entries

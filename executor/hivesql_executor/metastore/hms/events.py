@@ -70,8 +70,8 @@ def _read(notification: Any) -> Event:
 
 
 def _kind(notification: Any) -> EventKind:
-    if (known := _KINDS.get(notification.eventType)) is not None:
-        return known
+    if (kind := _KINDS.get(notification.eventType)) is not None:
+        return kind
     if notification.eventType in _HARMLESS or not notification.dbName:
         return EventKind.OTHER
     return EventKind.ALTER_TABLE if notification.tableName else EventKind.ALTER_DATABASE

@@ -36,8 +36,8 @@ def failure(method: str, error: Exception) -> HiveSqlError:
                 WriteConflict(message) if conflict else TransactionLost(f"{message}. Run it again")
             )
         case "NoSuchLockException":
-            told = f"{message}. It timed out or was released; run the statement again"
-            return ExecutionError(told, code=_NO_SUCH_LOCK)
+            advice = f"{message}. It timed out or was released; run the statement again"
+            return ExecutionError(advice, code=_NO_SUCH_LOCK)
         case "TxnOpenException":
             return ExecutionError(f"{message}. Commit or abort the transaction")
     return ExecutionError(f"the metastore refused {method}: {message}")
@@ -61,8 +61,8 @@ def _unknown(message: str) -> str:
 def _refused(method: str, message: str) -> HiveSqlError:
     lower = message.lower()
     if "is not empty" in lower:
-        told = f"{message} Drop its tables first, or use DROP DATABASE … CASCADE"
-        return SemanticError(told, code=10042)
+        advice = f"{message} Drop its tables first, or use DROP DATABASE … CASCADE"
+        return SemanticError(advice, code=10042)
     if "already exists" in lower:
         return SemanticError(message, code=_codes(method, message)[1])
     if "doesn't exist" in lower or "does not exist" in lower or "not found" in lower:

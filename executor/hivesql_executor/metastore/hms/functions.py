@@ -52,15 +52,15 @@ class FunctionCalls(CatalogCalls):
     def function(self, database: str, name: str) -> StoredFunction | None:
         """Return the function of that name; None where there is none."""
         try:
-            found = self._client.call("get_function", database.lower(), name.lower(), again=True)
+            answer = self._client.call("get_function", database.lower(), name.lower(), again=True)
         except NoSuchObject:
             return None
-        return _read(found)
+        return _read(answer)
 
     def function_names(self) -> tuple[str, ...]:
         """Return the names of all functions with their databases, sorted."""
-        found = self._client.call("get_all_functions", again=True).functions or ()
-        return tuple(sorted(_read(one).full_name for one in found))
+        answers = self._client.call("get_all_functions", again=True).functions or ()
+        return tuple(sorted(_read(answer).full_name for answer in answers))
 
 
 def _read(answer: Any) -> StoredFunction:
@@ -68,6 +68,6 @@ def _read(answer: Any) -> StoredFunction:
         database=answer.dbName, name=answer.functionName, java_class=answer.className,
         owner=answer.ownerName or None, created_at=answer.createTime or 0,
         resources=tuple(
-            (_RESOURCES[one.resourceType - 1], one.uri) for one in answer.resourceUris or ()
+            (_RESOURCES[entry.resourceType - 1], entry.uri) for entry in answer.resourceUris or ()
         ),
     )  # fmt: skip

@@ -26,12 +26,12 @@ class LockCalls(TransactionCalls):
         zero_wait_read: bool = False, exclusive_ctas: bool = False, for_reading: bool = False,
     ) -> LockAnswer:  # fmt: skip
         """Ask for all locks together; the answer is ACQUIRED, WAITING or NOT_ACQUIRED."""
-        wanted = merge(_lower(lock) for lock in locks)
-        if not wanted:
+        requested = merge(_lower(lock) for lock in locks)
+        if not requested:
             return LockAnswer(lock_id=0, state=LockState.ACQUIRED)
-        self._note_written(txn_id, wanted)
+        self._note_written(txn_id, requested)
         request = idl().LockRequest(
-            component=[self._component(lock) for lock in wanted],
+            component=[self._component(lock) for lock in requested],
             txnid=txn_id,
             user=user,
             hostname=host,
@@ -122,7 +122,7 @@ class LockCalls(TransactionCalls):
         return LockAnswer(lock_id=answer.lockid, state=LockState(state), reason=reason)
 
     def _blocker(self, lock_id: int) -> str | None:
-        rows = {(one.lockid, one.lockIdInternal): one for one in self._show()}
+        rows = {(lock.lockid, lock.lockIdInternal): lock for lock in self._show()}
         for (own, _), row in rows.items():
             other = rows.get((row.blockedByExtId, row.blockedByIntId))
             if own == lock_id and other is not None:

@@ -59,10 +59,13 @@ class NotificationCalls(CompactionCalls):
         if latest <= last:
             return LogPage(events=(), latest=latest)
         request = idl().NotificationEventRequest(lastEvent=last, maxEvents=_PAGE)
-        found = self._client.call("get_next_notification", request, again=True).events
-        read = map(read_event, found)
-        told = tuple(event for event in read if event is not None)
-        return LogPage(events=told, latest=max([latest, *(one.eventId for one in found)]))
+        notifications = self._client.call("get_next_notification", request, again=True).events
+        read = map(read_event, notifications)
+        events = tuple(event for event in read if event is not None)
+        return LogPage(
+            events=events,
+            latest=max([latest, *(notification.eventId for notification in notifications)]),
+        )
 
     def writes_of(self, txn_id: int) -> frozenset[tuple[TableName, int]]:
         """None: no call tells them. Copies of those tables equal no reader's list any more."""
@@ -74,13 +77,13 @@ class NotificationCalls(CompactionCalls):
         Hive 3 tells no default and check constraints; a foreign key goes with its parent table.
         """
         quiet: tuple[ConstraintKind, ...] = ("default", "check") if self._client.is_old else ()
-        if any(one.kind == "foreign key" for one in table.constraints):
+        if any(constraint.kind == "foreign key" for constraint in table.constraints):
             quiet += ("foreign key",)
         if not quiet:
             return table
         now = fetch_constraints(self._client, table.name, quiet)
-        known = (one for one in table.constraints if one.kind not in quiet)
-        return replace(table, constraints=in_order((*known, *now)))
+        declared = (constraint for constraint in table.constraints if constraint.kind not in quiet)
+        return replace(table, constraints=in_order((*declared, *now)))
 
     def described(self, name: TableName) -> tuple[Table, ValidWriteIdList | None]:
         """Return the table, and its write ids as they were before it was read."""

@@ -57,33 +57,35 @@ class PartitionCalls(FunctionCalls):
         """Give the partitions that pass the tests which the metastore can make, by name."""
         name = lower(name)
         table = self._plain_table(name)
-        found = self._fetch_partitions(name, partition_filter(table, tests))
-        read = (read_partition(one, table) for one in found)
+        answers = self._fetch_partitions(name, partition_filter(table, tests))
+        read = (read_partition(answer, table) for answer in answers)
         return tuple(
-            sorted(read, key=lambda one: partition_name(table.partition_names, one.values))
+            sorted(
+                read, key=lambda partition: partition_name(table.partition_names, partition.values)
+            )
         )
 
     def partition_count(self, name: TableName) -> int:
         """Tell how many partitions a table has."""
         name = lower(name)
-        found = self._client.call("get_partition_names", name.database, name.name, _ALL, again=True)
-        return len(found)
+        names = self._client.call("get_partition_names", name.database, name.name, _ALL, again=True)
+        return len(names)
 
     def foreign_partitions(self, name: TableName) -> tuple[Partition, ...]:
         """Return the partitions that do not live, or are not stored, as a new one would be."""
         table = self._plain_table(lower(name))
         return tuple(
-            one
-            for one in self.partitions(name)
-            if one.storage or one.location != table.home_of(one.values)
+            partition
+            for partition in self.partitions(name)
+            if partition.storage or partition.location != table.home_of(partition.values)
         )
 
     def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None:
         """Return the partition with these values, or None."""
         name = lower(name)
         table = self._plain_table(name)
-        found = self._fetch_partition(name, values)
-        return None if found is None else read_partition(found, table)
+        answer = self._fetch_partition(name, values)
+        return None if answer is None else read_partition(answer, table)
 
     def add_partitions(
         self, name: TableName, partitions: Collection[Partition], *, if_not_exists: bool = False,
@@ -98,15 +100,15 @@ class PartitionCalls(FunctionCalls):
             request = idl().AddPartitionsRequest(
                 dbName=name.database,
                 tblName=name.name,
-                parts=[write_partition(one, table) for one in chunk],
+                parts=[write_partition(partition, table) for partition in chunk],
                 ifNotExists=if_not_exists,
                 needResult=for_rows,
             )
             answer = self._client.call("add_partitions_req", request, again=if_not_exists)
             if for_rows:
                 keys = table.partition_names
-                added = [read_partition(one, table) for one in answer.partitions or ()]
-                names = [partition_name(keys, one.values) for one in added]
+                added = [read_partition(part, table) for part in answer.partitions or ()]
+                names = [partition_name(keys, partition.values) for partition in added]
                 self._note_created(txn_id, name, names)
 
     def _note_created(self, txn_id: int, name: TableName, names: Collection[str]) -> None:
@@ -118,7 +120,7 @@ class PartitionCalls(FunctionCalls):
         """Drop partitions with their write history; files stay."""
         name = lower(name)
         wire, table = idl(), self._plain_table(name)
-        names = [partition_name(table.partition_names, one) for one in values]
+        names = [partition_name(table.partition_names, key_values) for key_values in values]
         for start in range(0, len(names), _CHUNK):
             request = wire.DropPartitionsRequest(
                 dbName=name.database,
@@ -141,12 +143,12 @@ class PartitionCalls(FunctionCalls):
         """
         name = lower(name)
         table = self._plain_table(name)
-        found = self._fetch_partition(name, values)
-        if found is None:
+        current = self._fetch_partition(name, values)
+        if current is None:
             old = partition_name(table.partition_names, values)
             raise NoSuchObject(f"Partition not found: {name} {old}", code=10006)
         if tuple(values) == partition.values:
-            self._send_partitions(name, [write_partition(partition, table, found)])
+            self._send_partitions(name, [write_partition(partition, table, current)])
             return
         if self._fetch_partition(name, partition.values) is not None:
             to = partition_name(table.partition_names, partition.values)
@@ -154,7 +156,7 @@ class PartitionCalls(FunctionCalls):
         request = idl().AddPartitionsRequest(
             dbName=name.database,
             tblName=name.name,
-            parts=[write_partition(partition, table, found)],
+            parts=[write_partition(partition, table, current)],
             ifNotExists=False,
             needResult=False,
         )
@@ -167,22 +169,22 @@ class PartitionCalls(FunctionCalls):
     ) -> None:  # fmt: skip
         """Add partitions to one table at their new locations, then drop them from another."""
         self.add_partitions(target, partitions)
-        self.drop_partitions(source, [one.values for one in partitions])
+        self.drop_partitions(source, [partition.values for partition in partitions])
 
     def put_statistics(self, name: TableName, statistics: Collection[Statistics]) -> None:
         """Store rows, files and bytes, but for those that Hive keeps accurate itself."""
         name = lower(name)
-        if any(one.columns for one in statistics):
+        if any(entry.columns for entry in statistics):
             raise NotSupported("statistics of columns with a Hive Metastore")
         changed = []
-        for one in statistics:
-            owner = self._owner(name, one.values)
+        for numbers in statistics:
+            owner = self._owner(name, numbers.values)
             parameters = dict(owner.parameters or {})
-            if ACCURATE in parameters and not one.is_stated:
+            if ACCURATE in parameters and not numbers.is_stated:
                 continue
             parameters.pop(ACCURATE, None)
-            owner.parameters = parameters | written_basics(replace(one, is_accurate=False))
-            if one.values is None:
+            owner.parameters = parameters | written_basics(replace(numbers, is_accurate=False))
+            if numbers.values is None:
                 self._send_table(name, owner, {})
             else:
                 changed.append(owner)
@@ -191,17 +193,17 @@ class PartitionCalls(FunctionCalls):
 
     def statistics(self, name: TableName, values: Sequence[str | None] | None = None) -> Statistics:
         """Rows, files and bytes of a table, or of the partition with these values."""
-        known = read_basics(self._owner(lower(name), values).parameters or {})
-        return replace(known, values=None if values is None else tuple(values))
+        basics = read_basics(self._owner(lower(name), values).parameters or {})
+        return replace(basics, values=None if values is None else tuple(values))
 
     def _owner(self, name: TableName, values: Sequence[str | None] | None) -> Any:
         if values is None:
             return self._fetch_table(name)
-        found = self._fetch_partition(name, values)
-        if found is None:
-            wanted = partition_name(self._plain_table(name).partition_names, values)
-            raise NoSuchObject(f"Partition not found: {name} {wanted}", code=10006)
-        return found
+        answer = self._fetch_partition(name, values)
+        if answer is None:
+            key = partition_name(self._plain_table(name).partition_names, values)
+            raise NoSuchObject(f"Partition not found: {name} {key}", code=10006)
+        return answer
 
     def _plain_table(self, name: TableName) -> Table:
         """Return the table without its constraints, which are a call of their own."""
@@ -209,12 +211,12 @@ class PartitionCalls(FunctionCalls):
 
     def _fetch_partition(self, name: TableName, values: Sequence[str | None]) -> Any | None:
         try:
-            found = self._client.call(
+            answer = self._client.call(
                 "get_partition", name.database, name.name, written_values(values), again=True
             )
         except NoSuchObject:
             return None
-        return found if found.sd is not None else None
+        return answer if answer.sd is not None else None
 
     def _fetch_partitions(self, name: TableName, filter_text: str) -> list[Any]:
         """Partitions with their storage.
@@ -223,9 +225,9 @@ class PartitionCalls(FunctionCalls):
         without storage, and then all are asked for anew.
         """
         for _ in range(_ATTEMPTS):
-            found = self._ask_partitions(name, filter_text)
-            if all(one.sd is not None for one in found):
-                return found
+            answers = self._ask_partitions(name, filter_text)
+            if all(answer.sd is not None for answer in answers):
+                return answers
         raise ExecutionError(
             f"partitions of {name} were dropped each time they were read. Run the statement again"
         )
@@ -269,10 +271,12 @@ class PartitionCalls(FunctionCalls):
     def _move_partitions(self, name: TableName, old: str, new: str) -> None:
         table = self._plain_table(name)
         moved = []
-        for one in self._client.call("get_partitions", name.database, name.name, _ALL, again=True):
-            partition = read_partition(one, table)
+        for answer in self._client.call(
+            "get_partitions", name.database, name.name, _ALL, again=True
+        ):
+            partition = read_partition(answer, table)
             if partition.location.startswith(f"{old}/"):
                 place = replace(partition, location=new + partition.location[len(old) :])
-                moved.append(write_partition(place, table, one))
+                moved.append(write_partition(place, table, answer))
         for start in range(0, len(moved), _CHUNK):
             self._send_partitions(name, moved[start : start + _CHUNK])

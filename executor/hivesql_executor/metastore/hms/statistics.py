@@ -50,7 +50,7 @@ class StatisticsCalls(PartitionCalls):
         raise NotImplementedError
 
     def _note_created(self, txn_id: int, name: TableName, names: Collection[str]) -> None:
-        self._created[txn_id].update((name, one) for one in names)
+        self._created[txn_id].update((name, key) for key in names)
 
     def count_changes(self, changes: Collection[StatisticsChange]) -> None:
         """Add what was written outside of transactions to what is known."""
@@ -64,21 +64,25 @@ class StatisticsCalls(PartitionCalls):
         write_ids: Mapping[TableName, int],
     ) -> None:
         """Count ``changes``; whatever else was ``written`` is not called accurate any more."""
-        told: dict[TableName, dict[str | None, StatisticsChange]] = defaultdict(dict)
-        for (name, partition), one in combined(changes).items():
+        changes_by_table: dict[TableName, dict[str | None, StatisticsChange]] = defaultdict(dict)
+        for (name, partition), counted in combined(changes).items():
             if (name, partition) in self._created.get(txn_id, ()):
-                one = replace(one, replaces=True)
-            told[name][partition] = one
+                counted = replace(counted, replaces=True)
+            changes_by_table[name][partition] = counted
         if self._client.is_old:
             # Hive 3 does not compare write ids, so that nothing can be kept accurate there.
             written = {name: [*names] for name, names in written.items()} | {
-                name: [key for key in units if key] for name, units in told.items()
+                name: [key for key in units if key] for name, units in changes_by_table.items()
             }
-            told = defaultdict(dict)
-        for name in sorted({*told, *written}):
+            changes_by_table = defaultdict(dict)
+        for name in sorted({*changes_by_table, *written}):
             try:
-                if name in told:
-                    units = {key: one for key, one in told[name].items() if not one.is_nothing}
+                if name in changes_by_table:
+                    units = {
+                        key: change
+                        for key, change in changes_by_table[name].items()
+                        if not change.is_nothing
+                    }
                     self._change(name, units, write_ids.get(name, 0))
                 else:
                     self._mark_inaccurate(name, list(written[name]), write_ids.get(name, 0))
@@ -90,17 +94,19 @@ class StatisticsCalls(PartitionCalls):
             return
         state = self._state(name, write_id)
         if None in changes:
-            found = self._fetch_table(name)
-            _count(found, changes[None], write_id)
-            self._send_table(name, found, {}, **state)
+            answer = self._fetch_table(name)
+            _count(answer, changes[None], write_id)
+            self._send_table(name, answer, {}, **state)
             return
         table = self._plain_table(name)
-        for found in self._named(name, [key for key in changes if key is not None]):
-            for one in found:
-                unit = partition_name(table.partition_names, read_partition(one, table).values)
+        for answer in self._named(name, [key for key in changes if key is not None]):
+            for partition in answer:
+                unit = partition_name(
+                    table.partition_names, read_partition(partition, table).values
+                )
                 if unit in changes:
-                    _count(one, changes[unit], write_id)
-            self._send_partitions(name, found, **state)
+                    _count(partition, changes[unit], write_id)
+            self._send_partitions(name, answer, **state)
 
     def _mark_inaccurate(self, name: TableName, names: list[str], write_id: int) -> None:
         state = self._state(name, write_id)
@@ -108,25 +114,25 @@ class StatisticsCalls(PartitionCalls):
         if (table.parameters or {}).pop(ACCURATE, None) is not None:
             table.writeId = write_id
             self._send_table(name, table, {}, **state)
-        for found in self._named(name, names):
-            marked = [one for one in found if (one.parameters or {}).pop(ACCURATE, None)]
-            for one in marked:
-                one.writeId = write_id
+        for answers in self._named(name, names):
+            marked = [answer for answer in answers if (answer.parameters or {}).pop(ACCURATE, None)]
+            for answer in marked:
+                answer.writeId = write_id
             if marked:
                 self._send_partitions(name, marked, **state)
 
     def _state(self, name: TableName, write_id: int) -> dict[str, Any]:
         if not write_id:
             return {}
-        seen = self.valid_write_ids(self.valid_txns(), [name])[name].format()
-        return {"writeId": write_id, "validWriteIdList": seen}
+        valid = self.valid_write_ids(self.valid_txns(), [name])[name].format()
+        return {"writeId": write_id, "validWriteIdList": valid}
 
     def _named(self, name: TableName, names: list[str]) -> Iterator[list[Any]]:
         for start in range(0, len(names), _CHUNK):
             chunk = names[start : start + _CHUNK]
             place = (name.database, name.name)
-            if found := self._client.call("get_partitions_by_names", *place, chunk, again=True):
-                yield list(found)
+            if answers := self._client.call("get_partitions_by_names", *place, chunk, again=True):
+                yield list(answers)
 
 
 def _count(owner: Any, change: StatisticsChange, write_id: int) -> None:
@@ -134,9 +140,9 @@ def _count(owner: Any, change: StatisticsChange, write_id: int) -> None:
     parameters = dict(owner.parameters or {})
     # Numbers of a later write may count what ours replaces, or replace what ours counts.
     in_order = not write_id or (owner.writeId or 0) <= write_id
-    known: Statistics = changed(read_basics(parameters), change, in_order=in_order)
+    numbers: Statistics = changed(read_basics(parameters), change, in_order=in_order)
     for key in (*BASICS, ACCURATE):
         parameters.pop(key, None)
-    owner.parameters = parameters | written_basics(known)
+    owner.parameters = parameters | written_basics(numbers)
     if write_id:
         owner.writeId = write_id

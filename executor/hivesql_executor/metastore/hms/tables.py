@@ -93,8 +93,8 @@ def _statistics(table: Table, old: Any) -> dict[str, str]:
         begins = table.type == "MANAGED_TABLE" and not table.partition_columns
         return written_basics(Statistics(rows=0, is_accurate=True)) if begins else {}
     parameters = old.parameters or {}
-    told = () if table.properties.keys() & set(BASICS) else (ACCURATE,)
-    return {key: parameters[key] for key in (*BASICS, *told) if key in parameters}
+    stated = () if table.properties.keys() & set(BASICS) else (ACCURATE,)
+    return {key: parameters[key] for key in (*BASICS, *stated) if key in parameters}
 
 
 def _write_storage(table: Table, old: Any) -> Any:
@@ -118,12 +118,12 @@ def _write_storage(table: Table, old: Any) -> Any:
 
 
 def _read_skew(storage: Any) -> Skew | None:
-    found = storage.skewedInfo
-    if not found or not found.skewedColNames:
+    info = storage.skewedInfo
+    if not info or not info.skewedColNames:
         return None
     return Skew(
-        columns=tuple(found.skewedColNames),
-        values=tuple(map(tuple, found.skewedColValues or ())),
+        columns=tuple(info.skewedColNames),
+        values=tuple(map(tuple, info.skewedColValues or ())),
         in_directories=bool(storage.storedAsSubDirectories),
     )
 
@@ -215,24 +215,26 @@ def write_database(database: Database, old: Any = None) -> Any:
 
 
 def _read_columns(field_schemas: Iterable[Any] | None) -> tuple[Column, ...]:
-    return tuple(Column.of(one.name, one.type, one.comment) for one in field_schemas or ())
+    return tuple(
+        Column.of(schema.name, schema.type, schema.comment) for schema in field_schemas or ()
+    )
 
 
 def _write_columns(columns: Iterable[Column]) -> list[Any]:
     wire = idl()
     return [
-        wire.FieldSchema(name=one.name.lower(), type=str(one.type), comment=one.comment)
-        for one in columns
+        wire.FieldSchema(name=column.name.lower(), type=str(column.type), comment=column.comment)
+        for column in columns
     ]
 
 
 def _owner_type(code: int | None) -> OwnerType:
     name = idl().PrincipalType._VALUES_TO_NAMES.get(code, "USER")
-    return next(known for known in get_args(OwnerType) if known == name)
+    return next(owner_type for owner_type in get_args(OwnerType) if owner_type == name)
 
 
 def _table_type(text: str, name: TableName) -> TableType:
-    for known in get_args(TableType):
-        if known == text:
-            return known  # type: ignore[no-any-return]
+    for table_type in get_args(TableType):
+        if table_type == text:
+            return table_type  # type: ignore[no-any-return]
     raise DataError(f"{name} has the type {text}, which is not known here")

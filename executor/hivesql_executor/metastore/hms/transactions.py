@@ -80,8 +80,8 @@ class TransactionCalls(StatisticsCalls):
         opened, aborted = _split(answer.open_txns, answer.abortedBits)
         return ValidTxnList(
             highest if txn_id <= 0 else min(txn_id, highest),
-            frozenset(one for one in opened if one < limit),
-            frozenset(one for one in aborted if one < limit),
+            frozenset(txn for txn in opened if txn < limit),
+            frozenset(txn for txn in aborted if txn < limit),
         )
 
     def allocate_write_id(self, txn_id: int, table: TableName, *, again: bool = False) -> int:
@@ -107,10 +107,10 @@ class TransactionCalls(StatisticsCalls):
             reallocate=True if again else None,
         )
         answer = self._client.call("allocate_table_write_ids", request, again=True)
-        given = {one.txnId: int(one.writeId) for one in answer.txnToWriteIds}
+        write_ids = {entry.txnId: int(entry.writeId) for entry in answer.txnToWriteIds}
         for txn_id in txn_ids:
-            self._write_ids[txn_id][name] = given[txn_id]
-        return tuple(given[txn_id] for txn_id in txn_ids)
+            self._write_ids[txn_id][name] = write_ids[txn_id]
+        return tuple(write_ids[txn_id] for txn_id in txn_ids)
 
     def valid_write_ids(
         self, txns: ValidTxnList, tables: Collection[TableName]
@@ -119,17 +119,17 @@ class TransactionCalls(StatisticsCalls):
         if not tables:
             return {}
         request = idl().GetValidWriteIdsRequest(
-            fullTableNames=[str(lower(one)) for one in tables],
+            fullTableNames=[str(lower(table)) for table in tables],
             validTxnList=txns.format(runs=not self._client.is_old),
         )
         answer = self._client.call("get_valid_write_ids", request, again=True)
-        found = {}
-        for one in answer.tblValidWriteIds:
-            opened, aborted = _split(one.invalidWriteIds, one.abortedBits)
-            found[one.fullTableName] = ValidWriteIdList(
-                one.writeIdHighWaterMark, opened, aborted, one.fullTableName
+        valid = {}
+        for listed in answer.tblValidWriteIds:
+            opened, aborted = _split(listed.invalidWriteIds, listed.abortedBits)
+            valid[listed.fullTableName] = ValidWriteIdList(
+                listed.writeIdHighWaterMark, opened, aborted, listed.fullTableName
             )
-        return {table: found[str(lower(table))] for table in tables}
+        return {table: valid[str(lower(table))] for table in tables}
 
     def writes_after(self, table: TableName, moment: datetime) -> frozenset[int]:
         """Refused: no call tells when a write was committed."""
@@ -142,7 +142,7 @@ class TransactionCalls(StatisticsCalls):
         highest = now.high_watermark
         if now.min_open is not None:
             highest = min(highest, now.min_open - 1)
-        aborted = frozenset(one for one in now.aborted if one <= highest)
+        aborted = frozenset(write_id for write_id in now.aborted if write_id <= highest)
         return ValidWriteIdList(highest, frozenset(), aborted, str(name), ListMode.COMPACTOR)
 
     def seed_write_id(self, table: TableName, next_write_id: int) -> None:
@@ -176,18 +176,18 @@ class TransactionCalls(StatisticsCalls):
         )
         # Rows that are there twice count once.
         self._client.call("add_dynamic_partitions", request, again=True)
-        self._written[txn_id].update((name, one) for one in partitions)
+        self._written[txn_id].update((name, partition) for partition in partitions)
 
     def newer_writer(self, txn_id: int, locks: Collection[Lock]) -> int | None:
         """Tell who changed, after our snapshot, what our write locks cover; None when nobody.
 
         Hive 3 cannot tell; there the second committer is always aborted.
         """
-        replaces = any(one.operation in (Operation.UPDATE, Operation.DELETE) for one in locks)
+        replaces = any(lock.operation in (Operation.UPDATE, Operation.DELETE) for lock in locks)
         if self._client.is_old or not replaces:
             return None
-        found = self._client.call("get_latest_txnid_in_conflict", txn_id, again=True)
-        return int(found) if found > 0 else None
+        writer = self._client.call("get_latest_txnid_in_conflict", txn_id, again=True)
+        return int(writer) if writer > 0 else None
 
     def commit_txn(
         self,
@@ -253,17 +253,17 @@ class TransactionCalls(StatisticsCalls):
     def transactions(self) -> tuple[TxnRow, ...]:
         """Open and aborted transactions, by id."""
         wire = idl()
-        found = self._client.call("get_open_txns_info", again=True).open_txns
+        infos = self._client.call("get_open_txns_info", again=True).open_txns
         return tuple(
             TxnRow(
-                txn_id=one.id,
-                state="open" if one.state == wire.TxnState.OPEN else "aborted",
-                started=one.startedTime or 0,
-                last_heartbeat=one.lastHeartbeatTime or 0,
-                user=one.user,
-                host=one.hostname,
+                txn_id=info.id,
+                state="open" if info.state == wire.TxnState.OPEN else "aborted",
+                started=info.startedTime or 0,
+                last_heartbeat=info.lastHeartbeatTime or 0,
+                user=info.user,
+                host=info.hostname,
             )
-            for one in sorted(found, key=lambda one: one.id)
+            for info in sorted(infos, key=lambda info: info.id)
         )
 
     def min_open_txn(self) -> int:
@@ -292,8 +292,8 @@ class TransactionCalls(StatisticsCalls):
 def _split(ids: list[int], aborted_bits: bytes) -> tuple[frozenset[int], frozenset[int]]:
     """Open and aborted ids; bit i of the second says that id i of the list is aborted."""
     aborted = {
-        one
-        for i, one in enumerate(ids)
+        id_
+        for i, id_ in enumerate(ids)
         if i // 8 < len(aborted_bits) and aborted_bits[i // 8] >> (i % 8) & 1
     }
     return frozenset(ids) - aborted, frozenset(aborted)
@@ -301,10 +301,10 @@ def _split(ids: list[int], aborted_bits: bytes) -> tuple[frozenset[int], frozens
 
 def _ranges(ids: Iterable[int]) -> list[tuple[int, int]]:
     """Ids without a gap between them, by the first and the last."""
-    found: list[tuple[int, int]] = []
-    for one in sorted(ids):
-        if found and one == found[-1][1] + 1:
-            found[-1] = (found[-1][0], one)
+    ranges: list[tuple[int, int]] = []
+    for id_ in sorted(ids):
+        if ranges and id_ == ranges[-1][1] + 1:
+            ranges[-1] = (ranges[-1][0], id_)
         else:
-            found.append((one, one))
-    return found
+            ranges.append((id_, id_))
+    return ranges

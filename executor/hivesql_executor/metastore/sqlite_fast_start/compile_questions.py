@@ -70,8 +70,8 @@ def _text(query: Select[Any]) -> str:
     for name, bind in compiled.binds.items():
         if not bind.required:
             value = bind.value
-            shown = str(value) if isinstance(value, int) else f"'{value}'"
-            text = re.sub(rf":{name}\b", shown, text)
+            literal = str(value) if isinstance(value, int) else f"'{value}'"
+            text = re.sub(rf":{name}\b", literal, text)
     lines = (textwrap.wrap(line, 96, break_long_words=False) for line in text.splitlines())
     return "\n".join(part.rstrip() for line in lines for part in line)
 

@@ -33,8 +33,8 @@ class QuickStart:
         answer = getattr(self._reads, name)
 
         def ask(*arguments: Any, **named: Any) -> Any:
-            found = answer(*arguments, **named)
-            return getattr(self._behind(), name)(*arguments, **named) if found is None else found
+            result = answer(*arguments, **named)
+            return getattr(self._behind(), name)(*arguments, **named) if result is None else result
 
         return ask
 

@@ -116,7 +116,7 @@ class SqliteReads:
         def find(db: sqlite3.Connection) -> tuple[TableName, ...]:
             owner = _only(db, ask.DATABASE, database=database).id
             rows = db.execute(ask.TABLES, {"owner": owner})
-            return tuple(TableName(database, one) for one in sorted(row.name for row in rows))
+            return tuple(TableName(database, name) for name in sorted(row.name for row in rows))
 
         return self._read(find)
 
@@ -143,18 +143,18 @@ class SqliteReads:
             if table.partition_columns:
                 return None
             parameters = _parameters(db, ask.TABLE_PARAMETERS, table.id)
-            known = read_basics({key: parameters[key] for key in STATISTICS if key in parameters})
+            basics = read_basics({key: parameters[key] for key in STATISTICS if key in parameters})
             rows = (
                 dict(zip(STATISTICS_FIELDS, vars(row).values(), strict=True))
                 for row in db.execute(ask.MEASURED, {"owner": table.id})
             )
-            found = (
+            columns = (
                 ColumnStatistics(**row | {"type": HiveType.as_stored(row["type"])}) for row in rows
             )
             types = {column.name: column.type for column in table.columns}
-            measured = tuple(one for one in found if types.get(one.name) == one.type)
-            accurate = present_columns(known, (one.name for one in measured), table)
-            return replace(known, columns=measured, accurate_columns=accurate)
+            measured = tuple(column for column in columns if types.get(column.name) == column.type)
+            accurate = present_columns(basics, (column.name for column in measured), table)
+            return replace(basics, columns=measured, accurate_columns=accurate)
 
         return self._read(find)
 
@@ -181,9 +181,9 @@ class SqliteReads:
             if db.execute(_MANY, {"owner": table.id, "most": _MOST_PARTITIONS}).fetchone():
                 return None
             return tuple(
-                one
-                for one in partitions_of(db.execute(ask.PARTITIONS, {"owner": table.id}))
-                if all(may_pass(one.values[test.position], test) for test in tests)
+                partition
+                for partition in partitions_of(db.execute(ask.PARTITIONS, {"owner": table.id}))
+                if all(may_pass(partition.values[test.position], test) for test in tests)
             )
 
         return self._read(find)
@@ -241,7 +241,9 @@ class _Missing(Exception):
 
 
 def _named(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> SimpleNamespace:
-    return SimpleNamespace(**dict(zip((one[0] for one in cursor.description), row, strict=True)))
+    return SimpleNamespace(
+        **dict(zip((description[0] for description in cursor.description), row, strict=True))
+    )
 
 
 def _only(db: sqlite3.Connection, query: str, **values: object) -> SimpleNamespace:
@@ -264,7 +266,7 @@ def _table(db: sqlite3.Connection, name: TableName) -> Table:
         partition_columns=_columns(db, ask.PARTITION_COLUMNS, row.id),
         bucket_columns=_names(db, row.sd_id) if buckets else (),
         sorting=_sorting(db, row.sd_id) if buckets else {},
-        constraints=tuple(constraint_of(one) for one in constraints),
+        constraints=tuple(constraint_of(constraint) for constraint in constraints),
     )
     return table_of(name, row, storage, details)
 

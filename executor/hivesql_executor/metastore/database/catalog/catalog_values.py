@@ -115,7 +115,9 @@ def table_of(name: TableName, row: Any, storage: Any, details: TableDetails) -> 
         bucket_columns=details.bucket_columns,
         bucket_count=max(storage.bucket_count, 0),
         sort_columns=tuple(details.sorting),
-        sort_descending=tuple(one for one, order in details.sorting.items() if order == DESCENDING),
+        sort_descending=tuple(
+            column for column, order in details.sorting.items() if order == DESCENDING
+        ),
         skew=Skew.read(skewed) if skewed else None,
         view_text=row.view_text,
         view_original=row.view_original,
@@ -152,8 +154,8 @@ def constraint_of(row: Any) -> Constraint:
 def partitions_of(rows: Iterable[Any]) -> Iterator[Partition]:
     """Partitions by name, from rows of one value each, in any order."""
     # Sorted here, because databases differ in how they compare texts.
-    found = sorted(rows, key=lambda row: (row.name, row.position))
-    for _, group in groupby(found, key=lambda row: row.name):
+    ordered = sorted(rows, key=lambda row: (row.name, row.position))
+    for _, group in groupby(ordered, key=lambda row: row.name):
         members = list(group)
         yield Partition(
             values=tuple(None if row.value == DEFAULT_PARTITION else row.value for row in members),
@@ -166,7 +168,7 @@ def _names(text: str | None) -> tuple[str, ...]:
 
 
 def _table_type(text: str, name: TableName) -> TableType:
-    for known in get_args(TableType):
-        if known == text:
-            return known  # type: ignore[no-any-return]
+    for table_type in get_args(TableType):
+        if table_type == text:
+            return table_type  # type: ignore[no-any-return]
     raise DataError(f"{name} has the unknown table type {text}")

@@ -20,15 +20,15 @@ def add_constraints(db: Connection, table_id: int, table: Table) -> None:
         {
             "owner_id": table_id,
             "position": position,
-            "name": one.name,
-            "type": CONSTRAINT_KINDS.index(one.kind),
-            "columns": ",".join(one.columns),
-            "parent": str(one.parent) if one.parent else None,
-            "parent_columns": ",".join(one.parent_columns),
-            "options": ENABLED * one.enabled + RELY * one.rely,
-            "text": one.text,
+            "name": constraint.name,
+            "type": CONSTRAINT_KINDS.index(constraint.kind),
+            "columns": ",".join(constraint.columns),
+            "parent": str(constraint.parent) if constraint.parent else None,
+            "parent_columns": ",".join(constraint.parent_columns),
+            "options": ENABLED * constraint.enabled + RELY * constraint.rely,
+            "text": constraint.text,
         }
-        for position, one in enumerate(table.constraints)
+        for position, constraint in enumerate(table.constraints)
     ]
     if rows:
         db.execute(insert(key_constraints), rows)

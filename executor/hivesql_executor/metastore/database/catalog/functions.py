@@ -29,9 +29,16 @@ def create_function(db: Connection, new: StoredFunction) -> None:
         "java_class": new.java_class, "created_at": now(db) // 1000, "database_id": owner,
         "name": name, "type": _JAVA, "owner": new.owner, "owner_type": "USER",
     }  # fmt: skip
-    made = db.execute(insert(functions).values(values).returning(functions.c.id)).scalar_one()
+    function_id = db.execute(
+        insert(functions).values(values).returning(functions.c.id)
+    ).scalar_one()
     places = [
-        {"owner_id": made, "type": _RESOURCES.index(kind) + 1, "place": place, "position": at}
+        {
+            "owner_id": function_id,
+            "type": _RESOURCES.index(kind) + 1,
+            "place": place,
+            "position": at,
+        }
         for at, (kind, place) in enumerate(new.resources)
     ]
     if places:
@@ -57,9 +64,9 @@ def drop_functions_of(db: Connection, database_id: int) -> None:
 
 
 def _drop(db: Connection, *ids: int) -> None:
-    for one in ids:
-        db.execute(delete(function_resources).where(function_resources.c.owner_id == one))
-        db.execute(delete(functions).where(functions.c.id == one))
+    for function_id in ids:
+        db.execute(delete(function_resources).where(function_resources.c.owner_id == function_id))
+        db.execute(delete(functions).where(functions.c.id == function_id))
 
 
 def function(db: Connection, database: str, name: str) -> StoredFunction | None:

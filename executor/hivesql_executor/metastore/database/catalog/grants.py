@@ -59,16 +59,18 @@ def drop_role(db: Connection, name: str) -> None:
 
 def role_grants(db: Connection, principal: Principal) -> tuple[RoleGrant, ...]:
     """Return the roles that were given to somebody; every user has PUBLIC."""
-    found = _role_grants(db, _to(role_map, principal))
+    given_roles = _role_grants(db, _to(role_map, principal))
     if principal.type == "USER":
-        found.append(RoleGrant(role=PUBLIC, principal=principal))
-    return tuple(sorted(found, key=lambda grant: grant.role))
+        given_roles.append(RoleGrant(role=PUBLIC, principal=principal))
+    return tuple(sorted(given_roles, key=lambda grant: grant.role))
 
 
 def role_members(db: Connection, role: str) -> tuple[RoleGrant, ...]:
     """Return to whom a role was given."""
-    found = _role_grants(db, roles.c.name == role)
-    return tuple(sorted(found, key=lambda grant: (grant.principal.name, grant.principal.type)))
+    memberships = _role_grants(db, roles.c.name == role)
+    return tuple(
+        sorted(memberships, key=lambda grant: (grant.principal.name, grant.principal.type))
+    )
 
 
 def grant_role(db: Connection, new: RoleGrant) -> None:
@@ -88,10 +90,10 @@ def grant_role(db: Connection, new: RoleGrant) -> None:
 
 def revoke_role(db: Connection, role: str, principal: Principal, *, option_only: bool) -> None:
     """Take a role, or with ``option_only`` the right to hand it on, from whoever has it."""
-    known = _role_id(db, role)
-    if known is None:
+    role_id = _role_id(db, role)
+    if role_id is None:
         raise AuthorizationError(f"{role} role can not be found.")
-    mine = and_(role_map.c.owner_id == known, _to(role_map, principal))
+    mine = and_(role_map.c.owner_id == role_id, _to(role_map, principal))
     if not option_only:
         db.execute(delete(role_map).where(mine))
         return
@@ -270,10 +272,10 @@ def _place(db: Connection, about: PrivilegeObject) -> tuple[SqlTable, int]:
     if about.table is None:
         return database_privileges, int(home)
     named = and_(tbls.c.database_id == home, tbls.c.name == about.table)
-    found = db.scalar(select(tbls.c.id).where(named))
-    if found is None:
+    table_id = db.scalar(select(tbls.c.id).where(named))
+    if table_id is None:
         raise NoSuchObject(f"Table not found: {about.database}.{about.table}", code=10001)
-    return table_privileges, int(found)
+    return table_privileges, int(table_id)
 
 
 def _same(rows: SqlTable, owner: int, grant: Grant) -> ColumnElement[bool]:

@@ -97,10 +97,10 @@ def _write_columns(
 
 
 def _write_buckets(db: Connection, table: Table, sd_id: int, own: Buckets | None) -> None:
-    found = own or table.buckets
-    db.execute(update(sds).where(sds.c.id == sd_id).values(bucket_count=found.count or -1))
+    buckets = own or table.buckets
+    db.execute(update(sds).where(sds.c.id == sd_id).values(bucket_count=buckets.count or -1))
     names = () if own is None else own.columns
-    table_rows.replace_buckets(db, sd_id, replace(found, columns=names) if own else Buckets())
+    table_rows.replace_buckets(db, sd_id, replace(buckets, columns=names) if own else Buckets())
 
 
 def keep_columns(db: Connection, table: Table) -> None:
@@ -147,8 +147,8 @@ def with_storage(
     ids = listed.with_only_columns(sds.c.serde_id)
     properties: dict[int, dict[str, str]] = defaultdict(dict)
     chosen = select(serde_params).where(serde_params.c.owner_id.in_(ids))
-    for one in db.execute(chosen):
-        properties[one.owner_id][one.name] = one.value or ""
+    for parameter in db.execute(chosen):
+        properties[parameter.owner_id][parameter.name] = parameter.value or ""
     found_rows = db.execute(listed).all()
     columns = {
         cd_id: table_rows.read_column_list(db, cd_id)
@@ -174,8 +174,8 @@ def with_storage(
         )
         stored[row.name] = table.storage_of(described)
     return tuple(
-        replace(one, storage=stored[partition_name(table.partition_names, one.values)])
-        for one in partitions
+        replace(partition, storage=stored[partition_name(table.partition_names, partition.values)])
+        for partition in partitions
     )
 
 

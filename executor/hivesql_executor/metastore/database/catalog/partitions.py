@@ -57,10 +57,12 @@ def passes(value: ColumnElement[str], test: PartitionTest, dialect: str) -> Colu
         # Only plain digits are compared here: casts of other texts fail, or are 0.
         number = cast(value, BigInteger)
         plain = and_(func.length(value) <= MOST_DIGITS, _has_digits_only(value, dialect))
-        return case((plain, or_(*(compare(number, int(one)) for one in test.values))), else_=true())
+        return case(
+            (plain, or_(*(compare(number, int(digits)) for digits in test.values))), else_=true()
+        )
     # Code points decide, not a language's order.
     text = collate(value, "C") if dialect == "postgresql" else value
-    holds = or_(*(compare(text, one) for one in test.values))
+    holds = or_(*(compare(text, constant) for constant in test.values))
     if test.kind == "date":
         return case((func.length(value) == DATE_LENGTH, holds), else_=true())
     return holds
@@ -87,10 +89,10 @@ def partitions(
         value = partition_key_vals.alias()
         here = and_(value.c.owner_id == rows.c.id, value.c.position == test.position)
         query = query.join(value, here).where(passes(value.c.value, test, db.dialect.name))
-    found = _listed(db, query)
-    if found and is_marked(db, table_id):
-        return with_storage(db, catalog.table(db, name), query, found)
-    return found
+    listed = _listed(db, query)
+    if listed and is_marked(db, table_id):
+        return with_storage(db, catalog.table(db, name), query, listed)
+    return listed
 
 
 def partition_count(db: Connection, name: TableName) -> int:
@@ -104,7 +106,9 @@ def foreign_partitions(db: Connection, name: TableName) -> tuple[Partition, ...]
     if is_marked(db, table.id):
         listed = partitions(db, name)
         return tuple(
-            one for one in listed if one.storage or one.location != table.home_of(one.values)
+            partition
+            for partition in listed
+            if partition.storage or partition.location != table.home_of(partition.values)
         )
     home = literal(f"{table.location}/") + rows.c.name
     return _listed(db, ROWS.where(rows.c.table_id == table.id, sds.c.location != home))
@@ -117,12 +121,12 @@ def _listed(db: Connection, query: Select[Any]) -> tuple[Partition, ...]:
 def partition(db: Connection, name: TableName, values: Values) -> Partition | None:
     """Return the partition with these values, or None."""
     table = catalog.table(db, name)
-    wanted = partition_name(table.partition_names, values)
-    query = ROWS.where(rows.c.table_id == table.id, rows.c.name == wanted)
-    found = _listed(db, query)
-    if found and is_marked(db, table.id):
-        found = with_storage(db, table, query, found)
-    return found[0] if found else None
+    key = partition_name(table.partition_names, values)
+    query = ROWS.where(rows.c.table_id == table.id, rows.c.name == key)
+    listed = _listed(db, query)
+    if listed and is_marked(db, table.id):
+        listed = with_storage(db, table, query, listed)
+    return listed[0] if listed else None
 
 
 def add_partitions(
@@ -141,21 +145,23 @@ def add_partitions(
     """
     table_id = catalog.table_id(db, name, lock=True)
     table = catalog.table(db, name)
-    named = {partition_name(table.partition_names, one.values): one for one in new}
+    named = {
+        partition_name(table.partition_names, partition.values): partition for partition in new
+    }
     for key in named:
         check_partition_name(key)
-    known = _ids(db, table_id, list(named))
-    if known and not if_not_exists:
+    existing = _ids(db, table_id, list(named))
+    if existing and not if_not_exists:
         raise SemanticError(
-            f"Partition already exists: {table.name} {', '.join(sorted(known))}", code=10073
+            f"Partition already exists: {table.name} {', '.join(sorted(existing))}", code=10073
         )
-    fresh = {key: one for key, one in named.items() if key not in known}
+    fresh = {key: partition for key, partition in named.items() if key not in existing}
     if not fresh:
         return
     give_write_id(db, txn_id, table)
     note_change(db, EventKind.ADD_PARTITION, table.name, table_id, txn_id=txn_id)
     homes = {key: "" if table.is_view else f"{table.location}/{key}" for key in fresh}
-    locations = [one.location or homes[key] for key, one in fresh.items()]
+    locations = [partition.location or homes[key] for key, partition in fresh.items()]
     cd_id, created = table_rows.columns_id(db, table_id), now(db) // 1000
     storage = table_rows.add_storage(db, table, cd_id, locations)
     ids = db.scalars(
@@ -165,9 +171,9 @@ def add_partitions(
             for key, (_, sd_id) in zip(fresh, storage, strict=True)
         ],
     ).all()
-    for one, (_, sd_id) in zip(fresh.values(), storage, strict=True):
-        if one.storage:
-            write_storage(db, table, sd_id, one.storage)
+    for partition, (_, sd_id) in zip(fresh.values(), storage, strict=True):
+        if partition.storage:
+            write_storage(db, table, sd_id, partition.storage)
     if for_rows:
         # Made for the rows that the transaction writes, each begins with none.
         marks = table_rows.NO_ROWS.items()
@@ -179,8 +185,8 @@ def add_partitions(
         insert(partition_key_vals),
         [
             {"owner_id": id_, "position": position, "value": value or DEFAULT_PARTITION}
-            for id_, one in zip(ids, fresh.values(), strict=True)
-            for position, value in enumerate(one.values)
+            for id_, partition in zip(ids, fresh.values(), strict=True)
+            for position, value in enumerate(partition.values)
         ],
     )
 
@@ -191,13 +197,13 @@ def drop_partitions(
     """Drop partitions and what the transaction tables know of them; NoSuchObject 10006."""
     table_id = catalog.table_id(db, name, lock=True)
     table = catalog.table(db, name)
-    names = [partition_name(table.partition_names, one) for one in values]
-    known = _ids(db, table_id, names)
-    if missing := sorted(set(names) - known.keys()):
+    names = [partition_name(table.partition_names, key_values) for key_values in values]
+    existing = _ids(db, table_id, names)
+    if missing := sorted(set(names) - existing.keys()):
         raise NoSuchObject(f"Partition not found: {table.name} {', '.join(missing)}", code=10006)
     give_write_id(db, txn_id, table)
     note_change(db, EventKind.DROP_PARTITION, table.name, table_id, txn_id=txn_id)
-    ids = list(known.values())
+    ids = list(existing.values())
     for start in range(0, len(ids), _CHUNK):
         table_rows.delete_partitions(db, ids[start : start + _CHUNK])
     cleanup.drop_partitions(db, table.name, names)
@@ -213,12 +219,12 @@ def alter_partition(
     to = partition_name(table.partition_names, new.values)
     if to != old:
         check_partition_name(to)
-    known = _ids(db, table_id, [old, to])
-    if old not in known:
+    existing = _ids(db, table_id, [old, to])
+    if old not in existing:
         raise NoSuchObject(f"Partition not found: {table.name} {old}", code=10006)
     give_write_id(db, txn_id, table)
     note_change(db, EventKind.ALTER_PARTITION, table.name, table_id, txn_id=txn_id)
-    own = known[old]
+    own = existing[old]
     sd_id = db.scalar(select(rows.c.sd_id).where(rows.c.id == own))
     changed = update(sds).where(sds.c.id == sd_id, sds.c.location != new.location)
     moved = bool(db.execute(changed.values(location=new.location)).rowcount)
@@ -229,7 +235,7 @@ def alter_partition(
         write_storage(db, table, int(sd_id or 0), new.storage)
     if to == old:
         return
-    if to in known:
+    if to in existing:
         raise SemanticError(f"Partition already exists: {table.name} {to}", code=10118)
     db.execute(update(rows).where(rows.c.id == own).values(name=to))
     for position, value in enumerate(new.values):
@@ -250,7 +256,7 @@ def exchange_partitions(
     txn_id: int = 0,
 ) -> None:
     """Take partitions from one table and give them to another, at their new locations."""
-    drop_partitions(db, source, [one.values for one in moved], txn_id=txn_id)
+    drop_partitions(db, source, [partition.values for partition in moved], txn_id=txn_id)
     add_partitions(db, target, moved, txn_id=txn_id)
 
 
@@ -271,11 +277,11 @@ COUNT = select(func.count().label("found")).where(rows.c.table_id == bindparam("
 
 def _ids(db: Connection, table_id: int, names: Sequence[str]) -> dict[str, int]:
     """Ids of the partitions that exist, by name."""
-    found: dict[str, int] = {}
+    ids: dict[str, int] = {}
     for start in range(0, len(names), _CHUNK):
         chunk = names[start : start + _CHUNK]
         query = select(rows.c.name, rows.c.id).where(
             rows.c.table_id == table_id, rows.c.name.in_(chunk)
         )
-        found.update((name, int(id_)) for name, id_ in db.execute(query))
-    return found
+        ids.update((name, int(id_)) for name, id_ in db.execute(query))
+    return ids

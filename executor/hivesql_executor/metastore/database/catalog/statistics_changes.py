@@ -48,15 +48,17 @@ def count(
         if name not in by_table:
             untold[name].append(partition)
     for name in sorted({*by_table, *untold}):
-        told = {key: one for key, one in by_table.get(name, {}).items() if not one.is_nothing}
-        if not told and name not in untold:
+        counted = {
+            key: change for key, change in by_table.get(name, {}).items() if not change.is_nothing
+        }
+        if not counted and name not in untold:
             continue
         try:
             table_id = catalog.table_id(db, name, lock=True)
         except NoSuchObject:
             continue
-        if told:
-            _add(db, txn_id, name, table_id, told)
+        if counted:
+            _add(db, txn_id, name, table_id, counted)
         if name in untold:
             _mark_inaccurate(db, table_id, untold[name])
 
@@ -70,7 +72,9 @@ def _add(
 ) -> None:
     owner = {"owner": txn_id, "in_database": name.database, "in_table": name.name}
     write_id = int(db.scalar(ALLOCATED_WRITE_ID, owner) or 0)
-    overtaken = any(one.replaces for one in changes.values()) and _is_overtaken(db, name, write_id)
+    overtaken = any(change.replaces for change in changes.values()) and _is_overtaken(
+        db, name, write_id
+    )
     for numbers, owners in (
         (schema.table_params, {table_id: changes[None]} if None in changes else {}),
         (schema.partition_params, _partitions(db, table_id, changes)),
@@ -80,8 +84,8 @@ def _add(
             db,
             numbers,
             {
-                owner: _changed(old[owner], one, write_id, overtaken=overtaken)
-                for owner, one in owners.items()
+                owner: _changed(old[owner], change, write_id, overtaken=overtaken)
+                for owner, change in owners.items()
             },
         )
 
@@ -98,9 +102,9 @@ def _is_overtaken(db: Connection, name: TableName, write_id: int) -> bool:
     """Tell whether a later write has committed, which a base of this one leaves visible."""
     if not write_id:
         return False
-    seen = snapshots.valid_write_ids(db, snapshots.valid_txns(db, 0), name)
-    high = seen.high_watermark
-    return high > write_id and seen.range_valid(write_id + 1, high) is not Range.NONE
+    valid = snapshots.valid_write_ids(db, snapshots.valid_txns(db, 0), name)
+    high = valid.high_watermark
+    return high > write_id and valid.range_valid(write_id + 1, high) is not Range.NONE
 
 
 def _partitions(
@@ -108,12 +112,12 @@ def _partitions(
 ) -> dict[int, StatisticsChange]:
     names = [name for name in changes if name is not None]
     rows = schema.partitions.c
-    found: dict[int, StatisticsChange] = {}
+    changes_by_id: dict[int, StatisticsChange] = {}
     for start in range(0, len(names), _CHUNK):
         chunk = rows.name.in_(names[start : start + _CHUNK])
         query = select(rows.id, rows.name).where(rows.table_id == table_id, chunk)
-        found |= {int(id_): changes[name] for id_, name in db.execute(query)}
-    return found
+        changes_by_id |= {int(id_): changes[name] for id_, name in db.execute(query)}
+    return changes_by_id
 
 
 def _mark_inaccurate(db: Connection, table_id: int, partitions: Sequence[str | None]) -> None:

@@ -70,35 +70,35 @@ def put_statistics(db: Connection, name: TableName, statistics: Collection[Stati
     catalog.table_id(db, name, lock=True)
     table = catalog.table(db, name)
     current = _current(db, table)
-    for one in statistics:
-        owner, numbers, columns = _owner(db, table, one.values)
+    for entry in statistics:
+        owner, numbers, columns = _owner(db, table, entry.values)
         old = read_stored_statistics(db, numbers, [owner])[owner]
-        if one.is_stated:
+        if entry.is_stated:
             write_stored_statistics(
-                db, numbers, {owner: StoredStatistics(_with_stated(old.known, one), old.base)}
+                db, numbers, {owner: StoredStatistics(_with_stated(old.known, entry), old.base)}
             )
-            _put_columns(db, columns, owner, one.columns)
+            _put_columns(db, columns, owner, entry.columns)
             continue
-        rows = old.known.rows if one.rows is None else one.rows
-        accurate = one.rows is not None and _is_of(current, one.writes)
-        counted = {column.name for column in one.columns}
+        rows = old.known.rows if entry.rows is None else entry.rows
+        accurate = entry.rows is not None and _is_of(current, entry.writes)
+        counted = {column.name for column in entry.columns}
         if accurate and old.known.is_accurate and old.known.rows == rows:
             counted |= set(old.known.accurate_columns)
-        known = replace(
-            one, rows=rows, is_accurate=accurate, accurate_columns=tuple(sorted(counted))
+        merged = replace(
+            entry, rows=rows, is_accurate=accurate, accurate_columns=tuple(sorted(counted))
         )
-        write_stored_statistics(db, numbers, {owner: StoredStatistics(known, old.base)})
-        _put_columns(db, columns, owner, one.columns)
+        write_stored_statistics(db, numbers, {owner: StoredStatistics(merged, old.base)})
+        _put_columns(db, columns, owner, entry.columns)
 
 
-def _with_stated(known: Statistics, stated: Statistics) -> Statistics:
+def _with_stated(stored: Statistics, stated: Statistics) -> Statistics:
     """Tell what is known where a user tells something: columns are believed, numbers are not."""
     if stated.columns:
-        names = {one.name for one in stated.columns}
-        accurate = names.union(known.accurate_columns) if known.is_accurate else ()
-        return replace(known, accurate_columns=tuple(sorted(accurate)))
+        names = {column.name for column in stated.columns}
+        accurate = names.union(stored.accurate_columns) if stored.is_accurate else ()
+        return replace(stored, accurate_columns=tuple(sorted(accurate)))
     return replace(
-        known, rows=stated.rows, files=stated.files, bytes=stated.bytes, is_accurate=False,
+        stored, rows=stated.rows, files=stated.files, bytes=stated.bytes, is_accurate=False,
         accurate_columns=(),
     )  # fmt: skip
 
@@ -141,16 +141,16 @@ def statistics(
         return replace(_sums(db, owner), columns=_columns_of_partitions(db, table))
     types = {column.name: column.type for column in table.columns}
     measured = tuple(
-        one
-        for one in map(_measured, db.execute(measured_of(columns), {"owner": owner}))
-        if types.get(one.name) == one.type
+        column
+        for column in map(_measured, db.execute(measured_of(columns), {"owner": owner}))
+        if types.get(column.name) == column.type
     )
-    known = read_stored_statistics(db, numbers, [owner])[owner].known
+    basics = read_stored_statistics(db, numbers, [owner])[owner].known
     return replace(
-        known,
+        basics,
         values=None if values is None else tuple(values),
         columns=measured,
-        accurate_columns=present_columns(known, (one.name for one in measured), table),
+        accurate_columns=present_columns(basics, (column.name for column in measured), table),
     )
 
 
@@ -170,7 +170,9 @@ def _columns_of_partitions(db: Connection, table: Table) -> tuple[ColumnStatisti
     query = select(columns).select_from(columns.join(rows, here))
     types = {column.name: column.type for column in table.columns}
     return added_up(
-        [one] for one in map(_measured, db.execute(query)) if types.get(one.name) == one.type
+        [column]
+        for column in map(_measured, db.execute(query))
+        if types.get(column.name) == column.type
     )
 
 
@@ -184,7 +186,7 @@ def _sums(db: Connection, table_id: int) -> Statistics:
         .where(numbers.name.in_(BASICS))
         .group_by(numbers.name)
     )
-    found = {key: int(value or 0) for key, value in db.execute(sums)}
+    totals = {key: int(value or 0) for key, value in db.execute(sums)}
     accurate = (
         select(func.count())
         .select_from(schema.partition_params.join(schema.partitions, here))
@@ -196,7 +198,7 @@ def _sums(db: Connection, table_id: int) -> Statistics:
         )
         or 0
     )
-    counted, files, size = (found.get(key, 0) for key in BASICS)
+    counted, files, size = (totals.get(key, 0) for key in BASICS)
     return Statistics(
         rows=counted,
         files=files,
@@ -231,13 +233,15 @@ def read_stored_statistics(
     db: Connection, numbers: SqlTable, owners: Sequence[int]
 ) -> dict[int, StoredStatistics]:
     """Tell what the parameters of some tables or partitions tell."""
-    found: dict[int, dict[str, str]] = defaultdict(dict)
+    parameters: dict[int, dict[str, str]] = defaultdict(dict)
     for start in range(0, len(owners), _CHUNK):
         chunk = {"owners": owners[start : start + _CHUNK]}
         for owner, key, value in db.execute(_stored(numbers), chunk):
-            found[owner][key] = value or ""
+            parameters[owner][key] = value or ""
     return {
-        owner: StoredStatistics(read_basics(found[owner]), int(found[owner].get(BASE_WRITE, 0)))
+        owner: StoredStatistics(
+            read_basics(parameters[owner]), int(parameters[owner].get(BASE_WRITE, 0))
+        )
         for owner in owners
     }
 
@@ -250,8 +254,8 @@ def write_stored_statistics(
         db.execute(_forget(numbers), [{"owner": owner} for owner in stored])
     rows = [
         {"owner_id": owner, "name": key, "value": value}
-        for owner, one in stored.items()
-        for key, value in _parameters(one).items()
+        for owner, entry in stored.items()
+        for key, value in _parameters(entry).items()
     ]
     if rows:
         db.execute(_keep(numbers), rows)
@@ -267,9 +271,11 @@ def _owner(
 ) -> tuple[Any, SqlTable, SqlTable]:
     if values is None:
         return table.id, schema.table_params, schema.table_statistics
-    wanted = partition_name(table.partition_names, values)
+    key = partition_name(table.partition_names, values)
     rows = schema.partitions
-    found = db.scalar(select(rows.c.id).where(rows.c.table_id == table.id, rows.c.name == wanted))
-    if found is None:
-        raise NoSuchObject(f"Partition not found: {table.name} {wanted}", code=10006)
-    return found, schema.partition_params, schema.partition_statistics
+    partition_id = db.scalar(
+        select(rows.c.id).where(rows.c.table_id == table.id, rows.c.name == key)
+    )
+    if partition_id is None:
+        raise NoSuchObject(f"Partition not found: {table.name} {key}", code=10006)
+    return partition_id, schema.partition_params, schema.partition_statistics

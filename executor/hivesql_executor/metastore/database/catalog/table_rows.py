@@ -149,12 +149,12 @@ def replace_table(db: Connection, table_id: int, database_id: int, table: Table)
     """Make the rows of a table say what ``table`` says; ids and partitions stay."""
     owned = _owned_ids(db, table_id)
     _, _, serde_id, sd_id = owned
-    kept = params(db, table_params, table_id)
+    stored = params(db, table_params, table_id)
     _delete_details(db, owned)
     # Numbers that somebody sets by hand are not called accurate.
-    told = [] if table.properties.keys() & set(BASICS) else [ACCURATE]
-    kept = {key: kept[key] for key in (*BASICS, *told, BASE_WRITE) if key in kept}
-    table = replace(table, properties={**kept, **table.properties})
+    stated = [] if table.properties.keys() & set(BASICS) else [ACCURATE]
+    stored = {key: stored[key] for key in (*BASICS, *stated, BASE_WRITE) if key in stored}
+    table = replace(table, properties={**stored, **table.properties})
     _forget_columns(db, table_id, table)
     db.execute(update(tbls).where(tbls.c.id == table_id).values(_own_values(table, database_id)))
     db.execute(
@@ -212,7 +212,7 @@ def give_own_columns(db: Connection, table_id: int) -> None:
 def delete_unused_columns(db: Connection, cd_ids: Sequence[int]) -> None:
     """Delete those of some lists of columns that nothing has any more."""
     used = set(db.scalars(select(sds.c.cd_id).where(sds.c.cd_id.in_(cd_ids)))) if cd_ids else set()
-    unused = [one for one in cd_ids if one not in used]
+    unused = [cd_id for cd_id in cd_ids if cd_id not in used]
     if unused:
         db.execute(delete(columns_v2).where(columns_v2.c.owner_id.in_(unused)))
         db.execute(delete(cds).where(cds.c.id.in_(unused)))

@@ -100,10 +100,10 @@ def _database_values(database: Database) -> dict[str, Any]:
 
 def alter_database(db: Connection, new: Database) -> None:
     """Replace the description of a database."""
-    found = _database_id(db, new.name)
-    db.execute(update(dbs).where(dbs.c.id == found).values(_database_values(new)))
-    db.execute(delete(database_params).where(database_params.c.owner_id == found))
-    add_params(db, database_params, found, new.properties)
+    database_id = _database_id(db, new.name)
+    db.execute(update(dbs).where(dbs.c.id == database_id).values(_database_values(new)))
+    db.execute(delete(database_params).where(database_params.c.owner_id == database_id))
+    add_params(db, database_params, database_id, new.properties)
     note(db, Event(kind=EventKind.ALTER_DATABASE, database=new.name.lower()))
 
 
@@ -130,9 +130,9 @@ def drop_database(db: Connection, name: str, *, cascade: bool = False) -> None:
             "Drop them first, or use DROP DATABASE … CASCADE",
             code=10042,
         )
-    found = [(one, _table_row(db, one)) for one in names]
+    rows = [(table_name, _table_row(db, table_name)) for table_name in names]
     # Tables that materialized views were made from cannot go before these.
-    for table_name, _ in sorted(found, key=lambda pair: not _is_materialized(pair[1])):
+    for table_name, _ in sorted(rows, key=lambda pair: not _is_materialized(pair[1])):
         drop_table(db, table_name)
     functions.drop_functions_of(db, dropped)
     grants.forget_database(db, dropped)
@@ -182,16 +182,16 @@ def table(db: Connection, name: TableName) -> Table:
 def table_id(db: Connection, name: TableName, *, lock: bool = False) -> int:
     """Return the id of the table of that name, or NoSuchObject 10001."""
     name = name.lower()
-    found = db.scalar(_ID_FOR_UPDATE if lock else _ID, _place(name))
-    if found is None:
+    id_ = db.scalar(_ID_FOR_UPDATE if lock else _ID, _place(name))
+    if id_ is None:
         raise NoSuchObject(f"Table not found: {name}", code=10001)
-    return int(found)
+    return int(id_)
 
 
 def tables(db: Connection, database: str) -> tuple[TableName, ...]:
     """Tables and views of a database, sorted."""
-    found = db.scalars(TABLES, {"owner": _database_id(db, database)})
-    return tuple(TableName(database.lower(), one) for one in sorted(found))
+    table_names = db.scalars(TABLES, {"owner": _database_id(db, database)})
+    return tuple(TableName(database.lower(), table_name) for table_name in sorted(table_names))
 
 
 def alter_table(
@@ -207,7 +207,7 @@ def alter_table(
     """
     name, to = name.lower(), new.name.lower()
     old = table(db, name)
-    found = table_id(db, name, lock=True)
+    id_ = table_id(db, name, lock=True)
     if to != name and _table_row(db, to) is not None:
         raise SemanticError(f"Table already exists: {to}", code=10073)
     check_table(replace(new, name=to), old)
@@ -217,20 +217,20 @@ def alter_table(
     )
     renamed_to = to if to != name else None
     give_write_id(db, txn_id, old)
-    note_change(db, EventKind.ALTER_TABLE, name, found, renamed_to=renamed_to, txn_id=txn_id)
+    note_change(db, EventKind.ALTER_TABLE, name, id_, renamed_to=renamed_to, txn_id=txn_id)
     converted = (old.format, old.serde_properties) != (altered.format, altered.serde_properties)
     if converted:
         keep_storage(db, old)
     _keep_described(db, old, altered, cascade=cascade)
-    table_rows.replace_table(db, found, home, altered)
+    table_rows.replace_table(db, id_, home, altered)
     moved = to == name and altered.location != old.location
     if moved or converted:
         # Nobody has counted what is read from now on.
-        table_rows.mark_inaccurate(db, table_params, [found])
+        table_rows.mark_inaccurate(db, table_params, [id_])
     if to != name:
         cleanup.rename_table(db, name, to)
     if to != name and altered.location != old.location:
-        _move_partitions(db, found, old.location, altered.location)
+        _move_partitions(db, id_, old.location, altered.location)
 
 
 def _keep_described(db: Connection, old: Table, altered: Table, *, cascade: bool) -> None:
@@ -250,15 +250,15 @@ def _keep_described(db: Connection, old: Table, altered: Table, *, cascade: bool
 def drop_table(db: Connection, name: TableName) -> None:
     """Drop a table, its partitions and what the transaction tables know of it."""
     name = name.lower()
-    found = table_id(db, name, lock=True)
+    id_ = table_id(db, name, lock=True)
     _check_unused(db, name)
-    owned = select(partitions.c.id).where(partitions.c.table_id == found)
+    owned = select(partitions.c.id).where(partitions.c.table_id == id_)
     ids = list(db.scalars(owned))
     for start in range(0, len(ids), _CHUNK):
         table_rows.delete_partitions(db, ids[start : start + _CHUNK])
-    note_change(db, EventKind.DROP_TABLE, name, found)
-    grants.forget_table(db, found)
-    table_rows.delete_table(db, found)
+    note_change(db, EventKind.DROP_TABLE, name, id_)
+    grants.forget_table(db, id_)
+    table_rows.delete_table(db, id_)
     cleanup.drop_table(db, name)
 
 
@@ -321,10 +321,10 @@ def _table_row(db: Connection, name: TableName) -> table_rows.TableRow | None:
 
 
 def _database_id(db: Connection, name: str) -> int:
-    found = db.scalar(select(dbs.c.id).where(dbs.c.name == name.lower()))
-    if found is None:
+    id_ = db.scalar(select(dbs.c.id).where(dbs.c.name == name.lower()))
+    if id_ is None:
         raise NoSuchObject(f"Database does not exist: {name.lower()}", code=10072)
-    return int(found)
+    return int(id_)
 
 
 def set_property(db: Connection, note: TableNote) -> None:

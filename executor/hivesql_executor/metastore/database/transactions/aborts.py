@@ -43,13 +43,13 @@ def aborted_units(
     columns = (of.database, of.table, of.partition)
     count, oldest = func.count(), func.min(txns.c.started)
     since = None if limits.age is None else now(db) - int(limits.age * 1000)
-    wanted = count > limits.count if since is None else or_(count > limits.count, oldest < since)
+    exceeds = count > limits.count if since is None else or_(count > limits.count, oldest < since)
     query = (
         select(*columns, count, oldest)
         .join(txns, txns.c.id == of.txn_id)
         .where(txns.c.state == ABORTED, of.table.is_not(None))
         .group_by(*columns)
-        .having(wanted)
+        .having(exceeds)
         .order_by(*columns)
         .limit(limit)
     )
@@ -88,7 +88,7 @@ def aborted_writes(db: Connection, table: TableName) -> AbortedWrites:
             frozenset(states[ABORTED]),
             str(table),
         ),
-        txns=frozenset(int(one) for one in db.scalars(wrote)),
+        txns=frozenset(int(txn_id) for txn_id in db.scalars(wrote)),
     )
 
 

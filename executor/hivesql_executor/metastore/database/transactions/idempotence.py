@@ -26,14 +26,14 @@ def claim_key(db: Connection, once: Once) -> tuple[bool, Done | None]:
     return row is not None, _meaning(row, once)
 
 
-def record(db: Connection, once: Once, txn_id: int, *, known: bool) -> None:
+def record(db: Connection, once: Once, txn_id: int, *, is_claimed: bool) -> None:
     """Note who did it.
 
     Two that race for a new key cannot both insert it, and the one that fails is run again.
     """
     values = {"number": once.number, "digest": once.digest, "txn_id": txn_id,
               "committed": millis_now()}  # fmt: skip
-    if known:
+    if is_claimed:
         db.execute(update(idempotence).where(idempotence.c.key == once.key).values(values))
     else:
         db.execute(insert(idempotence).values(values | {"key": once.key}))
@@ -47,15 +47,15 @@ def _row(once: Once) -> Select[Any]:
 def _meaning(row: Row[Any] | None, once: Once) -> Done | None:
     if row is None:
         return None
-    found = Done(txn_id=row.txn_id, committed=row.committed)
+    earlier = Done(txn_id=row.txn_id, committed=row.committed)
     if once.number is not None:
-        return found if row.number is not None and row.number >= once.number else None
+        return earlier if row.number is not None and row.number >= once.number else None
     if row.digest != once.digest:
         raise SemanticError(
             f"transaction {row.txn_id} has committed another statement under the idempotency key "
             f"{once.key!r}. Give a new key, or forget this one to run the statement"
         )
-    return found
+    return earlier
 
 
 def forget_key(db: Connection, key: str) -> int:

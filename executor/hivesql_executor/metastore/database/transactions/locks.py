@@ -92,8 +92,8 @@ def enqueue_locks(
     if txn_id:
         require_open(db, txn_id)
         _record_components(db, txn_id, locks)
-        held = [as_lock(row) for row in db.execute(_ACQUIRED_BY, {"owner": txn_id})]
-        locks = [lock for lock in locks if not any(covers(mine, lock) for mine in held)]
+        acquired = [as_lock(row) for row in db.execute(_ACQUIRED_BY, {"owner": txn_id})]
+        locks = [lock for lock in locks if not any(covers(mine, lock) for mine in acquired)]
     if not locks:
         return LockAnswer(lock_id=0, state=LockState.ACQUIRED)
     # The id is given out and the rows become visible together: a later request never overtakes.
@@ -143,12 +143,12 @@ def check_lock(
             "again",
             code=10270,
         )
-    wanted = [as_lock(row) for row in mine]
-    blocked = _blocked(db, lock_id, mine[0].txn_id, wanted)
+    requested = [as_lock(row) for row in mine]
+    blocked = _blocked(db, lock_id, mine[0].txn_id, requested)
     while blocked is not None and txn_id and (broken := break_deadlock(db, txn_id)):
         if broken.victim == txn_id:
             return LockAnswer(lock_id=lock_id, state=LockState.ABORTED, reason=broken.reason)
-        blocked = _blocked(db, lock_id, txn_id, wanted)
+        blocked = _blocked(db, lock_id, txn_id, requested)
     if blocked is None:
         granted = {"state": ACQUIRED, "acquired_at": now(db), "blocked_by_id": None}
         beat = 0 if mine[0].txn_id else millis_now()
@@ -180,10 +180,10 @@ def requests_before(db: Connection, lock_id: int) -> int:
     mine = db.execute(_REQUEST, {"asked": lock_id}).all()
     if not mine:
         return 0
-    wanted = [as_lock(row) for row in mine]
-    found = _earlier(db, lock_id, mine[0].txn_id, wanted)
-    others = ((other.lock_id, as_lock(other)) for other in found)
-    return len({id_ for id_, other in others if any(conflicts(own, other) for own in wanted)})
+    requested = [as_lock(row) for row in mine]
+    earlier = _earlier(db, lock_id, mine[0].txn_id, requested)
+    others = ((other.lock_id, as_lock(other)) for other in earlier)
+    return len({id_ for id_, other in others if any(conflicts(own, other) for own in requested)})
 
 
 def unlock(db: Connection, lock_id: int) -> None:
@@ -216,8 +216,8 @@ def locks(
 
 def _is(column: Column[Any], name: str) -> ColumnElement[bool]:
     """Tell whether a column is as asked; NULL asks for nothing."""
-    asked = bindparam(name, type_=column.type)
-    return or_(asked.is_(None), column == asked)
+    pattern = bindparam(name, type_=column.type)
+    return or_(pattern.is_(None), column == pattern)
 
 
 ACQUIRED_IN = select(*(column.label(column.key) for column in hive_locks.c)).where(
@@ -235,15 +235,15 @@ def newer_writer(db: Connection, txn_id: int, locks: Sequence[Lock]) -> int | No
     for lock in map(_lower, locks):
         if may_be_stale(lock):
             units[lock.database, lock.table].add(lock.partition)
-    found: list[int] = []
+    writers: list[int] = []
     for (database, table), partitions in units.items():
         unit = {"database": database, "table": table, "own": txn_id}
-        found += [
+        writers += [
             int(writer)
             for writer, partition in db.execute(_CHANGED_SINCE, unit)
             if None in partitions or partition in partitions
         ]
-    return max(found, default=None)
+    return max(writers, default=None)
 
 
 def may_be_stale(lock: Lock) -> bool:
@@ -298,8 +298,8 @@ def _blocked(
 def _earlier(db: Connection, lock_id: int, txn_id: int, mine: Sequence[Lock]) -> Sequence[Row[Any]]:
     """Tell what others asked for before, in the databases of my locks."""
     databases = sorted({lock.database for lock in mine})
-    asked = {"before": lock_id, "owner": txn_id, "databases": databases}
-    return db.execute(_EARLIER, asked).all()
+    parameters = {"before": lock_id, "owner": txn_id, "databases": databases}
+    return db.execute(_EARLIER, parameters).all()
 
 
 def _refusal(

@@ -63,9 +63,9 @@ def note_moves(db: Connection, txn_id: int, planned: Sequence[Move], key: str = 
         insert(moves),
         [
             {"key": key, "position": position, "txn_id": txn_id, "started": started,
-             "source": one.source, "target": one.target, "table_id": one.table_id,
-             "partition": one.partition, "kind": one.kind, "settled": _NOTED}
-            for position, one in enumerate(planned, first)
+             "source": move.source, "target": move.target, "table_id": move.table_id,
+             "partition": move.partition, "kind": move.kind, "settled": _NOTED}
+            for position, move in enumerate(planned, first)
         ],
     )  # fmt: skip
     return key
@@ -101,9 +101,9 @@ def _taken(txn_id: int) -> TransactionLost:
 def take_lost(db: Connection, timeout: float) -> tuple[BegunMoves, ...]:
     """Take from those who noted them what is lost, and tell what to do with it."""
     which = _lost(db, timeout)
-    found = _begun(db, which)
+    begun = _begun(db, which)
     db.execute(update(moves).where(which, moves.c.settled == _NOTED).values(settled=_TAKEN))
-    return found
+    return begun
 
 
 def _lost(db: Connection, timeout: float) -> ColumnElement[bool]:
@@ -145,7 +145,7 @@ def _begun(db: Connection, which: ColumnElement[bool]) -> tuple[BegunMoves, ...]
         of.key, of.source, of.target, of.table_id, of.partition, of.kind, of.settled,
         case((owned, 1), else_=0), case((named, 1), else_=0),
     ).where(which).order_by(of.key, of.position)  # fmt: skip
-    found: dict[str, list[tuple[Move, Remedy]]] = {}
+    moves_by_key: dict[str, list[tuple[Move, Remedy]]] = {}
     for row in db.execute(query):
         key, source, target, table_id, partition, kind, settled, is_owned, is_named = row
         move = Move(
@@ -158,8 +158,8 @@ def _begun(db: Connection, which: ColumnElement[bool]) -> tuple[BegunMoves, ...]
         remedy = decide_remedy(
             move, named=bool(is_named), owned=bool(is_owned), committed=settled == _SETTLED
         )
-        found.setdefault(key, []).append((move, remedy))
-    return tuple(BegunMoves(key=key, moves=tuple(those)) for key, those in found.items())
+        moves_by_key.setdefault(key, []).append((move, remedy))
+    return tuple(BegunMoves(key=key, moves=tuple(those)) for key, those in moves_by_key.items())
 
 
 def forget_moves(db: Connection, key: str, target: str | None = None) -> None:

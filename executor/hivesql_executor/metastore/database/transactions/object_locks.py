@@ -25,11 +25,11 @@ def take(db: Connection, locks: Sequence[ObjectLock], row: ObjectLockRow) -> Obj
 
     hold_mutex(db, _MUTEX)
     names = [lock.name for lock in locks]
-    there = [held for held in _rows(db, names) if held.query_id != row.query_id]
-    for wanted in locks:
-        for held in there:
-            if blocks(wanted, ObjectLock((held.name,), held.exclusive)):
-                return held
+    there = [other for other in _rows(db, names) if other.query_id != row.query_id]
+    for requested in locks:
+        for other in there:
+            if blocks(requested, ObjectLock((other.name,), other.exclusive)):
+                return other
     moment = now(db)
     values = [
         {
@@ -83,10 +83,10 @@ def locks(db: Connection) -> tuple[ObjectLockRow, ...]:
 
 def _rows(db: Connection, names: Collection[str] | None) -> list[ObjectLockRow]:
     query = select(table)
-    wanted = [query]
+    queries = [query]
     if names is not None:
         listed = list(names)
-        wanted = [
+        queries = [
             query.where(table.c.name.in_(listed[start : start + _CHUNK]))
             for start in range(0, len(listed), _CHUNK)
         ]
@@ -101,6 +101,6 @@ def _rows(db: Connection, names: Collection[str] | None) -> list[ObjectLockRow]:
             host=row.host,
             taken=row.taken,
         )
-        for one in wanted
-        for row in db.execute(one)
+        for query in queries
+        for row in db.execute(query)
     ]

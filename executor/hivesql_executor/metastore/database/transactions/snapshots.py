@@ -119,14 +119,14 @@ def writes_after(db: Connection, table: TableName, moment: datetime) -> frozense
     What a cleaned compaction covers is no longer known.
     """
     table = table.lower()
-    done = completed_txn_components.c
+    completed = completed_txn_components.c
     # The column is filled by the database: in UTC in SQLite, in the session's zone elsewhere.
     bound: Any = moment.astimezone(timezone.utc).replace(tzinfo=None)
     if db.dialect.name != "sqlite":
         bound = func.timezone(func.current_setting("TimeZone"), moment)
-    here = and_(done.database == table.database, done.table == table.name)
-    found = db.scalars(select(done.write_id).where(here, done.timestamp > bound))
-    return frozenset(int(one) for one in found if one is not None)
+    here = and_(completed.database == table.database, completed.table == table.name)
+    write_ids = db.scalars(select(completed.write_id).where(here, completed.timestamp > bound))
+    return frozenset(int(write_id) for write_id in write_ids if write_id is not None)
 
 
 def compactor_write_ids(db: Connection, table: TableName) -> ValidWriteIdList:
@@ -179,9 +179,9 @@ def allocate_write_id(db: Connection, txn_id: int, table: TableName, *, again: b
     if again:
         db.execute(_FORGET, mine)
     else:
-        held = db.scalar(ALLOCATED_WRITE_ID, mine)
-        if held is not None:
-            return int(held)
+        allocated = db.scalar(ALLOCATED_WRITE_ID, mine)
+        if allocated is not None:
+            return int(allocated)
     return _give_out(db, [txn_id], table)[txn_id]
 
 
@@ -192,14 +192,14 @@ def allocate_write_ids(db: Connection, txn_ids: Sequence[int], table: TableName)
     """
     for txn_id, kind in require_all_open(db, txn_ids).items():
         _require_writer(txn_id, kind, table)
-    held = {
+    allocated = {
         txn_id: write_id
         for part in chunks(txn_ids)
         for txn_id, write_id in db.execute(_ALLOCATED_BY_MANY, _place(table) | {"owners": part})
     }
-    without = [txn_id for txn_id in txn_ids if txn_id not in held]
-    given = _give_out(db, without, table) if without else {}
-    return tuple(int((held | given)[txn_id]) for txn_id in txn_ids)
+    without = [txn_id for txn_id in txn_ids if txn_id not in allocated]
+    fresh = _give_out(db, without, table) if without else {}
+    return tuple(int((allocated | fresh)[txn_id]) for txn_id in txn_ids)
 
 
 def owners_of_write_ids(db: Connection, table: TableName, low: int, high: int) -> Mapping[int, int]:
@@ -225,21 +225,23 @@ def _give_out(db: Connection, txn_ids: Sequence[int], table: TableName) -> dict[
     # One statement reads and advances the counter, so two transactions never share a write id.
     advanced = db.execute(_advance(db.dialect.name), place | {"count": count})
     first = int(advanced.scalar_one()) - count
-    given = dict(zip(txn_ids, range(first, first + count), strict=True))
+    write_ids = dict(zip(txn_ids, range(first, first + count), strict=True))
     unit = {"database": table.database, "table": table.name}
-    rows = [unit | {"txn_id": txn_id, "write_id": one} for txn_id, one in given.items()]
+    rows = [
+        unit | {"txn_id": txn_id, "write_id": write_id} for txn_id, write_id in write_ids.items()
+    ]
     db.execute(_ALLOCATE, rows)
     # Locks asked for before, or under the earlier write id, write under this one.
-    under = [place | {"owner": txn_id, "now": write_id} for txn_id, write_id in given.items()]
+    under = [place | {"owner": txn_id, "now": write_id} for txn_id, write_id in write_ids.items()]
     db.execute(_WRITE_UNDER, under)
     allocated = Event(
         kind=EventKind.ALLOC_WRITE_ID,
         database=table.database,
         table=table,
-        writes=tuple(given.items()),
+        writes=tuple(write_ids.items()),
     )
     note(db, allocated)
-    return given
+    return write_ids
 
 
 def seed_write_id(db: Connection, table: TableName, next_id: int) -> None:

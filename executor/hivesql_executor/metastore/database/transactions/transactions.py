@@ -158,16 +158,16 @@ _ALL_OPEN_FOR_UPDATE = (
 
 def require_all_open(db: Connection, txn_ids: Sequence[int]) -> dict[int, int]:
     """Hold the rows of open transactions as ``require_open`` does; the type of each."""
-    found: dict[int, int] = {}
+    kinds: dict[int, int] = {}
     for part in chunks(txn_ids):
-        found |= {
+        kinds |= {
             int(id_): int(kind or 0)
             for id_, kind in db.execute(_ALL_OPEN_FOR_UPDATE, {"txn_ids": part})
         }
     for txn_id in txn_ids:
-        if txn_id not in found:
+        if txn_id not in kinds:
             raise lost(db, txn_id)
-    return found
+    return kinds
 
 
 def chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
@@ -207,19 +207,19 @@ def abort_txns(db: Connection, txn_ids: Collection[int], reason: str) -> tuple[i
 
     What they wrote stays recorded until the cleaner has deleted it.
     """
-    wanted = sorted(set(txn_ids))
+    ids = sorted(set(txn_ids))
     aborted: list[int] = []
-    for start in range(0, len(wanted), _CHUNK):
-        chosen = txns.c.id.in_(wanted[start : start + _CHUNK])
-        done = db.scalars(
+    for start in range(0, len(ids), _CHUNK):
+        chosen = txns.c.id.in_(ids[start : start + _CHUNK])
+        ended = db.scalars(
             update(txns)
             .where(chosen, txns.c.state == OPEN)
             .values(state=ABORTED, meta_info=reason[:128])
             .returning(txns.c.id)
         ).all()
-        for txn_id in done:
+        for txn_id in ended:
             release(db, txn_id)
-        aborted += done
+        aborted += ended
     if aborted:
         note(db, Event(kind=EventKind.ABORT_TXN, txn_ids=tuple(sorted(aborted))))
     return tuple(sorted(aborted))
@@ -273,14 +273,15 @@ UNENDED = (
 
 
 _FREE = tuple(
-    delete(one).where(one.c.txn_id == bindparam("ended")) for one in (hive_locks, min_history_level)
+    delete(locked).where(locked.c.txn_id == bindparam("ended"))
+    for locked in (hive_locks, min_history_level)
 )
 
 
 def release(db: Connection, txn_id: int) -> None:
     """Free the locks of a transaction that ends, and the history kept for it."""
-    for kept in _FREE:
-        db.execute(kept, {"ended": txn_id})
+    for statement in _FREE:
+        db.execute(statement, {"ended": txn_id})
 
 
 def state_of(db: Connection, txn_id: int) -> str | None:

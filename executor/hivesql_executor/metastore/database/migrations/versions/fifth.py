@@ -11,7 +11,10 @@ down_revision = "0004"
 
 def upgrade() -> None:
     """Call what is noted before of the first kind, and settled by the catalog."""
-    there = {one["name"] for one in sa.inspect(op.get_bind()).get_columns("HIVESQL_MOVES")}
+    there = {
+        description["name"]
+        for description in sa.inspect(op.get_bind()).get_columns("HIVESQL_MOVES")
+    }
     if "KIND" in there:
         return
     for column in (
