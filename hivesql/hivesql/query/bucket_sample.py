@@ -46,10 +46,10 @@ def sample_edit(
 ) -> Edit:  # fmt: skip
     """Return the edit that reads only the bucket's rows, of a view under an alias (``names``)."""
     view, alias = names
-    values: list[str | Span] = [place_of(one) for one in sampled_by(sample)]
+    values: list[str | Span] = [place_of(expression) for expression in sampled_by(sample)]
     if not values:
-        known = {column.name: column.type for column in table.all_columns}
-        types = [known[name] for name in table.bucket_columns]
+        column_types = {column.name: column.type for column in table.all_columns}
+        types = [column_types[name] for name in table.bucket_columns]
         values = [f"{quote_name(alias)}.{quote_name(name)}" for name in table.bucket_columns]
     name = "murmur_hash" if table.bucketing_version == 2 else "hash"
     try:

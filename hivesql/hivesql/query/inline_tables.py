@@ -45,20 +45,21 @@ def constant_rows(
     ``operations`` are between the operands, the first one between the first two.
     """
     # INTERSECT binds closer than UNION in Spark's text.
-    if not all(isinstance(one, exp.Union) for one in operations):
+    if not all(isinstance(operation, exp.Union) for operation in operations):
         return {}
-    joins = [True, *(not one.args.get("distinct") for one in operations)]
+    joins = [True, *(not operation.args.get("distinct") for operation in operations)]
     constant = [
-        union and is_constant_select(one) for union, one in zip(joins, operands, strict=True)
+        union and is_constant_select(operand)
+        for union, operand in zip(joins, operands, strict=True)
     ]
-    found: dict[int, ConstantRow] = {}
+    constant_selects: dict[int, ConstantRow] = {}
     for i, (before, here, after) in enumerate(
         zip([False, *constant], constant, [*constant[1:], False], strict=False)
     ):
         select = operands[i]
         if here and (before or after) and isinstance(select, exp.Select):
-            found[i] = ConstantRow(select, bind(select))
-    return found
+            constant_selects[i] = ConstantRow(select, bind(select))
+    return constant_selects
 
 
 def tables_of_rows(
@@ -90,26 +91,26 @@ def _apart(row: ConstantRow, after: ConstantRow, spans: Spans) -> bool:
 
 
 def _join_types(
-    known: Sequence[Type], columns: Sequence[Output], *, first: bool
+    types: Sequence[Type], columns: Sequence[Output], *, first: bool
 ) -> tuple[Type, ...] | None:
     """Join the types of columns with another row's; None where it must stand by itself.
 
     ``first``: nothing is united with these rows before they are, so that whole numbers and
     decimals may become each other's.
     """
-    if len(known) != len(columns):
+    if len(types) != len(columns):
         return None
-    pairs = zip(known, (column.type for column in columns), strict=True)
-    found = tuple(_joined(*pair, first=first) for pair in pairs)
-    return None if None in found else found
+    pairs = zip(types, (column.type for column in columns), strict=True)
+    joined = tuple(_joined(*pair, first=first) for pair in pairs)
+    return None if None in joined else joined
 
 
-def _joined(known: Type, new: Type, *, first: bool) -> Type:
-    if known is None or new is None or known == new:
+def _joined(before: Type, new: Type, *, first: bool) -> Type:
+    if before is None or new is None or before == new:
         return new
-    if VOID in (known, new):
-        return known if new == VOID else new
-    return common([known, new]) if first and _is_exact(known) and _is_exact(new) else None
+    if VOID in (before, new):
+        return before if new == VOID else new
+    return common([before, new]) if first and _is_exact(before) and _is_exact(new) else None
 
 
 def _is_exact(kind: HiveType) -> bool:

@@ -22,10 +22,10 @@ def position_edits(select: exp.Select, settings: Settings) -> list[Edit]:
     edits = []
     group = select.args.get("group")
     if group is not None and knows_positions("groupby", settings):
-        for one in group.expressions:
-            item = _item(one, select)
+        for key in group.expressions:
+            item = _item(key, select)
             if item is not None:
-                edits.append(Edit(*place_of(one), "", (place_of(item.unalias()),)))
+                edits.append(Edit(*place_of(key), "", (place_of(item.unalias()),)))
     order = select.args.get("order")
     for ordered in order.expressions if order is not None else ():
         number = _place_of_window(ordered.this, select)
@@ -73,7 +73,7 @@ def null_order(tree: exp.Expr, binding: Binding) -> list[Edit]:
             # Nothing need stand between a bracket and the word after it.
             is_word = binding.text.text[end : end + 1].isalnum()
             edits.append(insert(end, f"{order} " if is_word else order))
-    return edits + [_sorted_too(one, binding) for one in tree.find_all(exp.Cluster)]
+    return edits + [_sorted_too(cluster, binding) for cluster in tree.find_all(exp.Cluster)]
 
 
 def nulls_first(item: exp.Ordered, binding: Binding) -> bool:
@@ -93,7 +93,7 @@ def _says(item: exp.Ordered, binding: Binding) -> bool:
 
 def _sorted_too(cluster: exp.Cluster, binding: Binding) -> Edit:
     """CLUSTER BY in its two halves: Spark knows no order of NULLs for it."""
-    spans = [place_of(one) for one in cluster.expressions]
+    spans = [place_of(key) for key in cluster.expressions]
     word = binding.tokens[first_from(binding.tokens, spans[0][0]) - 2]
     parts: list[str | tuple[int, int]] = ["DISTRIBUTE BY "]
     for i, span in enumerate(spans):

@@ -54,7 +54,7 @@ def output_names(select: exp.Select, meanings: Mapping[int, Meaning]) -> list[st
             # To Hive it is a name of its own making: a column's name is better, if still free.
             if column and meaning and meaning.used == len(column.parts):
                 own = column.name.lower()
-                is_free = own not in names and not any(one.is_star for one in items[:i])
+                is_free = own not in names and not any(before.is_star for before in items[:i])
                 name = own if is_free and not own.startswith(_GENERATED) else name
         names.append(name)
         windows += sum(1 for _ in item.find_all(exp.Window))
@@ -124,9 +124,9 @@ def named_outputs(
     items: Sequence[exp.Expr], names: Sequence[str | None]
 ) -> tuple[frozenset[str], list[Edit]]:
     """Give a select list's names in Hive, and what makes Spark give those it would not."""
-    found = [(item, name) for item, name in zip(items, names, strict=True) if name]
-    edits = [edit for item, name in found if (edit := naming_edit(item, name))]
-    return frozenset(name for _, name in found), edits
+    named = [(item, name) for item, name in zip(items, names, strict=True) if name]
+    edits = [edit for item, name in named if (edit := naming_edit(item, name))]
+    return frozenset(name for _, name in named), edits
 
 
 def naming_edit(item: exp.Expr, name: str) -> Edit | None:
@@ -151,19 +151,19 @@ def united(left: Outputs, right: Outputs) -> Outputs:
     if len(left) != len(right):
         raise SemanticError("Schema of both sides of union should match: "
                             f"{len(left)} columns and {len(right)}")  # fmt: skip
-    for one, other in zip(left, right, strict=True):
-        if not _mixable(one.type, other.type):
+    for column, other in zip(left, right, strict=True):
+        if not _mixable(column.type, other.type):
             raise SemanticError(
-                f"Schema of both sides of setop should match: Column {one.name} is of type "
-                f"{one.type} on first table and type {other.type} on second table"
+                f"Schema of both sides of setop should match: Column {column.name} is of type "
+                f"{column.type} on first table and type {other.type} on second table"
             )
     return tuple(
         Output(
-            one.name,
-            _wider_char(one.type, other.type) or common([one.type, other.type]),
-            one.origins + other.origins,
+            column.name,
+            _wider_char(column.type, other.type) or common([column.type, other.type]),
+            column.origins + other.origins,
         )
-        for one, other in zip(left, right, strict=True)
+        for column, other in zip(left, right, strict=True)
     )
 
 
@@ -171,7 +171,7 @@ def _wider_char(left: Type, right: Type) -> Type:
     """Return the longer of two CHAR, or of two VARCHAR; None for other types."""
     if left is None or right is None or left.kind is not right.kind:
         return None
-    return max(left, right, key=lambda one: one.length or 0) if left.length else None
+    return max(left, right, key=lambda char_type: char_type.length or 0) if left.length else None
 
 
 def _mixable(left: Type, right: Type) -> bool:
@@ -191,7 +191,7 @@ def renamed(columns: Outputs, alias: exp.Expr | None) -> Outputs:
         return columns
     if columns is None or len(columns) != len(names):
         return tuple(Output(name) for name in names)
-    return tuple(one._replace(name=name) for name, one in zip(names, columns, strict=True))
+    return tuple(column._replace(name=name) for name, column in zip(names, columns, strict=True))
 
 
 def of_view(view: Table, query_columns: Outputs) -> tuple[Output, ...]:
@@ -204,11 +204,11 @@ def of_view(view: Table, query_columns: Outputs) -> tuple[Output, ...]:
     if query_columns is None or len(query_columns) != len(columns):
         return columns
     return tuple(
-        one._replace(
-            name=new.name if _is_made(one.name) and _is_made(new.name) else one.name,
+        column._replace(
+            name=new.name if _is_made(column.name) and _is_made(new.name) else column.name,
             origins=new.origins,
         )
-        for one, new in zip(columns, query_columns, strict=True)
+        for column, new in zip(columns, query_columns, strict=True)
     )
 
 
@@ -246,23 +246,26 @@ def columns_of_star(
     NoSuchObject 10009 (no such alias), SemanticError 10002 (a pattern that matches nothing).
     """
     table = item.table.lower() if isinstance(item, exp.Column) else ""
-    relations = [one for one in scope.relations if not one.hidden]
+    relations = [relation for relation in scope.relations if not relation.hidden]
     if table:
-        relations = [one for one in scope.relations if one.alias == table]
+        relations = [relation for relation in scope.relations if relation.alias == table]
         if not relations:
             error = NoSuchObject(f"Invalid table alias '{table}'", code=10009)
             binding.fail(error, *span_of(item))
     has_row_id = any(
-        one.use is not None and (one.use.with_row_id or one.use.with_file_name) for one in relations
+        relation.use is not None and (relation.use.with_row_id or relation.use.with_file_name)
+        for relation in relations
     )
     pattern = item.meta.get(_PATTERN)
-    if (merges and not table) or any(one.columns is None for one in relations):
+    if (merges and not table) or any(relation.columns is None for relation in relations):
         if has_row_id or pattern:
             what = "a regular expression of columns" if pattern else "* beside row__id"
             feature = f"{what} where not all columns are known"
             binding.fail(NotSupported(feature), *span_of(item))
         return None, False
-    columns = [(one.alias, column) for one in relations for column in one.columns or ()]
+    columns = [
+        (relation.alias, column) for relation in relations for column in relation.columns or ()
+    ]
     if pattern is None:
         return columns, has_row_id
     try:

@@ -36,8 +36,10 @@ Outputs = tuple[Output, ...] | None
 
 def outputs_of(table: Table) -> tuple[Output, ...]:
     """Return the columns of a table as SELECT * gives them."""
-    known = ((one.name, one.type if one.type.is_known else None) for one in table.all_columns)
-    return tuple(Output(name, type_) for name, type_ in known)
+    types = (
+        (column.name, column.type if column.type.is_known else None) for column in table.all_columns
+    )
+    return tuple(Output(name, type_) for name, type_ in types)
 
 
 @dataclass(slots=True, eq=False)
@@ -64,11 +66,11 @@ class TableUse:
         types = {column.name: column.type for column in table.partition_columns}
         where = AllOf(tuple(self.predicates)) if self.predicates else None
         if where is not None and partitions:
-            wanted = PartitionPruner(where, types)
+            pruner = PartitionPruner(where, types)
             partitions = tuple(
                 partition
                 for partition in partitions
-                if wanted.may_hold(dict(zip(names, table.read_values(partition), strict=True)))
+                if pruner.may_hold(dict(zip(names, table.read_values(partition), strict=True)))
             )
         return Scan(
             table=table,
@@ -88,9 +90,9 @@ class TableUse:
         if not table.partition_columns:
             return (), 0, None
         tests = partition_tests(table, self.predicates)
-        found = catalog.partitions(table.name, tests)
-        count = catalog.partition_count(table.name) if tests else len(found)
-        return found, count, Listing.of(tests, found)
+        partitions = catalog.partitions(table.name, tests)
+        count = catalog.partition_count(table.name) if tests else len(partitions)
+        return partitions, count, Listing.of(tests, partitions)
 
     def source(self, binding: Binding) -> Source:
         """Return the scan under its view name."""
@@ -167,9 +169,9 @@ class Scope:
         """
         for scope in self.chain():
             scope._index()
-            found = scope._qualified(parts) or scope._plain(parts)
-            if found:
-                return found
+            meaning = scope._qualified(parts) or scope._plain(parts)
+            if meaning:
+                return meaning
         for scope in self.chain():
             for relation in scope.relations:
                 if not scope._sees(relation):
@@ -180,11 +182,11 @@ class Scope:
                         f"{relation.alias} has {_names(relation)}",
                         code=10002,
                     )
-        seen = (relation for relation in self.relations if self._sees(relation))
-        known = ", ".join(_names(relation) for relation in seen)
+        visible = (relation for relation in self.relations if self._sees(relation))
+        candidates = ", ".join(_names(relation) for relation in visible)
         raise NoSuchObject(
             f"Invalid table alias or column reference '{parts[0]}': "
-            f"(possible column names are: {known})",
+            f"(possible column names are: {candidates})",
             code=10004,
         )
 
@@ -221,32 +223,38 @@ class Scope:
                 name = parts[dropped + 1]
                 is_hidden = name in HIDDEN and relation.use is not None
                 if relation.has(name) or is_hidden:
-                    known = relation.columns is not None
+                    has_columns = relation.columns is not None
                     self._check_unique(relation, name, parts)
-                    return Meaning(self, relation, name if known else None, dropped + 2, dropped)
+                    return Meaning(
+                        self, relation, name if has_columns else None, dropped + 2, dropped
+                    )
         return None
 
     def _plain(self, parts: tuple[str, ...]) -> Meaning | None:
         name = parts[0]
-        if known := [one for one in self._by_column.get(name, ()) if self._sees(one)]:
-            self._check_unique(known[0], name, parts)
-            if not self.is_joining and not self.merges and known[0] is not known[-1]:
-                aliases = ", ".join(dict.fromkeys(relation.alias for relation in known))
+        if relations := [
+            relation for relation in self._by_column.get(name, ()) if self._sees(relation)
+        ]:
+            self._check_unique(relations[0], name, parts)
+            if not self.is_joining and not self.merges and relations[0] is not relations[-1]:
+                aliases = ", ".join(dict.fromkeys(relation.alias for relation in relations))
                 raise SemanticError(
                     f"Column {name} Found in more than One Tables/Subqueries: {aliases}"
                 )
-            return Meaning(self, known[0], name, 1)
+            return Meaning(self, relations[0], name, 1)
         if name in HIDDEN:
             tables = [relation for relation in self.relations if relation.use]
-            acid = [one for one in tables if one.use and one.use.table.is_full_acid]
-            found = (acid if name == ROW_ID else []) or tables
-            if len(found) > 1:
-                aliases = ", ".join(relation.alias for relation in found)
+            acid = [
+                relation for relation in tables if relation.use and relation.use.table.is_full_acid
+            ]
+            owners = (acid if name == ROW_ID else []) or tables
+            if len(owners) > 1:
+                aliases = ", ".join(relation.alias for relation in owners)
                 raise SemanticError(
                     f"Ambiguous column reference {name}: it may be of {aliases}", code=10007
                 )
-            if found:
-                return Meaning(self, found[0], name, 1)
+            if owners:
+                return Meaning(self, owners[0], name, 1)
         return None if self._unknown is None else Meaning(self, self._unknown, None, 1)
 
 

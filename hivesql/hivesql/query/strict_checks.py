@@ -70,7 +70,8 @@ def traced(columns: Outputs, use: TableUse) -> Outputs:
     """Return the columns of a table, its partition columns knowing where they come from."""
     names = use.table.partition_names
     return columns and tuple(
-        one._replace(origins=((use, one.name),)) if one.name in names else one for one in columns
+        column._replace(origins=((use, column.name),)) if column.name in names else column
+        for column in columns
     )
 
 
@@ -114,7 +115,7 @@ class StrictChecks:
     def merge(self, on: exp.Expr, target: Relation) -> None:
         """Look at the ON of a MERGE."""
         self.filter(on)
-        joined = any(target in one | other for one, other in self._equal(on).values())
+        joined = any(target in side | other for side, other in self._equal(on).values())
         if not joined and refuses("cartesian.product", self.binding.settings):
             self.binding.fail(strict_error("cartesian.product"), *span_of(on))
 
@@ -144,7 +145,7 @@ class StrictChecks:
         around = list(scope.chain())
         for column in node.find_all(exp.Column):
             meaning = self.meanings.get(id(column))
-            if meaning is not None and any(meaning.scope is one for one in around):
+            if meaning is not None and any(meaning.scope is enclosing for enclosing in around):
                 return
         if refuses("cartesian.product", self.binding.settings):
             self.binding.fail(strict_error("cartesian.product"), *span_of(node))
@@ -192,22 +193,22 @@ class StrictChecks:
             return self._meant(node.this, allowed, node) if positive else frozenset()
         if node.find(*_QUERIES):
             return frozenset()
-        found = self._meant(node, allowed, node)
+        uses = self._meant(node, allowed, node)
         if isinstance(node, exp.EQ) and positive:
             # A join by a partition column implies that it is not NULL.
-            found |= self._meant(node.this, allowed, node)
-            found |= self._meant(node.expression, allowed, node)
+            uses |= self._meant(node.this, allowed, node)
+            uses |= self._meant(node.expression, allowed, node)
             constant = not (node.this.find(exp.Column) and node.expression.find(exp.Column))
             relations = [self._relations(side) for side in (node.this, node.expression)]
             if not constant and relations[0] & relations[1]:
-                found = self._meant(node, allowed, node)
-        return found
+                uses = self._meant(node, allowed, node)
+        return uses
 
     def _meant(
         self, part: exp.Expr, allowed: frozenset[Relation] | None, condition: exp.Expr
     ) -> Uses:
         """Return the tables of which each column of an expression is a partition column."""
-        found: Uses | None = None
+        common: Uses | None = None
         for column in part.find_all(exp.Column):
             meaning = self.meanings.get(id(column))
             if meaning is None or meaning.column is None:
@@ -219,8 +220,8 @@ class StrictChecks:
             ):
                 return frozenset()
             uses = _uses_of(relation, meaning.column)
-            found = uses if found is None else found & uses
-        return found or frozenset()
+            common = uses if common is None else common & uses
+        return common or frozenset()
 
     def _filtered_by(self, join: exp.Join) -> frozenset[Relation]:
         """Return the relations whose rows ON leaves out: not those that an outer join preserves."""
@@ -236,7 +237,7 @@ class StrictChecks:
         conditions = [join.args["on"] for join in joins if join.args.get("on") is not None]
         if node.args.get("where") is not None:
             conditions.append(node.args["where"].this)
-        pairs = [pair for one in conditions for pair in self._equal(one).values()]
+        pairs = [pair for condition in conditions for pair in self._equal(condition).values()]
         pairs += [self._sides(join) for join in joins if join.args.get("using")]
         for join in joins:
             before, added = self._sides(join)
@@ -249,7 +250,7 @@ class StrictChecks:
             reached = _reached(added, near)
             if not reached & (everything - added):
                 self.binding.fail(strict_error("cartesian.product"), *span_of(join.this))
-        first = frozenset(scope.relations).difference(*(self._sides(one)[1] for one in joins))
+        first = frozenset(scope.relations).difference(*(self._sides(join)[1] for join in joins))
         missed = frozenset(scope.relations) - _reached(first, pairs)
         for join in joins:
             if missed & self._sides(join)[1]:
@@ -270,12 +271,14 @@ class StrictChecks:
             return {text: pair for text, pair in everything.items() if text in shared}
         if not isinstance(condition, (exp.EQ, exp.NullSafeEQ)) or condition.find(*_QUERIES):
             return {}
-        one, other = self._relations(condition.this), self._relations(condition.expression)
-        return {condition.sql().lower(): (one, other)} if one and other and not one & other else {}
+        mine, other = self._relations(condition.this), self._relations(condition.expression)
+        return (
+            {condition.sql().lower(): (mine, other)} if mine and other and not mine & other else {}
+        )
 
     def _relations(self, part: exp.Expr) -> frozenset[Relation]:
         meanings = (self.meanings.get(id(column)) for column in part.find_all(exp.Column))
-        return frozenset(one.relation for one in meanings if one is not None)
+        return frozenset(meaning.relation for meaning in meanings if meaning is not None)
 
 
 def _reached(start: frozenset[Relation], pairs: Iterable[Pair]) -> frozenset[Relation]:
@@ -302,7 +305,7 @@ def _is_random(node: exp.Expr) -> bool:
 
 
 def _column_of(relation: Relation, name: str) -> Output:
-    return next((one for one in relation.columns or () if one.name == name), Output(name))
+    return next((column for column in relation.columns or () if column.name == name), Output(name))
 
 
 def _uses_of(relation: Relation, name: str) -> Uses:
@@ -314,14 +317,14 @@ def passed(select: exp.Select, outputs: Outputs) -> Outputs:
 
     That is behind LIMIT, and behind windows over other columns.
     """
-    if outputs is None or not any(one.origins for one in outputs):
+    if outputs is None or not any(output.origins for output in outputs):
         return outputs
     windows = [window for item in select.expressions for window in item.find_all(exp.Window)]
 
     def stops(output: Output) -> bool:
         return select.args.get("limit") is not None or any(
-            output.name not in {one.name.lower() for one in window.args.get("partition_by") or ()}
+            output.name not in {key.name.lower() for key in window.args.get("partition_by") or ()}
             for window in windows
         )
 
-    return tuple(one._replace(origins=()) if stops(one) else one for one in outputs)
+    return tuple(output._replace(origins=()) if stops(output) else output for output in outputs)

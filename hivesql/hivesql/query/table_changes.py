@@ -46,9 +46,11 @@ def changes_in(binding: Binding, node: exp.Table) -> ChangesCall | None:
     end = next(token.end for token in islice(tokens, place, None) if token.is_(")"))
     use = TableUse(table, binding.view_name(table.name))
     high = numbers[1] if len(numbers) > 1 else None
-    use.changes = Changes(low=numbers[0], high=high, key=tuple(one.lower() for one in words[1:]))
+    use.changes = Changes(low=numbers[0], high=high, key=tuple(word.lower() for word in words[1:]))
     text = f"`{use.view}`" + ("" if node.args.get("alias") else f" AS `{_NAME}`")
-    columns = outputs_of(table) + tuple(Output(one.name, one.type) for one in CHANGE_COLUMNS)
+    columns = outputs_of(table) + tuple(
+        Output(column.name, column.type) for column in CHANGE_COLUMNS
+    )
     return ChangesCall(use, columns, (node.alias or _NAME).lower(), (Edit(start, end, text),))
 
 
@@ -58,9 +60,9 @@ def _arguments(
     """Write ids, and the table's name before the key's columns."""
     numbers: list[int] = []
     words: list[str] = []
-    for one in arguments:
-        text = str(one.this) if isinstance(one, exp.Literal) else ""
-        if isinstance(one, exp.Literal) and one.is_string:
+    for argument in arguments:
+        text = str(argument.this) if isinstance(argument, exp.Literal) else ""
+        if isinstance(argument, exp.Literal) and argument.is_string:
             words.append(text)
         elif text.isdigit() and len(words) == 1:
             numbers.append(int(text))
@@ -74,7 +76,7 @@ def _arguments(
 def _check(binding: Binding, table: Table, key: list[str], start: int) -> None:
     if table.is_view or not table.is_full_acid:
         binding.fail(SemanticError(f"{table.name} is no full ACID table: it has no changes"), start)
-    known = {column.name for column in table.all_columns}
+    columns = {column.name for column in table.all_columns}
     for name in key:
-        if name.lower() not in known:
+        if name.lower() not in columns:
             binding.fail(SemanticError(f"{table.name} has no column {name} for a key"), start)

@@ -39,18 +39,18 @@ def transform_outputs(node: exp.QueryTransform, binding: Binding) -> tuple[Outpu
     schema = node.args.get("schema")
     if schema is None:
         binding.fail(NotSupported("TRANSFORM without AS and the names of columns"), *span_of(node))
-    found: list[Output] = []
-    for one in schema.expressions:
-        if any(before.name == one.name.lower() for before in found):
-            error = SemanticError(f"Column alias already exists: {one.name.lower()}", code=10074)
-            binding.fail(error, *span_of(one))
-        kind = one.args.get("kind") if isinstance(one, exp.ColumnDef) else None
+    outputs: list[Output] = []
+    for column in schema.expressions:
+        if any(before.name == column.name.lower() for before in outputs):
+            error = SemanticError(f"Column alias already exists: {column.name.lower()}", code=10074)
+            binding.fail(error, *span_of(column))
+        kind = column.args.get("kind") if isinstance(column, exp.ColumnDef) else None
         type_ = HiveType.parse(kind.sql("hive")) if kind is not None else STRING
         if type_.is_nested:
             feature = f"columns of type {type_} that a program gives"
-            binding.fail(NotSupported(feature), *span_of(one))
-        found.append(Output(one.name.lower(), type_))
-    return tuple(found)
+            binding.fail(NotSupported(feature), *span_of(column))
+        outputs.append(Output(column.name.lower(), type_))
+    return tuple(outputs)
 
 
 def transform_edits(node: exp.QueryTransform, binding: Binding) -> Iterator[Edit]:
@@ -87,40 +87,48 @@ def transform_edits(node: exp.QueryTransform, binding: Binding) -> Iterator[Edit
 
 def _format(tokens: Sequence[Token], binding: Binding, *, is_input: bool) -> str:
     """Write Spark's ROW FORMAT for one of Hive; ``is_input`` are rows that the program reads."""
-    found = {"fields": "\t", "null": NULL}
+    formats = {"fields": "\t", "null": NULL}
     for i, token in enumerate(tokens):
-        named = next((one for one in tokens[i + 1 :] if one.kind is Kind.STRING), None)
+        named = next(
+            (following for following in tokens[i + 1 :] if following.kind is Kind.STRING), None
+        )
         if token.value in _CLASSES and named is not None and named.value not in _KNOWN:
             feature = f"{token.text.upper()} '{named.value}' of a program"
             binding.fail(NotSupported(feature), named.start, named.end)
         if token.value in _REFUSED or (token.is_("lines") and named and named.value != "\n"):
             feature = f"{token.text.upper()} in the ROW FORMAT of a program"
             binding.fail(NotSupported(feature), token.start, token.end)
-        if token.value in found and named is not None:
-            found[token.value] = named.value
+        if token.value in formats and named is not None:
+            formats[token.value] = named.value
     # Spark cuts a program's lines by a regular expression.
-    fields = found["fields"] if is_input else re.sub(r"([^\w\s])", r"\\\1", found["fields"])
+    fields = formats["fields"] if is_input else re.sub(r"([^\w\s])", r"\\\1", formats["fields"])
     return (
         f" ROW FORMAT DELIMITED FIELDS TERMINATED BY {_quoted(fields)} "
-        f"NULL DEFINED AS {_quoted(found['null'])} "
+        f"NULL DEFINED AS {_quoted(formats['null'])} "
     )
 
 
 def _split_command(command: str) -> list[str]:
     """Cut a command as Hive does, which starts no shell and knows no backslashes."""
-    found, word, quote = [], "", ""
-    for one in command + " ":
-        if one == quote:
+    words, word, quote = [], "", ""
+    for character in command + " ":
+        if character == quote:
             quote = ""
-        elif not quote and one in "'\"":
-            quote = one
-        elif one == " " and not quote:
-            found += [word] if word else []
+        elif not quote and character in "'\"":
+            quote = character
+        elif character == " " and not quote:
+            words += [word] if word else []
             word = ""
         else:
-            word += one
-    return [*found, word.rstrip(" ")] if word.rstrip(" ") else found
+            word += character
+    return [*words, word.rstrip(" ")] if word.rstrip(" ") else words
 
 
 def _quoted(text: str) -> str:
-    return "'" + "".join(one if one.isalnum() else f"\\u{ord(one):04x}" for one in text) + "'"
+    return (
+        "'"
+        + "".join(
+            character if character.isalnum() else f"\\u{ord(character):04x}" for character in text
+        )
+        + "'"
+    )

@@ -95,11 +95,11 @@ class BoundQuery:
 
     def query(self, binding: Binding, sql: str | None = None, columns: Outputs = None) -> Query:
         """Return the query of a plan; ``sql`` and its ``columns`` when it was wrapped."""
-        known = self.columns if sql is None else columns
+        outputs = self.columns if sql is None else columns
         return Query(
             sql=sql or self.sql,
             sources=tuple(use.source(binding) for use in self.uses),
-            columns=tuple(Column(one.name, one.type or UNKNOWN) for one in known or ()),
+            columns=tuple(Column(output.name, output.type or UNKNOWN) for output in outputs or ()),
             look=self.look if sql is None else None,
         )
 
@@ -175,19 +175,21 @@ class Walk:
             row.append((node, ctes))
             node = node.this
         row.reverse()
-        operands = [(node, ctes), *((operation.expression, seen) for operation, seen in row)]
-        known = constant_rows(
-            [operand for operand, _ in operands], [one for one, _ in row], self._constant_row
+        operands = [(node, ctes), *((operation.expression, visible) for operation, visible in row)]
+        constant = constant_rows(
+            [operand for operand, _ in operands],
+            [operation for operation, _ in row],
+            self._constant_row,
         )
-        self.edits += tables_of_rows(known, self.binding.tokens, self.spans)
+        self.edits += tables_of_rows(constant, self.binding.tokens, self.spans)
         columns: Outputs = None
-        for i, (operand, seen) in enumerate(operands):
-            if i in known:
-                other: Outputs = known[i].columns
+        for i, (operand, in_scope) in enumerate(operands):
+            if i in constant:
+                other: Outputs = constant[i].columns
             elif i == 0:
-                other = self._operand(operand, seen, outer)
+                other = self._operand(operand, in_scope, outer)
             else:
-                other = self.query(operand, seen, outer)
+                other = self.query(operand, in_scope, outer)
             try:
                 columns = united(columns, other) if i else other
             except SemanticError as error:
@@ -217,11 +219,11 @@ class Walk:
             return ctes
         if with_.args.get("recursive"):
             self._refuse("WITH RECURSIVE", node)
-        seen = dict(ctes)
+        visible = dict(ctes)
         for cte in with_.expressions:
-            columns = self.query(cte.this, seen, None)
-            seen[cte.alias.lower()] = renamed(columns, cte.args.get("alias"))
-        return seen
+            columns = self.query(cte.this, visible, None)
+            visible[cte.alias.lower()] = renamed(columns, cte.args.get("alias"))
+        return visible
 
     def _values(self, node: exp.Values, ctes: Ctes, outer: Scope | None) -> Outputs:
         rows = []
@@ -259,12 +261,12 @@ class Walk:
                 self.expression(item, scope, ctes)
         if program is not None:
             self.edits += transform_edits(program, self.binding)
-        given = transform_outputs(program, self.binding) if program else ()
+        program_outputs = transform_outputs(program, self.binding) if program else ()
         names = output_names(node, self.meanings if len(scope.relations) == 1 else {})
         named, edits = (
             named_outputs(node.expressions, names)
             if program is None
-            else (frozenset(one.name for one in given), [])
+            else (frozenset(output.name for output in program_outputs), [])
         )
         self.edits += edits
         self._clauses(node, scope, ctes, named - self._doubtful(node, names, scope))
@@ -275,7 +277,7 @@ class Walk:
         learnt = self._learn(where.this, scope) if where is not None else ALWAYS
         self.strict.select(node, scope, joins)
         stars: dict[int, tuple[Output, ...]] = {}
-        outputs = given or self._outputs(node, names, scope, stars)
+        outputs = program_outputs or self._outputs(node, names, scope, stars)
         check_aggregation(node, scope, self.meanings, stars, self.binding)
         relation = scope.relations[0] if len(scope.relations) == 1 else None
         if learnt is not None and relation is not None and relation.use is not None:
@@ -288,7 +290,7 @@ class Walk:
         """Names that several select items have and none was given: ORDER BY cannot mean one."""
         if len(scope.relations) < 2 or not any(node.args.get(key) for key in _ALIASES_SEEN):
             return frozenset()
-        given = {item.alias.lower() for item in node.expressions if isinstance(item, exp.Alias)}
+        aliases = {item.alias.lower() for item in node.expressions if isinstance(item, exp.Alias)}
         names: Counter[str] = Counter()
         for item, name in zip(node.expressions, item_names, strict=True):
             if item.is_star:
@@ -296,17 +298,17 @@ class Walk:
                 names.update(column.name for _, column in columns or ())
             elif name:
                 names[name] += 1
-        return frozenset(name for name, count in names.items() if count > 1) - given
+        return frozenset(name for name, count in names.items() if count > 1) - aliases
 
     def _clauses(self, node: exp.Select, scope: Scope, ctes: Ctes, aliases: frozenset[str]) -> None:
         for key, value in node.args.items():
             if key in ("expressions", "from_", "joins", "laterals", "with_", "hint", "kind"):
                 continue
-            seen = aliases if key in _ALIASES_SEEN else frozenset()
+            visible = aliases if key in _ALIASES_SEEN else frozenset()
             scope.sees_outer = key == "where"
             for part in value if isinstance(value, list) else [value]:
                 if isinstance(part, exp.Expr):
-                    self.expression(part, scope, ctes, seen)
+                    self.expression(part, scope, ctes, visible)
 
     # -- FROM
     def _relation(
@@ -314,38 +316,38 @@ class Walk:
     ) -> list[exp.Join]:
         """Add what a FROM item names; the joins written inside it."""
         if isinstance(node, exp.Table):
-            found = self._table(node, ctes)
+            relation = self._table(node, ctes)
         elif isinstance(node, exp.Subquery) and is_join(node):
             inner = node.this
             joins = with_room(lambda: self._relation(inner, scope, ctes))
             return joins + self._joins(node, scope, ctes)
         elif isinstance(node, (exp.Subquery, exp.Values)):
             columns = self.query(node, ctes, None)
-            found = Relation(node.alias.lower(), renamed(columns, node.args.get("alias")))
+            relation = Relation(node.alias.lower(), renamed(columns, node.args.get("alias")))
         else:
             self._refuse("this kind of FROM item", node)
-        found.hidden = hidden
-        if found.alias and any(one.alias == found.alias for one in scope.relations):
-            error = SemanticError(f"Ambiguous table alias '{found.alias}'", code=10008)
+        relation.hidden = hidden
+        if relation.alias and any(other.alias == relation.alias for other in scope.relations):
+            error = SemanticError(f"Ambiguous table alias '{relation.alias}'", code=10008)
             self.binding.fail(error, *span_of(node))
-        scope.relations.append(found)
+        scope.relations.append(relation)
         joins = self._joins(node, scope, ctes)
         for lateral in node.args.get("laterals") or ():
             self._lateral(lateral, scope, ctes)
         return joins
 
     def _joins(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> list[exp.Join]:
-        found: list[exp.Join] = []
+        joins: list[exp.Join] = []
         for join in node.args.get("joins") or ():
             before = len(scope.relations)
             hidden = join.kind in ("SEMI", "ANTI")
-            found += [join, *self._relation(join.this, scope, ctes, hidden=hidden)]
+            joins += [join, *self._relation(join.this, scope, ctes, hidden=hidden)]
             self.strict.join(join, scope, before)
             for relation in scope.relations[:before] if join.side in ("RIGHT", "FULL") else ():
                 relation.nullable = True
             for relation in scope.relations[before:] if join.side in ("LEFT", "FULL") else ():
                 relation.nullable = True
-        return found
+        return joins
 
     def _lateral(self, node: exp.Lateral, scope: Scope, ctes: Ctes) -> None:
         if not node.args.get("view"):
@@ -353,9 +355,9 @@ class Walk:
         self.expression(node.this, scope, ctes)
         alias = node.args.get("alias")
         columns = [name.name.lower() for name in alias.columns] if alias else []
-        given = node.this.expressions or [node.this.this]
+        arguments = node.this.expressions or [node.this.this]
         called = str(node.this.this) if isinstance(node.this, exp.Anonymous) else node.this.key
-        types = generated_types(called, self.translator.type_of(given[0]))
+        types = generated_types(called, self.translator.type_of(arguments[0]))
         check_aliases(node.this, len(columns), types, self.binding)
         if len(types) != len(columns):
             types = (None,) * len(columns)
@@ -409,9 +411,9 @@ class Walk:
 
     def _sample(self, sample: exp.TableSample, of: Relation, span: Span, ctes: Ctes) -> None:
         assert of.use is not None
-        for one in sampled_by(sample):
-            self.expression(one, Scope(relations=[of]), ctes)
-        types = [self.translator.type_of(one) for one in sampled_by(sample)]
+        for expression in sampled_by(sample):
+            self.expression(expression, Scope(relations=[of]), ctes)
+        types = [self.translator.type_of(expression) for expression in sampled_by(sample)]
         names = (of.use.view, of.alias)
         self.edits.append(sample_edit(sample, types, of.use.table, names, span, self.binding))
 
@@ -424,7 +426,7 @@ class Walk:
         self.uses += bound.uses
         outputs = of_view(view, bound.columns)
         names = [column.name for column in outputs]
-        if not names or (bound.columns and names == [one.name for one in bound.columns]):
+        if not names or (bound.columns and names == [column.name for column in bound.columns]):
             return f"({bound.sql})", bound.columns
         listed = ", ".join(f"`{name}`" for name in names)
         return f"(SELECT * FROM ({bound.sql}) AS `{view.name.name}`({listed}))", outputs
@@ -434,9 +436,9 @@ class Walk:
         self, node: exp.Expr, scope: Scope, ctes: Ctes, aliases: frozenset[str] = frozenset()
     ) -> None:
         """Look up the columns and queries inside an expression."""
-        left = [(node, False)]
-        while left:
-            part, is_done = left.pop()
+        pending = [(node, False)]
+        while pending:
+            part, is_done = pending.pop()
             if is_done:
                 self.translator.leave(part)
             elif isinstance(part, QUERIES):
@@ -450,8 +452,8 @@ class Walk:
             elif _is_hash_of_star(part):
                 self._hash_of_star(part, scope)
             elif not isinstance(part, exp.Hint):
-                left.append((part, True))
-                left += [(child, False) for child in part.iter_expressions(reverse=True)]
+                pending.append((part, True))
+                pending += [(child, False) for child in part.iter_expressions(reverse=True)]
 
     def _hash_of_star(self, node: exp.Expr, scope: Scope) -> None:
         """HASH(*), whose columns' types must be known."""
@@ -504,7 +506,7 @@ class Walk:
         meaning = self.meanings.get(id(node))
         if meaning is None or meaning.column is None:
             return None
-        types = {one.name: one.type for one in meaning.relation.columns or ()}
+        types = {column.name: column.type for column in meaning.relation.columns or ()}
         kind = types.get(meaning.column)
         for part in node.parts[meaning.used :]:
             if kind is not None and kind.kind not in (Kind.STRUCT, Kind.ARRAY):
@@ -517,9 +519,9 @@ class Walk:
     def _learn(self, condition: exp.Expr, scope: Scope) -> Predicate | None:
         """Give each table the conditions that speak of it alone; None unless all parts do."""
         sql = self.binding.text.text
-        found = [learn(part, scope, self.meanings, sql) for part in conjuncts(condition)]
-        learnt = [one for one in found if one is not None]
-        return all_of(learnt) if len(learnt) == len(found) else None
+        predicates = [learn(part, scope, self.meanings, sql) for part in conjuncts(condition)]
+        learnt = [predicate for predicate in predicates if predicate is not None]
+        return all_of(learnt) if len(learnt) == len(predicates) else None
 
     # -- select lists
     def _outputs(
@@ -530,28 +532,30 @@ class Walk:
         stars: dict[int, tuple[Output, ...]],
     ) -> Outputs:
         """List a select list's columns; those of each ``*`` are put into ``stars`` by its id."""
-        found: list[Outputs] = []
+        outputs: list[Outputs] = []
         for item, name in zip(node.expressions, item_names, strict=True):
             columns: Outputs = None
             if item.is_star:
-                known = has_numbered_star(node) and None not in found
-                number = sum(len(part or ()) for part in found) if known else None
+                is_numbered = has_numbered_star(node) and None not in outputs
+                number = sum(len(part or ()) for part in outputs) if is_numbered else None
                 of_relations, columns = self._star(item, scope, scope.merges, number)
                 stars[id(item)] = of_relations or ()
             elif isinstance(item, exp.Aliases):
                 self._check_aliases(item)
-                columns = tuple(Output(one.name.lower()) for one in item.args["expressions"])
+                columns = tuple(Output(alias.name.lower()) for alias in item.args["expressions"])
             elif name:
                 origins = self.strict.origins(item)
                 columns = (Output(name, self.translator.type_of(item.unalias()), origins),)
-            found.append(columns)
-        return None if None in found else tuple(one for part in found for one in part or ())
+            outputs.append(columns)
+        return (
+            None if None in outputs else tuple(output for part in outputs for output in part or ())
+        )
 
     def _check_aliases(self, item: exp.Aliases) -> None:
         call = item.this
         if is_generator(call) and call.expressions:
-            given = self.translator.type_of(call.expressions[0])
-            types = generated_types(str(call.this), given)
+            type_ = self.translator.type_of(call.expressions[0])
+            types = generated_types(str(call.this), type_)
             check_aliases(call, len(item.args["expressions"]), types, self.binding)
 
     def _star(
@@ -561,14 +565,18 @@ class Walk:
 
         These are ``_col<i>`` from a number on; None where they are the same.
         """
-        found, written = columns_of_star(item, scope, self.binding, merges=merges)
-        if found is None:
+        selected, written = columns_of_star(item, scope, self.binding, merges=merges)
+        if selected is None:
             return None, None
-        columns = outputs = tuple(column for _, column in found)
-        parts = [f"{quote_name(alias)}.{quote_name(one.name)}" for alias, one in found]
+        columns = outputs = tuple(column for _, column in selected)
+        parts = [f"{quote_name(alias)}.{quote_name(column.name)}" for alias, column in selected]
         if number is not None:
-            outputs = tuple(one._replace(name=f"_col{i}") for i, one in enumerate(columns, number))
-            parts = [f"{part} AS `{one.name}`" for part, one in zip(parts, outputs, strict=True)]
+            outputs = tuple(
+                output._replace(name=f"_col{i}") for i, output in enumerate(columns, number)
+            )
+            parts = [
+                f"{part} AS `{output.name}`" for part, output in zip(parts, outputs, strict=True)
+            ]
         if written or self.expand_stars or number is not None:
             start, end = item.meta[RANGE]
             edit = Edit(start, end, ", ".join(parts))

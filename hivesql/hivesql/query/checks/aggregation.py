@@ -119,7 +119,7 @@ def _refuse_column(name: str, node: exp.Expr, binding: Binding) -> None:
 
 def _aggregates_in(part: exp.Expr) -> Iterator[exp.Anonymous]:
     """Yield calls that make one value of many rows; not with OVER, nor of other queries."""
-    for node in part.walk(prune=lambda one: one is not part and isinstance(one, QUERIES)):
+    for node in part.walk(prune=lambda below: below is not part and isinstance(below, QUERIES)):
         if isinstance(node, exp.Anonymous) and _is_aggregate(node):
             yield node
 
@@ -155,20 +155,20 @@ def _keys(select: exp.Select, settings: Settings) -> list[exp.Expr]:
     group = select.args.get("group")
     if group is None:
         return []
-    found: list[exp.Expr] = []
-    left = [*group.expressions]
+    keys: list[exp.Expr] = []
+    pending = [*group.expressions]
     for key in ("cube", "rollup", "grouping_sets"):
         behind = group.args.get(key)
-        left += behind if isinstance(behind, list) else []
-    while left:
-        one = left.pop()
-        if isinstance(one, (exp.Cube, exp.Rollup, exp.GroupingSets, exp.Tuple)):
-            left += one.expressions
-        elif knows_positions("groupby", settings) and one.name.isdigit():
-            found += [item.unalias() for item in select.expressions[int(one.name) - 1 :][:1]]
+        pending += behind if isinstance(behind, list) else []
+    while pending:
+        node = pending.pop()
+        if isinstance(node, (exp.Cube, exp.Rollup, exp.GroupingSets, exp.Tuple)):
+            pending += node.expressions
+        elif knows_positions("groupby", settings) and node.name.isdigit():
+            keys += [item.unalias() for item in select.expressions[int(node.name) - 1 :][:1]]
         else:
-            found.append(one)
-    return found
+            keys.append(node)
+    return keys
 
 
 class _Keys:
@@ -192,9 +192,9 @@ class _Keys:
 
     def missing_in(self, part: exp.Expr) -> exp.Column | None:
         """Return a column of the expression that neither a key nor an aggregate gives."""
-        left = [part]
-        while left:
-            node = left.pop()
+        pending = [part]
+        while pending:
+            node = pending.pop()
             if isinstance(node, QUERIES) or _gives_aggregate(node):
                 continue
             if type(node) in self._kinds and self.form(node) in self._forms:
@@ -203,7 +203,7 @@ class _Keys:
                 if self._is_missing(node):
                     return node
                 continue
-            left += node.iter_expressions(reverse=True)
+            pending += node.iter_expressions(reverse=True)
         return None
 
     def _is_missing(self, node: exp.Column) -> bool:
@@ -215,14 +215,14 @@ class _Keys:
 
     def form(self, expression: exp.Expr) -> _Form:
         """Give the same key to expressions that differ in case, brackets and qualifiers alone."""
-        found: list[object] = []
-        left = [expression]
-        while left:
-            node = _bare(left.pop())
+        signature: list[object] = []
+        pending = [expression]
+        while pending:
+            node = _bare(pending.pop())
             meaning = self._meanings.get(id(node))
             if isinstance(node, exp.Column) and meaning is not None and meaning.column is not None:
                 rest = tuple(part.name.lower() for part in node.parts[meaning.used :])
-                found.append(("column", id(meaning.relation), meaning.column, *rest))
+                signature.append(("column", id(meaning.relation), meaning.column, *rest))
                 continue
             children = list(node.iter_expressions(reverse=True))
             own = tuple(
@@ -230,9 +230,9 @@ class _Keys:
                 for key, value in sorted(node.args.items())
                 if value and not isinstance(value, (exp.Expr, list))
             )
-            found.append((type(node), own, len(children)))
-            left += children
-        return tuple(found)
+            signature.append((type(node), own, len(children)))
+            pending += children
+        return tuple(signature)
 
 
 def _bare(node: exp.Expr) -> exp.Expr:
@@ -264,7 +264,7 @@ def _check_call(call: exp.Anonymous, binding: Binding) -> None:
     over = _window_of(call) is not None
     if names_aggregate(call):
         _check_arguments(name, call, binding)
-        inside = [node for one in call.expressions for node in _outside_queries(one)]
+        inside = [node for argument in call.expressions for node in _outside_queries(argument)]
         shifts = [node for node in inside if isinstance(node, exp.Anonymous)
                   and str(node.this).lower() in ("lead", "lag")]  # fmt: skip
         if not over and any(_window_of(node) is None for node in shifts):
@@ -280,19 +280,19 @@ def _check_call(call: exp.Anonymous, binding: Binding) -> None:
 
 
 def _check_arguments(name: str, call: exp.Anonymous, binding: Binding) -> None:
-    given = [
+    arguments = [
         part
-        for one in call.expressions
-        for part in (one.expressions if isinstance(one, exp.Distinct) else [one])
+        for argument in call.expressions
+        for part in (argument.expressions if isinstance(argument, exp.Distinct) else [argument])
     ]
-    if any(isinstance(one, exp.Star) for one in given):
+    if any(isinstance(argument, exp.Star) for argument in arguments):
         if name != "count":
             message = f"The specified syntax for UDAF invocation is invalid: {name}(*)"
             fail(message, None, call, binding)
         return
-    if name in _OF_ONE and len(given) != 1:
+    if name in _OF_ONE and len(arguments) != 1:
         fail(f"Exactly one argument is expected: {name}", None, call, binding)
-    if name == "count" and len(given) > 1 and not _is_distinct(call):
+    if name == "count" and len(arguments) > 1 and not _is_distinct(call):
         fail("DISTINCT keyword must be specified: count of several", None, call, binding)
 
 
@@ -301,7 +301,7 @@ def _window_of(call: exp.Expr) -> exp.Window | None:
     around: exp.Expr | None = call.parent
     while isinstance(around, _AROUND_CALL):
         around = around.parent
-    if isinstance(around, exp.Window) and any(one is call for one in _called(around)):
+    if isinstance(around, exp.Window) and any(function is call for function in _called(around)):
         return around
     return None
 
@@ -317,7 +317,7 @@ def _is_inside(call: exp.Expr) -> bool:
 
 
 def _is_distinct(call: exp.Expr) -> bool:
-    return any(isinstance(one, exp.Distinct) for one in call.expressions)
+    return any(isinstance(argument, exp.Distinct) for argument in call.expressions)
 
 
 # -- positions
@@ -334,7 +334,9 @@ def _check_positions(
         return
     if knows_positions("orderby", settings):
         width = sum(len(stars[id(item)]) if item.is_star else 1 for item in items)
-        _check_each("Order By", 10221, [one.this for one in order.expressions], width, binding)
+        _check_each(
+            "Order By", 10221, [ordered.this for ordered in order.expressions], width, binding
+        )
 
 
 def _check_each(
@@ -362,7 +364,7 @@ def check_grouping(select: exp.Select, binding: Binding) -> None:
     plain, parts, behind = _parts(group)
     if not parts and not behind:
         return
-    columns = {one.sql() for part in parts for one in part.find_all(exp.Column)}
+    columns = {column.sql() for part in parts for column in part.find_all(exp.Column)}
     count = len(plain) + len(columns)
     if count > _MOST_COLUMNS:
         error = SemanticError(
@@ -379,15 +381,17 @@ def check_grouping(select: exp.Select, binding: Binding) -> None:
 def _count_sets(group: exp.Group) -> int:
     """Tell how many grouping sets a GROUP BY asks for; 1 without any."""
     plain, parts, behind = _parts(group)
-    return prod(_sets(one, len(plain)) for one in (*parts, *behind))
+    return prod(_sets(part, len(plain)) for part in (*parts, *behind))
 
 
 def _parts(group: exp.Group) -> tuple[list[exp.Expr], list[exp.Expr], list[exp.Expr]]:
     """Its plain columns, the sets among them (CUBE(a, b)), and those behind (a, b WITH CUBE)."""
-    plain = [one for one in group.expressions if not isinstance(one, _SETS)]
-    parts: list[exp.Expr] = [one for one in group.expressions if isinstance(one, _SETS)]
+    plain = [key for key in group.expressions if not isinstance(key, _SETS)]
+    parts: list[exp.Expr] = [key for key in group.expressions if isinstance(key, _SETS)]
     behind = [
-        one for key in ("cube", "rollup", "grouping_sets") for one in group.args.get(key) or ()
+        key_set
+        for key in ("cube", "rollup", "grouping_sets")
+        for key_set in group.args.get(key) or ()
     ]
     return plain, parts, behind
 
@@ -399,7 +403,9 @@ def _sets(node: exp.Expr, columns_before: int) -> int:
         return 1 << width
     if isinstance(node, exp.Rollup):
         return width + 1
-    inner = (_sets(one, 0) if isinstance(one, _SETS) else 1 for one in node.expressions)
+    inner = (
+        _sets(inner_set, 0) if isinstance(inner_set, _SETS) else 1 for inner_set in node.expressions
+    )
     return max(1, sum(inner))
 
 
@@ -409,7 +415,10 @@ def _check_sets(
     """Refuse grouping sets of what is not grouped by, and those that settings forbid."""
     flag, group = binding.settings.flag, select.args.get("group")
     is_skewed = flag("hive.groupby.skewindata")
-    if is_skewed and len({forms.form(one) for one in calls if _is_distinct(one)}) > 1:
+    if (
+        is_skewed
+        and len({forms.form(argument) for argument in calls if _is_distinct(argument)}) > 1
+    ):
         message = "DISTINCT on different columns not supported with skew in data"
         fail(message, 10022, group or select.expressions[0], binding)
     if group is None or not _has_sets(group):
@@ -445,22 +454,24 @@ def _check_sets(
 
 def _check_listed(group: exp.Group, forms: _Keys, binding: Binding) -> None:
     """Refuse GROUPING SETS of what is not grouped by, and of nothing."""
-    known = {forms.form(one) for one in group.expressions}
-    sets = [one for part in group.args.get("grouping_sets") or () for one in part.expressions]
-    for one in sets:
-        members = one.expressions if isinstance(one, exp.Tuple) else [one]
+    keys = {forms.form(key) for key in group.expressions}
+    sets = [
+        key_set for part in group.args.get("grouping_sets") or () for key_set in part.expressions
+    ]
+    for key_set in sets:
+        members = key_set.expressions if isinstance(key_set, exp.Tuple) else [key_set]
         for member in members:
-            if known and not isinstance(member, _SETS) and forms.form(member) not in known:
+            if keys and not isinstance(member, _SETS) and forms.form(member) not in keys:
                 message = "Grouping sets expression is not in GROUP BY key"
                 fail(message, 10213, member, binding)
-    if sets and all(isinstance(one, exp.Tuple) and not one.expressions for one in sets):
+    if sets and all(isinstance(key_set, exp.Tuple) and not key_set.expressions for key_set in sets):
         fail("Empty grouping sets not allowed", 10211, group, binding)
 
 
 def _has_sets(group: exp.Group | None) -> bool:
     return group is not None and (
         any(group.args.get(key) for key in ("cube", "rollup", "grouping_sets"))
-        or any(isinstance(one, _SETS) for one in group.expressions)
+        or any(isinstance(key, _SETS) for key in group.expressions)
     )
 
 
@@ -475,7 +486,7 @@ def _check_grouping_id(
         for node in _outside_queries(part):
             if not isinstance(node, exp.Column) or id(node) in meanings:
                 continue
-            if [one.name.lower() for one in node.parts] != ["grouping__id"]:
+            if [name_part.name.lower() for name_part in node.parts] != ["grouping__id"]:
                 continue
             if group is not None:
                 _refuse_column("grouping__id", node, binding)
@@ -494,4 +505,4 @@ def _clauses_of(select: exp.Select, names: Iterable[str]) -> Iterator[exp.Expr]:
 
 def _outside_queries(part: exp.Expr) -> Iterator[exp.Expr]:
     """Return an expression and what is below it, but not inside queries of its own."""
-    return part.walk(prune=lambda one: isinstance(one, QUERIES))
+    return part.walk(prune=lambda below: isinstance(below, QUERIES))

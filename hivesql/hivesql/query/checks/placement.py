@@ -33,9 +33,9 @@ def check_placement(select: exp.Select, binding: Binding) -> None:
     Raises SemanticError 10046 to 10049 (clauses that exclude each other), 10075 to 10082 (functions
     that give rows), 10249 (subqueries).
     """
-    for one, other, code in _CONFLICTS:
-        if select.args.get(one) and select.args.get(other):
-            message = f"Cannot have both {one.upper()} BY and {other.upper()} BY clauses"
+    for clause, other, code in _CONFLICTS:
+        if select.args.get(clause) and select.args.get(other):
+            message = f"Cannot have both {clause.upper()} BY and {other.upper()} BY clauses"
             fail(message, code, select.args[other], binding)
     _check_generators(select, binding)
     _check_subqueries(select, binding)
@@ -74,20 +74,20 @@ def is_generator(node: exp.Expr) -> bool:
 def _check_generators(select: exp.Select, binding: Binding) -> None:
     items = select.expressions
     bare = [_without_names(item) for item in items]
-    found = next((item for item in bare if is_generator(item)), None)
-    inside = [part for item in bare for part in (item.expressions if item is found else [item])]
+    generator = next((item for item in bare if is_generator(item)), None)
+    inside = [part for item in bare for part in (item.expressions if item is generator else [item])]
     for key in _CLAUSES:
         value = select.args.get(key)
         inside += [value] if isinstance(value, exp.Expr) else []
-    if found is not None and len(items) > 1:
-        other = next(item for item, call in zip(items, bare, strict=True) if call is not found)
+    if generator is not None and len(items) > 1:
+        other = next(item for item, call in zip(items, bare, strict=True) if call is not generator)
         message = "Only a single expression in the SELECT clause is supported with UDTF's"
         fail(message, 10075, other, binding)
     for part in inside:
         for node in _outside_queries(part):
             if is_generator(node):
                 fail(_WRONG_GENERATOR, 10081, node, binding)
-    if found is None:
+    if generator is None:
         return
     for key, code in _NO_GENERATOR:
         if select.args.get(key):
@@ -95,7 +95,7 @@ def _check_generators(select: exp.Select, binding: Binding) -> None:
             fail(message, code, select.args[key], binding)
     if select.args.get("laterals"):
         message = "UDTF's cannot be in a select expression when there is a lateral view"
-        fail(message, 10082, found, binding)
+        fail(message, 10082, generator, binding)
 
 
 def _check_subqueries(select: exp.Select, binding: Binding) -> None:
@@ -119,9 +119,9 @@ def _check_subqueries(select: exp.Select, binding: Binding) -> None:
     where = select.args.get("where")
     for node in _outside_queries(where) if isinstance(where, exp.Expr) else ():
         if isinstance(node, exp.In) and node.args.get("query") is not None:
-            left = node.this.unnest()
-            if isinstance(left, _QUERIES):
-                _unsupported("SubQuery on left hand side is not supported.", left, binding)
+            operand = node.this.unnest()
+            if isinstance(operand, _QUERIES):
+                _unsupported("SubQuery on left hand side is not supported.", operand, binding)
 
 
 def _without_names(item: exp.Expr) -> exp.Expr:
@@ -130,12 +130,12 @@ def _without_names(item: exp.Expr) -> exp.Expr:
 
 def _outside_queries(node: exp.Expr) -> Iterator[exp.Expr]:
     """Yield a node and what is below it, but not inside queries of its own."""
-    left = [node]
-    while left:
-        one = left.pop()
-        yield one
-        if not isinstance(one, _QUERIES):
-            left += one.iter_expressions(reverse=True)
+    pending = [node]
+    while pending:
+        part = pending.pop()
+        yield part
+        if not isinstance(part, _QUERIES):
+            pending += part.iter_expressions(reverse=True)
 
 
 def _unsupported(message: str, node: exp.Expr, binding: Binding) -> NoReturn:

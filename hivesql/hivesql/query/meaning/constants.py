@@ -52,20 +52,20 @@ def number_of(text: str) -> Constant | None:
         return None
     digits = match[1]
     if kind == DOUBLE:
-        found = float(match[0])
-        return Constant(found) if math.isfinite(found) else None
+        double = float(match[0])
+        return Constant(double) if math.isfinite(double) else None
     if kind.kind in BITS:
         return Constant(int(digits))
     # Hive drops the last zeros.
-    whole, _, fraction = digits.partition(".")
+    integral, _, fraction = digits.partition(".")
     fraction = fraction.rstrip("0")
-    return Constant(Decimal(f"{whole}.{fraction}" if fraction else whole))
+    return Constant(Decimal(f"{integral}.{fraction}" if fraction else integral))
 
 
 def time_of(word: str, text: str) -> Constant | None:
     """Return the value of ``DATE 'text'`` or ``TIMESTAMP 'text'``; None where only Spark may."""
-    found = day(text) if word.lower() == "date" else wall_clock(text)
-    return Constant(found) if found is not None else None
+    value = day(text) if word.lower() == "date" else wall_clock(text)
+    return Constant(value) if value is not None else None
 
 
 def _cast(literal: exp.Literal, to: exp.DataType, written: str) -> Constant | None:

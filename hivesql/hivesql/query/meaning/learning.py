@@ -30,16 +30,16 @@ def learn(
     inside = list(part.walk(prune=lambda node: isinstance(node, QUERIES)))
     if any(isinstance(node, QUERIES) for node in inside):
         return None
-    found = [meanings.get(id(node)) for node in inside if isinstance(node, exp.Column)]
-    if not found:
+    column_meanings = [meanings.get(id(node)) for node in inside if isinstance(node, exp.Column)]
+    if not column_meanings:
         return predicate_of(part, lambda column: None, sql)
-    first = found[0]
+    first = column_meanings[0]
     if first is None or first.scope is not scope or first.relation.use is None:
         return None
     relation = first.relation
     if relation.nullable or (only is not None and relation is not only):
         return None
-    if any(one is None or one.relation is not relation for one in found):
+    if any(meaning is None or meaning.relation is not relation for meaning in column_meanings):
         return None
     predicate = predicate_of(part, lambda column: column_meant(column, meanings), sql)
     first.relation.use.predicates.append(predicate)

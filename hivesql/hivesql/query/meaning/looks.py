@@ -42,7 +42,7 @@ def look_of(select: exp.Expr, looked: Looked) -> Look | None:
         return None
     try:
         return Look(
-            items=tuple(one for item in select.expressions for one in _items(item, looked)),
+            items=tuple(entry for item in select.expressions for entry in _items(item, looked)),
             where=looked.where,
             order=tuple(_orders(select, looked)),
             limit=_limit(select),
@@ -68,8 +68,8 @@ def _items(item: exp.Expr, looked: Looked) -> Iterator[Shown | Constant | Total]
         yield _total(node, looked)
     elif isinstance(node.unnest(), exp.Column):
         yield Shown(_column(node, looked))
-    elif (given := constant_of(node, looked.binding.text.text)) is not None:
-        yield given
+    elif (constant := constant_of(node, looked.binding.text.text)) is not None:
+        yield constant
     else:
         raise _Unknown
 
@@ -108,10 +108,12 @@ def _ordered(node: exp.Expr, select: exp.Select, looked: Looked) -> str:
         raise _Unknown
     if len(node.parts) == 1:
         name = node.name.lower()
-        aliased = [one for one in select.expressions if isinstance(one, exp.Alias)]
-        shown = [one for one in select.expressions if isinstance(one, exp.Column)]
-        named = {_column(one.this, looked) for one in aliased if one.alias.lower() == name}
-        named = named or {_column(one, looked) for one in shown if one.name.lower() == name}
+        aliased = [item for item in select.expressions if isinstance(item, exp.Alias)]
+        columns = [item for item in select.expressions if isinstance(item, exp.Column)]
+        named = {_column(alias.this, looked) for alias in aliased if alias.alias.lower() == name}
+        named = named or {
+            _column(column, looked) for column in columns if column.name.lower() == name
+        }
         if len(named) > 1:
             raise _Unknown
         if named:

@@ -52,13 +52,13 @@ def conjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
 
 def operands(node: exp.Expr, kind: type[exp.Connector]) -> Iterator[exp.Expr]:
     """Yield the operands of a row of ANDs, or of ORs, from left to right."""
-    left = [node]
-    while left:
-        one = left.pop().unnest()
-        if isinstance(one, kind):
-            left += [one.expression, one.this]
+    pending = [node]
+    while pending:
+        operand = pending.pop().unnest()
+        if isinstance(operand, kind):
+            pending += [operand.expression, operand.this]
         else:
-            yield one
+            yield operand
 
 
 def predicate_of(node: exp.Expr, column_of: ColumnOf, sql: str, *, depth: int = 0) -> Predicate:
@@ -72,9 +72,9 @@ def predicate_of(node: exp.Expr, column_of: ColumnOf, sql: str, *, depth: int = 
     node = node.unnest()
     match node:
         case exp.And():
-            return all_of(inner(one) for one in operands(node, exp.And))
+            return all_of(inner(operand) for operand in operands(node, exp.And))
         case exp.Or():
-            parts = tuple(inner(one) for one in operands(node, exp.Or))
+            parts = tuple(inner(operand) for operand in operands(node, exp.Or))
             return _one_column(parts) or AnyOf(parts)
         case exp.Not():
             return Not(inner(node.this))
@@ -110,8 +110,8 @@ def value_of(
 ) -> OldValue | Constant | Computed | None:
     """Return a new value: a constant, a column, or a column and a number; None for all else."""
     node = node.unnest()
-    if (given := constant_of(node, sql)) is not None:
-        return given
+    if (constant := constant_of(node, sql)) is not None:
+        return constant
     if column := _column(node, column_of):
         return OldValue(column)
     sign = _ARITHMETIC.get(type(node))
@@ -166,16 +166,16 @@ def _same_numbers(left: Constant | None, right: Constant | None) -> bool:
 
 def _in(node: exp.In, column_of: ColumnOf, sql: str) -> Predicate:
     column = _column(node.this, column_of)
-    given = [constant_of(item, sql) for item in node.expressions]
-    if column is None or not given or node.args.get("query"):
+    constants = [constant_of(item, sql) for item in node.expressions]
+    if column is None or not constants or node.args.get("query"):
         return Other()
-    known = [one.value for one in given if one is not None]
-    if len(known) != len(given):
+    values_and_nulls = [constant.value for constant in constants if constant is not None]
+    if len(values_and_nulls) != len(constants):
         return Other()
-    values = tuple(one for one in known if one is not None)
+    values = tuple(value for value in values_and_nulls if value is not None)
     if _are_texts_and_numbers(values):
         return Other()
-    return OneOf(column, values, len(values) < len(known))
+    return OneOf(column, values, len(values) < len(values_and_nulls))
 
 
 def _are_texts_and_numbers(values: Sequence[Value]) -> bool:

@@ -62,11 +62,11 @@ class _Rows:
             yield from _plain_rows(after.text, len(items))
 
     def _select(self, node: exp.Select) -> Iterator[Row]:
-        given = {key for key, value in node.args.items() if value}
-        if given == {"expressions"}:
+        clauses = {key for key, value in node.args.items() if value}
+        if clauses == {"expressions"}:
             yield tuple(self._constant(item.unalias()) for item in node.expressions)
             return
-        if given != {"expressions", "from_"}:
+        if clauses != {"expressions", "from_"}:
             raise _Unknown
         source = node.args["from_"].this
         alias = source.args.get("alias")
@@ -82,25 +82,25 @@ class _Rows:
 
     def _chosen(self, items: Sequence[exp.Expr], row: Mapping[str, Value]) -> Iterator[Value]:
         for item in items:
-            one = item.unalias().unnest()
-            if isinstance(one, exp.Star):
+            expression = item.unalias().unnest()
+            if isinstance(expression, exp.Star):
                 yield from row.values()
-            elif isinstance(one, exp.Column):
-                if len(one.parts) != 1 or one.name.lower() not in row:
+            elif isinstance(expression, exp.Column):
+                if len(expression.parts) != 1 or expression.name.lower() not in row:
                     raise _Unknown
-                yield row[one.name.lower()]
+                yield row[expression.name.lower()]
             else:
-                yield self._constant(one)
+                yield self._constant(expression)
 
     def _constant(self, node: exp.Expr) -> Value:
         if isinstance(node, Default):
             of = self.defaults.get(place_of(node)[0])
-            found = of.meaning if of is not None and isinstance(of.meaning, Constant) else None
+            constant = of.meaning if of is not None and isinstance(of.meaning, Constant) else None
         else:
-            found = constant_of(node, self.binding.text.text)
-        if found is None:
+            constant = constant_of(node, self.binding.text.text)
+        if constant is None:
             raise _Unknown
-        return found.value
+        return constant.value
 
 
 def _plain_rows(text: str, width: int) -> Iterator[Row]:
@@ -118,16 +118,16 @@ def _plain(text: str) -> Value:
     if first in "'\"":
         return unescape(text)
     if first.isdigit() or first in "+-":
-        found = number_of(text.lstrip("+-"))
-        if found is None or isinstance(found.value, (str, bool)):
+        constant = number_of(text.lstrip("+-"))
+        if constant is None or isinstance(constant.value, (str, bool)):
             raise _Unknown
-        value: Value = found.value
+        value: Value = constant.value
         return -value if first == "-" else value  # type: ignore[operator]
     word = text.lower()
     if word in _LITERALS:
         return _LITERALS[word]
     quote = min(at for at in (text.find("'"), text.find('"')) if at > 0)
-    found = time_of(text[:quote].rstrip(), unescape(text[quote:]))
-    if found is None:
+    constant = time_of(text[:quote].rstrip(), unescape(text[quote:]))
+    if constant is None:
         raise _Unknown
-    return found.value
+    return constant.value
