@@ -67,7 +67,9 @@ def bind_alter(body: AlterBody, binding: Binding) -> AlterTable | AlterView:
         after = altered(table, change, any_type=takes_any_type(binding))
         check_managed(after, binding)
         check_table(after, table)
-        new = [one for one in after.constraints if one not in table.constraints]
+        new = [
+            constraint for constraint in after.constraints if constraint not in table.constraints
+        ]
         check_new(after, new, binding)
         _check_renamed(table, after, binding)
     except HiveSqlError as error:
@@ -81,7 +83,7 @@ def bind_alter(body: AlterBody, binding: Binding) -> AlterTable | AlterView:
 def _check_renamed(before: Table, after: Table, binding: Binding) -> None:
     """Refuse to drop a column that a CHECK names: it keeps its text."""
     if before.columns != after.columns:
-        stale = [one for one in after.constraints if one.kind == "check"]
+        stale = [constraint for constraint in after.constraints if constraint.kind == "check"]
         check_texts(after, stale, binding)
 
 
@@ -103,13 +105,13 @@ def _check_archived(table: Table, items: PartitionItems, start: int, binding: Bi
     """ARCHIVE takes partitions, their columns in the table's order."""
     if not items:
         binding.fail(SemanticError("ARCHIVE can only be run on partitions", code=10110), start)
-    given = tuple(binding.partition_values(table, items))
-    if given != table.partition_names[: len(given)]:
+    key_names = tuple(binding.partition_values(table, items))
+    if key_names != table.partition_names[: len(key_names)]:
         error = SemanticError(
             "Partition columns in partition specification are not the same as that defined in the "
             "table schema. The names and orders have to be exactly the same. Partition columns in "
             f"the table schema are: ({', '.join(table.partition_names)}), while the partitions "
-            f"specified in the query are: ({', '.join(given)}).",
+            f"specified in the query are: ({', '.join(key_names)}).",
             code=10125,
         )
         binding.fail(error, items[0].key.start)
@@ -127,12 +129,12 @@ def bind_alter_view(node: exp.Expr, binding: Binding) -> AlterView:
         binding.fail(SemanticError(f"{what}: {error.message}", code=10216), ref.start)
     if view.partition_columns:
         binding.fail(NotSupported("ALTER VIEW … AS of a view with partitions"), ref.start)
-    made, reads = view_of(view.name, slice_of(node.expression), (), ref.start, binding)
+    rebuilt, reads = view_of(view.name, slice_of(node.expression), (), ref.start, binding)
     after = replace(
         view,
-        columns=made.columns,
-        view_text=made.view_text,
-        view_original=made.view_original,
+        columns=rebuilt.columns,
+        view_text=rebuilt.view_text,
+        view_original=rebuilt.view_original,
     )
     return AlterView(view=view, altered=after, reads=reads)
 

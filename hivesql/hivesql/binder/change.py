@@ -64,7 +64,10 @@ def bind_delete(node: exp.Expr, binding: Binding) -> DeleteRows:
 
 
 def _assignments(update: exp.Expr) -> list[tuple[Name, Slice]]:
-    return [(name_of(one.this.this), slice_of(one.expression)) for one in update.expressions]
+    return [
+        (name_of(assignment.this.this), slice_of(assignment.expression))
+        for assignment in update.expressions
+    ]
 
 
 def _assigned(update: exp.Expr, table: Table, walk: Walk, scope: Scope) -> dict[str, Expr]:
@@ -110,15 +113,15 @@ def _condition(node: exp.Expr, walk: Walk, scope: Scope) -> Expr | None:
     where = node.args.get("where")
     if where is None:
         return None
-    found = walk.expr(slice_of(where.this), scope)
+    condition = walk.expr(slice_of(where.this), scope)
     sql = walk.binding.text.text
     parts = [
-        learn(one, scope, walk.meanings, sql, only=scope.relations[0])
-        for one in conjuncts(where.this)
+        learn(conjunct, scope, walk.meanings, sql, only=scope.relations[0])
+        for conjunct in conjuncts(where.this)
     ]
     walk.strict.filter(where.this)
-    learnt = [one for one in parts if one is not None]
-    return replace(found, meaning=all_of(learnt)) if len(learnt) == len(parts) else found
+    learnt = [predicate for predicate in parts if predicate is not None]
+    return replace(condition, meaning=all_of(learnt)) if len(learnt) == len(parts) else condition
 
 
 def _sources(uses: Sequence[TableUse], binding: Binding) -> tuple[Source, ...]:
@@ -126,7 +129,7 @@ def _sources(uses: Sequence[TableUse], binding: Binding) -> tuple[Source, ...]:
 
 
 def _check_assigned(update: exp.Expr, table: Table, binding: Binding) -> None:
-    seen: set[str] = set()
+    assigned: set[str] = set()
     for name, _ in _assignments(update):
         column = name.text
         if column in table.partition_names:
@@ -144,10 +147,10 @@ def _check_assigned(update: exp.Expr, table: Table, binding: Binding) -> None:
                 f"{', '.join(table.column_names)}",
                 code=10408,
             )
-        elif column in seen:
+        elif column in assigned:
             error = SemanticError(f"Duplicate column name {column} in SET", code=10036)
         else:
-            seen.add(column)
+            assigned.add(column)
             continue
         binding.fail(error, name.start)
 
@@ -166,9 +169,9 @@ def bind_merge(node: exp.Expr, binding: Binding) -> MergeRows:
     source_uses = _bind_source(source, source_alias, walk, scope)
     condition = slice_of(node.args["on"])
     on = walk.expr(condition, scope)
-    for one in conjuncts(condition.tree):
+    for conjunct in conjuncts(condition.tree):
         # A target row that fails a part of ON matches nothing, so it need not be read.
-        learn(one, scope, walk.meanings, binding.text.text, only=scope.relations[0])
+        learn(conjunct, scope, walk.meanings, binding.text.text, only=scope.relations[0])
     mentions = _mentions(condition, walk, scope.relations[0])
     walk.strict.merge(condition.tree, scope.relations[0])
     clauses = tuple(_clause(when, table, walk, scope) for when in whens)
@@ -265,8 +268,8 @@ def _mentions(part: Slice, walk: Walk, target: Relation) -> bool:
 
 
 def _clause(when: exp.Expr, table: Table, walk: Walk, scope: Scope) -> MergeClause:
-    given, then, kind = when.args.get("condition"), when.args["then"], _kind(when)
-    condition = walk.expr(slice_of(given), scope) if given is not None else None
+    and_condition, then, kind = when.args.get("condition"), when.args["then"], _kind(when)
+    condition = walk.expr(slice_of(and_condition), scope) if and_condition is not None else None
     if kind == "delete":
         return MergeClause(kind=kind, condition=condition)
     if kind == "update":
@@ -275,8 +278,8 @@ def _clause(when: exp.Expr, table: Table, walk: Walk, scope: Scope) -> MergeClau
     names = [column.name for column in table.all_columns]
     columns = _insert_columns(then, names, table, walk.binding)
     values = {
-        name: value(slice_of(one), name, table, walk, scope)
-        for name, one in zip(columns, then.expression.expressions, strict=True)
+        name: value(slice_of(expression), name, table, walk, scope)
+        for name, expression in zip(columns, then.expression.expressions, strict=True)
     }
     return MergeClause(
         kind=kind,
@@ -292,19 +295,19 @@ def _insert_columns(
     insert: exp.Expr, names: list[str], table: Table, binding: Binding
 ) -> list[str]:
     columns = names_of(insert.this.expressions) if insert.this else None
-    given = names if columns is None else [column.text for column in columns]
+    listed = names if columns is None else [column.text for column in columns]
     for column in columns or ():
-        if column.text not in names or given.count(column.text) > 1:
+        if column.text not in names or listed.count(column.text) > 1:
             why = "is given twice" if column.text in names else f"is not a column of {table.name}"
             code = 10036 if column.text in names else 10004
             error = SemanticError(f"'{column.text}' in the INSERT of MERGE {why}", code=code)
             binding.fail(error, column.start)
     values = insert.expression.expressions
-    if len(given) != len(values):
+    if len(listed) != len(values):
         error = SemanticError(
             "Cannot insert into target table because column number/types are different "
-            f"'{table.name.name}': {len(given)} columns, {len(values)} values",
+            f"'{table.name.name}': {len(listed)} columns, {len(values)} values",
             code=10044,
         )
         binding.fail(error, slice_of(values[0]).start, slice_of(values[-1]).end)
-    return given
+    return listed

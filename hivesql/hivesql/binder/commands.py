@@ -95,8 +95,8 @@ def bind_lock(body: LockBody, binding: Binding) -> LockObject:
     table = binding.table(body.table)
     partition = None
     if body.partition:
-        found = binding.matching(table, body.partition)[0]
-        partition = partition_name(table.partition_names, found.values)
+        matching = binding.matching(table, body.partition)[0]
+        partition = partition_name(table.partition_names, matching.values)
     return LockObject(
         database=table.name.database, table=table, partition=partition, mode=body.mode
     )
@@ -106,8 +106,8 @@ def _compactions(body: ShowBody, binding: Binding) -> CompactionFilter:
     """Return the filter of SHOW COMPACTIONS; its ORDER BY names the columns that are shown."""
     for name, key in body.order:
         if key.column not in COMPACTION_COLUMNS:
-            known = ", ".join(COMPACTION_COLUMNS)
-            error = SemanticError(f"SHOW COMPACTIONS has no column {key.column}: it has {known}")
+            possible = ", ".join(COMPACTION_COLUMNS)
+            error = SemanticError(f"SHOW COMPACTIONS has no column {key.column}: it has {possible}")
             binding.fail(error, name.start)
     return body.compactions
 

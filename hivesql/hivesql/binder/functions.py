@@ -83,13 +83,13 @@ def bind_create_macro(body: CreateMacroBody, binding: Binding) -> CreateMacro:
     if part.tree.find(exp.Select) is not None:
         binding.fail(NotSupported("subqueries in macros"), *part.spans[0])
     columns = list(part.tree.find_all(exp.Column))
-    used = list(dict.fromkeys(one.parts[0].name.lower() for one in columns))
+    used = list(dict.fromkeys(reference.parts[0].name.lower() for reference in columns))
     if set(used) != set(names):
         message = f"Expected columns [{', '.join(names)}] but found [{', '.join(sorted(used))}]"
         binding.fail(SemanticError(message), *part.spans[0])
     walk = Walk(binding)
-    given = tuple(Output(name, kind) for name, kind in parameters)
-    walk.expression(part.tree, Scope(relations=[Relation("", given)]), {})
+    outputs = tuple(Output(name, kind) for name, kind in parameters)
+    walk.expression(part.tree, Scope(relations=[Relation("", outputs)]), {})
     check_places([part.tree], binding)
     for column in columns:
         first = column.parts[0]
@@ -97,7 +97,7 @@ def bind_create_macro(body: CreateMacroBody, binding: Binding) -> CreateMacro:
         walk.edits.append(Edit(first.meta["start"], first.meta["end"] + 1, place))
     # Texts and positions by turns.
     cut = re.split("\x00([0-9]+)\x00", walk.render(part))
-    pieces = tuple(int(one) if i % 2 else one for i, one in enumerate(cut))
+    pieces = tuple(int(piece) if i % 2 else piece for i, piece in enumerate(cut))
     kind = walk.translator.type_of(part.tree)
     macro = Macro(name=body.name.text, parameters=parameters, pieces=pieces, type=kind)
     return CreateMacro(macro=macro)

@@ -103,9 +103,9 @@ def _partition(
         static: dict[str, str | None] = {}
         dynamic = names
     else:
-        found = binding.partition_values(table, partition)
-        given = {item.key.text for item in partition}
-        missing = [name for name in names if name not in given]
+        values = binding.partition_values(table, partition)
+        key_names = {item.key.text for item in partition}
+        missing = [name for name in names if name not in key_names]
         if missing:
             error = SemanticError(
                 f"Need to specify partition columns because the destination table is "
@@ -114,11 +114,11 @@ def _partition(
             )
             binding.fail(error, partition[0].key.start, partition[-1].end)
         static = {
-            column.name: written_value(column, found[column.name], partition, binding)
+            column.name: written_value(column, values[column.name], partition, binding)
             for column in table.partition_columns
-            if column.name in found
+            if column.name in values
         }
-        dynamic = tuple(name for name in names if name not in found)
+        dynamic = tuple(name for name in names if name not in values)
         check_lengths(tuple(static), tuple(static.values()), partition, binding)
     if dynamic:
         start = partition[0].key.start if partition else ref.start
@@ -155,7 +155,7 @@ def _existing(table: Table, static: dict[str, str | None], binding: Binding) -> 
 def _check_columns(
     columns: tuple[Name, ...] | None, table: Table, names: tuple[str, ...], binding: Binding
 ) -> None:
-    seen: set[str] = set()
+    listed: set[str] = set()
     for column in columns or ():
         if column.text not in names:
             error = SemanticError(
@@ -164,11 +164,11 @@ def _check_columns(
                 code=10004,
             )
             binding.fail(error, column.start)
-        if column.text in seen:
+        if column.text in listed:
             error = SemanticError(f"Duplicate column name {column.text}", code=10036)
             binding.fail(error, column.start)
-        seen.add(column.text)
-    missing = [name for name in names[len(table.columns) :] if name not in seen]
+        listed.add(column.text)
+    missing = [name for name in names[len(table.columns) :] if name not in listed]
     if columns is not None and missing:
         error = SemanticError(f"the dynamic partition column {missing[0]} is not in the column "
                               "list", code=10044)  # fmt: skip
@@ -182,8 +182,8 @@ def _query(
     names: tuple[str, ...],
     binding: Binding,
 ) -> Query:
-    given = names if listed is None else [column.text for column in listed]
-    values = defaults_of_values(part, given, table, binding)
+    given_names = names if listed is None else [column.text for column in listed]
+    values = defaults_of_values(part, given_names, table, binding)
     bound = bind_query(
         part, binding, defaults={start: value.sql for start, value in values.items()}
     )
@@ -197,18 +197,21 @@ def _query(
             code=10044,
         )
         binding.fail(error, *part.spans[-1])
-    _check_types(bound, given, part, table, binding)
+    _check_types(bound, given_names, part, table, binding)
     rows = _rows(part, table, values, binding)
     if listed is None:
         return replace(bound.query(binding), rows=rows)
-    defaults = {name: default_value(table, name, binding) for name in names if name not in given}
+    defaults = {
+        name: default_value(table, name, binding) for name in names if name not in given_names
+    }
     types = {
-        column.text: one.type for column, one in zip(listed, bound.columns or (), strict=False)
+        column.text: output.type
+        for column, output in zip(listed, bound.columns or (), strict=False)
     }
     columns = tuple(Output(name, types.get(name)) for name in names)
     texts = {name: value.sql for name, value in defaults.items()}
     query = bound.query(binding, _in_table_order(bound, listed, names, texts), columns)
-    return replace(query, rows=_rows_in_order(rows, given, names, defaults))
+    return replace(query, rows=_rows_in_order(rows, given_names, names, defaults))
 
 
 def _rows(
@@ -227,15 +230,15 @@ def _rows_in_order(
     defaults: Mapping[str, Expr],
 ) -> tuple[Row, ...] | None:
     """Return the rows in the table's order, with the default values of columns without one."""
-    meanings = [one.meaning for one in defaults.values()]
+    meanings = [expression.meaning for expression in defaults.values()]
     if rows is None or any(len(row) != len(column_names) for row in rows):
         return None
-    if not all(isinstance(one, Constant) for one in meanings):
+    if not all(isinstance(meaning, Constant) for meaning in meanings):
         return None
     fixed = {
-        name: one.meaning.value
-        for name, one in defaults.items()
-        if isinstance(one.meaning, Constant)
+        name: expression.meaning.value
+        for name, expression in defaults.items()
+        if isinstance(expression.meaning, Constant)
     }
     places = {name: i for i, name in enumerate(column_names)}
     return tuple(
@@ -278,22 +281,22 @@ def union_branches(query: Slice, binding: Binding) -> tuple[Slice, ...]:
     branches = _union_all(query.tree)
     if len(branches) < 2:
         return ()
-    *shared, whole = query.spans
-    pieces, joints = _pieces(whole, binding)
+    *shared, text_span = query.spans
+    pieces, joints = _pieces(text_span, binding)
     constant = [i for i, tree in enumerate(branches) if is_constant_select(tree)]
     if len(constant) == len(branches) or len(pieces) != len(branches):
         return ()
     apart = frozenset(constant) if len(constant) > 1 else frozenset()
     parts = list(zip(pieces, branches, strict=True))
-    found = [
+    slices = [
         _union_branch((*shared, piece), tree, binding)
         for i, (piece, tree) in enumerate(parts)
         if i not in apart
     ]
     if apart:
         spans = _joined(apart, pieces, joints)
-        found.append(read_query(binding.text, binding.tokens, (*shared, *spans)))
-    return tuple(found)
+        slices.append(read_query(binding.text, binding.tokens, (*shared, *spans)))
+    return tuple(slices)
 
 
 def _pieces(span: Span, binding: Binding) -> tuple[list[Span], list[int]]:
@@ -303,8 +306,8 @@ def _pieces(span: Span, binding: Binding) -> tuple[list[Span], list[int]]:
     cursor.position = first_from(cursor.tokens, start)
     pieces, joints = [], [start]
     while True:
-        done = cursor.find("union")
-        pieces.append((start, min(done, end)))
+        union_start = cursor.find("union")
+        pieces.append((start, min(union_start, end)))
         if cursor.peek().start >= end:
             return pieces, joints
         joints.append(cursor.expect("union", "all").start)
@@ -333,14 +336,14 @@ def _union_all(tree: exp.Expr) -> list[exp.Expr]:
     """List the branches if it is UNION ALL all the way down, and nothing applies to the whole."""
     over_all = ("order", "limit", "offset", "sort", "distribute", "cluster")
     branches: list[exp.Expr] = []
-    left = [tree]
-    while left:
-        one = left.pop()
-        if not isinstance(one, exp.Union):
-            branches.append(one)
-        elif one.args.get("distinct") or any(one.args.get(key) for key in over_all):
+    pending = [tree]
+    while pending:
+        operand = pending.pop()
+        if not isinstance(operand, exp.Union):
+            branches.append(operand)
+        elif operand.args.get("distinct") or any(operand.args.get(key) for key in over_all):
             return []
         else:
-            left += [one.right, one.left]
-    has_others = any(isinstance(one, exp.SetOperation) for one in branches)
+            pending += [operand.right, operand.left]
+    has_others = any(isinstance(branch, exp.SetOperation) for branch in branches)
     return [] if has_others else branches

@@ -61,8 +61,8 @@ def bind_load(node: exp.Expr, binding: Binding) -> LoadData | InsertRows:
             f"{table.name} table is not partitioned but partition spec exists", code=10006
         )
         binding.fail(error, items[0].key.start)
-    given = binding.partition_values(table, items)
-    dynamic = tuple(name for name in table.partition_names if name not in given)
+    key_values = binding.partition_values(table, items)
+    dynamic = tuple(name for name in table.partition_names if name not in key_values)
     if table.is_bucketed or dynamic or node.args["serde"]:
         return _as_insert(node, table, items, binding)
     values = new_values(table, items, binding) if items else None
@@ -78,11 +78,11 @@ def bind_load(node: exp.Expr, binding: Binding) -> LoadData | InsertRows:
 
 def _as_insert(node: exp.Expr, table: Table, items: PartitionItems, binding: Binding) -> InsertRows:
     """Make the INSERT that reads the files: data columns, then those that have no value."""
-    given = binding.partition_values(table, items)
+    key_values = binding.partition_values(table, items)
     static = {
-        column.name: written_value(column, given[column.name], items, binding)
+        column.name: written_value(column, key_values[column.name], items, binding)
         for column in table.partition_columns
-        if column.name in given
+        if column.name in key_values
     }
     dynamic = table.partition_columns[len(static) :]
     if any(column.name in static for column in dynamic):
@@ -107,7 +107,7 @@ def _as_insert(node: exp.Expr, table: Table, items: PartitionItems, binding: Bin
         columns=files.columns,
     )
     values = tuple(static.values())
-    whole = bool(static) and not dynamic
+    is_one_partition = bool(static) and not dynamic
     target = InsertTarget(
         table=table,
         query=query,
@@ -115,7 +115,7 @@ def _as_insert(node: exp.Expr, table: Table, items: PartitionItems, binding: Bin
         static_partition=static,
         dynamic_partition=tuple(column.name for column in dynamic),
         check=enforced(table, binding),
-        partition=binding.catalog.partition(table.name, values) if whole else None,
+        partition=binding.catalog.partition(table.name, values) if is_one_partition else None,
     )
     return InsertRows(targets=(target,))
 
@@ -168,16 +168,16 @@ def _columns(statistics: exp.Expr, table: Table, binding: Binding) -> tuple[Colu
     if statistics.this != _OF_COLUMNS:
         return ()
     names = names_of(statistics.expressions)
-    known = {column.name: column for column in table.columns if is_simple(column)}
+    analyzable = {column.name: column for column in table.columns if is_simple(column)}
     for name in names:
-        if name.text not in known:
+        if name.text not in analyzable:
             error = SemanticError(
                 f"Invalid column reference '{name.text}' "
-                f"(possible columns are [{', '.join(known)}])",
+                f"(possible columns are [{', '.join(analyzable)}])",
                 code=10002,
             )
             binding.fail(error, name.start)
-    return tuple(known[name.text] for name in names) or tuple(known.values())
+    return tuple(analyzable[name.text] for name in names) or tuple(analyzable.values())
 
 
 def _check_truncated(names: tuple[Name, ...], table: Table, binding: Binding) -> None:
@@ -282,18 +282,18 @@ def bind_truncate(node: exp.Expr, binding: Binding) -> TruncateTable | InsertRow
 
 def bind_compact(node: exp.Expr, binding: Binding) -> CompactTable:
     """COMPACT: one partition when one is given, those that need it otherwise."""
-    ref, wanted = table_of(node.this), node.args["kind"]
+    ref, kind_literal = table_of(node.this), node.args["kind"]
     table = base_table(ref, binding, materialized=True)
-    if wanted.name.lower() == "abort_txn_cleanup":
-        binding.fail(NotSupported("COMPACT 'abort_txn_cleanup'"), wanted.meta[RANGE][0])
-    kind = _KINDS.get(wanted.name.lower())
+    if kind_literal.name.lower() == "abort_txn_cleanup":
+        binding.fail(NotSupported("COMPACT 'abort_txn_cleanup'"), kind_literal.meta[RANGE][0])
+    kind = _KINDS.get(kind_literal.name.lower())
     if kind is None:
         error = SemanticError(
-            f"Invalid compaction type {wanted.name!r}, supported values are 'major', 'minor' and "
-            "'rebalance'",
+            f"Invalid compaction type {kind_literal.name!r}, supported values are 'major', 'minor' "
+            "and 'rebalance'",
             code=10282,
         )
-        binding.fail(error, wanted.meta[RANGE][0])
+        binding.fail(error, kind_literal.meta[RANGE][0])
     if not table.is_transactional:
         error = SemanticError(
             f"Compaction is not allowed on non-ACID table {table.name}", code=10286
@@ -320,8 +320,8 @@ def _compacted(node: exp.Expr, table: Table, binding: Binding) -> tuple[Partitio
 
 
 def _details(node: exp.Expr, table: Table, kind: str, binding: Binding) -> CompactionDetails:
-    pool, buckets, given = (node.args[key] for key in ("pool", "buckets", "properties"))
-    properties = properties_of(given)
+    pool, buckets, property_list = (node.args[key] for key in ("pool", "buckets", "properties"))
+    properties = properties_of(property_list)
     keys = node.args["order"]
     if kind != "rebalance" and keys:
         binding.fail(
@@ -332,9 +332,9 @@ def _details(node: exp.Expr, table: Table, kind: str, binding: Binding) -> Compa
     for key in keys:
         name = name_of(key.this)
         if name.text not in table.column_names:
-            known = ", ".join(table.column_names)
+            possible = ", ".join(table.column_names)
             error = NoSuchObject(
-                f"Invalid column reference {name.text}: {table.name} has {known}", code=10002
+                f"Invalid column reference {name.text}: {table.name} has {possible}", code=10002
             )
             binding.fail(error, name.start)
         order.append(OrderKey(name.text, key.args["desc"], key.args["nulls_first"]))

@@ -94,41 +94,41 @@ def bind_move_partition(node: exp.Expr, binding: Binding) -> MovePartition:
 def bind_alter_partitions(body: AlterPartitionsBody, binding: Binding) -> AlterPartitions:
     """PARTITION … SET FILEFORMAT, SERDE or SERDEPROPERTIES, of all partitions that match."""
     table = partitioned_table(body.table, binding)
-    found = binding.matching(table, body.partition)
+    partitions = binding.matching(table, body.partition)
     try:
-        after = tuple(altered_partition(table, one, body.change) for one in found)
+        after = tuple(altered_partition(table, partition, body.change) for partition in partitions)
     except HiveSqlError as error:
         binding.fail(error, body.start)
-    return AlterPartitions(table=table, change=body.change, partitions=found, altered=after)
+    return AlterPartitions(table=table, change=body.change, partitions=partitions, altered=after)
 
 
 def bind_tell_statistics(node: exp.Expr, binding: Binding) -> TellStatistics:
     """UPDATE STATISTICS."""
     ref, items = table_of(node.this), partition_of(node.args["partition"])
-    given, (start, _) = properties_of(node.args["properties"]), node.meta[RANGE]
+    properties, (start, _) = properties_of(node.args["properties"]), node.meta[RANGE]
     table = base_table(ref, binding)
     partitions = None
     if items is not None:
         partitions = binding.matching(partitioned_table(ref, binding), items)
     if node.args["column"] is None:
-        basics = {key: given[key] for key in BASICS if key in given}
+        basics = {key: properties[key] for key in BASICS if key in properties}
         wrong = next((key for key, value in basics.items() if not value.isdecimal()), None)
         if wrong is not None:
             error = SemanticError(f"{wrong} is no number: {basics[wrong]}")
             binding.fail(error, start)
         numbers = {key: int(value) for key, value in basics.items()}
         return TellStatistics(table=table, partitions=partitions, basics=numbers)
-    wanted = name_of(node.args["column"])
-    name = wanted.text
-    column = next((one for one in table.columns if one.name == name), None)
+    column_name = name_of(node.args["column"])
+    name = column_name.text
+    column = next((candidate for candidate in table.columns if candidate.name == name), None)
     if column is None:
         error = SemanticError(f"Column {name} is not found in {table.name}", code=10002)
-        binding.fail(error, wanted.start)
+        binding.fail(error, column_name.start)
     try:
-        told = read_stated_statistics(column, given)
+        statistics = read_stated_statistics(column, properties)
     except SemanticError as error:
         binding.fail(error, start)
-    return TellStatistics(table=table, partitions=partitions, column=told)
+    return TellStatistics(table=table, partitions=partitions, column=statistics)
 
 
 def bind_touch(node: exp.Expr, binding: Binding) -> Touch:
@@ -154,7 +154,8 @@ def bind_exchange(node: exp.Expr, binding: Binding) -> ExchangePartitions:
         )
         binding.fail(error, ref.start)
     alike = all(
-        [(one.name, one.type) for one in ours] == [(one.name, one.type) for one in theirs]
+        [(column.name, column.type) for column in ours]
+        == [(column.name, column.type) for column in theirs]
         for ours, theirs in (
             (table.columns, source.columns),
             (table.partition_columns, source.partition_columns),
@@ -166,8 +167,8 @@ def bind_exchange(node: exp.Expr, binding: Binding) -> ExchangePartitions:
             code=10235,
         )
         binding.fail(error, other.start)
-    wanted = binding.partition_values(table, items)
-    if set(wanted) != set(table.partition_names[: len(wanted)]):
+    values = binding.partition_values(table, items)
+    if set(values) != set(table.partition_names[: len(values)]):
         error = SemanticError(
             "Partition values specified are not continuous. A subpartition value is specified "
             "without specifying the parent partition's value",
@@ -175,8 +176,8 @@ def bind_exchange(node: exp.Expr, binding: Binding) -> ExchangePartitions:
         )
         binding.fail(error, items[0].key.start)
     moved = binding.matching(source, items)
-    for one in binding.partitions_of(table, wanted):
-        name = partition_name(table.partition_names, one.values)
+    for clash in binding.partitions_of(table, values):
+        name = partition_name(table.partition_names, clash.values)
         error = SemanticError(f"Partition already exists [{table.name.name}({name})]", code=10118)
         binding.fail(error, items[0].key.start)
     return ExchangePartitions(table=table, source=source, partitions=moved)
@@ -185,7 +186,7 @@ def bind_exchange(node: exp.Expr, binding: Binding) -> ExchangePartitions:
 def bind_add_partitions(node: exp.Expr, binding: Binding) -> AddPartitions:
     """ADD PARTITION: every one with a value for each partition column."""
     table = partitioned_table(table_of(node.this), binding, view=node.args["kind"] == "VIEW")
-    found = []
+    added = []
     for new in node.expressions:
         items, location = items_of(new.this), new.args["location"]
         values = new_values(table, items, binding)
@@ -196,12 +197,12 @@ def bind_add_partitions(node: exp.Expr, binding: Binding) -> AddPartitions:
                 code=10111,
             )
             binding.fail(error, items[values.index(None)].key.start)
-        found.append(Partition(values=values, location=location.name if location else ""))
-    asked = found if node.args["exists"] else ()
-    known = (binding.catalog.partition(table.name, one.values) for one in asked)
+        added.append(Partition(values=values, location=location.name if location else ""))
+    looked_up = added if node.args["exists"] else ()
+    there = (binding.catalog.partition(table.name, partition.values) for partition in looked_up)
     return AddPartitions(
-        table=table, partitions=tuple(found), if_not_exists=node.args["exists"],
-        known=tuple(filter(None, known)),
+        table=table, partitions=tuple(added), if_not_exists=node.args["exists"],
+        known=tuple(filter(None, there)),
     )  # fmt: skip
 
 
@@ -212,14 +213,16 @@ def bind_drop_partitions(node: exp.Expr, binding: Binding) -> DropPartitions:
     doomed: dict[Partition, None] = {}
     may_miss = node.args["exists"] or binding.settings.flag("hive.exec.drop.ignorenonexistent")
     for filters in map(filters_of, node.expressions):
-        wanted = all_of(filters, table, types, binding)
-        listed = binding.catalog.partitions(table.name, partition_tests(table, [wanted]))
-        found = _chosen(wanted, listed, table)
-        if not found and not may_miss:
-            text = ", ".join(f"{one.key.text}{one.operator}{one.value}" for one in filters)
+        predicate = all_of(filters, table, types, binding)
+        listed = binding.catalog.partitions(table.name, partition_tests(table, [predicate]))
+        chosen = _chosen(predicate, listed, table)
+        if not chosen and not may_miss:
+            text = ", ".join(
+                f"{filter_.key.text}{filter_.operator}{filter_.value}" for filter_ in filters
+            )
             error = NoSuchObject(f"Partition not found ({text}) in {table.name}", code=10006)
             binding.fail(error, filters[0].key.start, filters[-1].end)
-        doomed |= dict.fromkeys(found)
+        doomed |= dict.fromkeys(chosen)
     return DropPartitions(table=table, partitions=tuple(doomed), purge=node.args["purge"])
 
 
@@ -227,38 +230,38 @@ def all_of(
     filters: tuple[PartitionFilter, ...], table: Table, types: dict[str, HiveType], binding: Binding
 ) -> Predicate:
     """Return the predicate that all filters make together."""
-    found: list[Predicate] = []
-    for one in filters:
-        if one.key.text not in types:
+    predicates: list[Predicate] = []
+    for filter_ in filters:
+        if filter_.key.text not in types:
             error = SemanticError(
-                f"{table.name} has no partition column {one.key.text}", code=10006
+                f"{table.name} has no partition column {filter_.key.text}", code=10006
             )
-            binding.fail(error, one.key.start)
-        found.append(_filter(one, types[one.key.text], binding))
-    return AllOf(tuple(found))
+            binding.fail(error, filter_.key.start)
+        predicates.append(_filter(filter_, types[filter_.key.text], binding))
+    return AllOf(tuple(predicates))
 
 
-def _filter(one: PartitionFilter, type_: HiveType, binding: Binding) -> Predicate:
-    value = partition_value(one.value)
-    if one.value is None or (value == "" and type_.kind in (Kind.STRING, Kind.VARCHAR)):
+def _filter(filter_: PartitionFilter, type_: HiveType, binding: Binding) -> Predicate:
+    value = partition_value(filter_.value)
+    if filter_.value is None or (value == "" and type_.kind in (Kind.STRING, Kind.VARCHAR)):
         error = SemanticError(
-            f"Partition spec is incorrect: {one.key.text} is compared with nothing. The partition "
-            f"of rows without a value is '{DEFAULT_PARTITION}'"
+            f"Partition spec is incorrect: {filter_.key.text} is compared with nothing. The "
+            f"partition of rows without a value is '{DEFAULT_PARTITION}'"
         )
-        binding.fail(error, one.key.start, one.end)
+        binding.fail(error, filter_.key.start, filter_.end)
     if value is None:
-        return _is_default(one, type_, binding)
+        return _is_default(filter_, type_, binding)
     text = type_.is_text or type_.kind in (Kind.DATE, *TIMESTAMPS)
     if type_ in (BOOLEAN, DATE, FLOAT):
         value = normal_value(value, type_) or value
     constant = value if text else value == "true" if type_ == BOOLEAN else _number(value)
-    operator = "<>" if one.operator == "!=" else one.operator
-    compare = Compare(one.key.text, operator, constant)
+    operator = "<>" if filter_.operator == "!=" else filter_.operator
+    compare = Compare(filter_.key.text, operator, constant)
     # What cannot be decided must not be dropped.
-    decided = PartitionPruner(AnyOf((compare, Not(compare))), {one.key.text: _kind(type_)})
-    if not decided.is_certain({one.key.text: value}):
-        error = SemanticError(f"cannot compare the {type_} {one.key.text} with {value!r}")
-        binding.fail(error, one.key.start, one.end)
+    decided = PartitionPruner(AnyOf((compare, Not(compare))), {filter_.key.text: _kind(type_)})
+    if not decided.is_certain({filter_.key.text: value}):
+        error = SemanticError(f"cannot compare the {type_} {filter_.key.text} with {value!r}")
+        binding.fail(error, filter_.key.start, filter_.end)
     return compare
 
 
@@ -275,29 +278,30 @@ def _number(text: str) -> Value:
     return float(text) if text in ("NaN", "Infinity", "-Infinity") else text
 
 
-def _chosen(wanted: Predicate, listed: Iterable[Partition], table: Table) -> list[Partition]:
+def _chosen(predicate: Predicate, listed: Iterable[Partition], table: Table) -> list[Partition]:
     """Return the partitions of which a predicate is known to be true."""
     types = {column.name: _kind(column.type) for column in table.partition_columns}
-    chosen = PartitionPruner(wanted, types)
+    chosen = PartitionPruner(predicate, types)
     return [
-        one
-        for one in listed
-        if chosen.is_certain(dict(zip(types, table.read_values(one), strict=True)))
+        partition
+        for partition in listed
+        if chosen.is_certain(dict(zip(types, table.read_values(partition), strict=True)))
     ]
 
 
-def _is_default(one: PartitionFilter, type_: HiveType, binding: Binding) -> Predicate:
+def _is_default(filter_: PartitionFilter, type_: HiveType, binding: Binding) -> Predicate:
     """Tell whether a value is that of the default partition."""
-    if one.operator not in ("=", "!=", "<>"):
+    if filter_.operator not in ("=", "!=", "<>"):
         error = SemanticError(
-            f"Cannot use {one.operator} in a default partition spec; only '=' and '!=' are allowed."
+            f"Cannot use {filter_.operator} in a default partition spec; only '=' and '!=' are "
+            "allowed."
         )
-        binding.fail(error, one.key.start, one.end)
+        binding.fail(error, filter_.key.start, filter_.end)
     text = default_value(type_)
-    found: Predicate = IsNull(one.key.text)
+    is_default: Predicate = IsNull(filter_.key.text)
     if text is not None:
-        found = Compare(one.key.text, "=", text)
-    return found if one.operator == "=" else Not(found)
+        is_default = Compare(filter_.key.text, "=", text)
+    return is_default if filter_.operator == "=" else Not(is_default)
 
 
 def chosen_names(
@@ -306,25 +310,25 @@ def chosen_names(
     """Names of the partitions that SHOW PARTITIONS … PARTITION (…) WHERE … LIMIT asks for."""
     chosen = chosen or ChosenPartitions((), (), None)
     types = {column.name: column.type for column in table.partition_columns}
-    wanted = all_of(chosen.filters, table, types, binding)
+    predicate = all_of(chosen.filters, table, types, binding)
     try:
         listed = (
             binding.matching(table, part)
             if part
-            else binding.catalog.partitions(table.name, partition_tests(table, [wanted]))
+            else binding.catalog.partitions(table.name, partition_tests(table, [predicate]))
         )
     except NoSuchObject:
         listed = ()
-    found = _chosen(wanted, listed, table)
-    found.sort(key=lambda one: partition_name(table.partition_names, one.values))
+    partitions = _chosen(predicate, listed, table)
+    partitions.sort(key=lambda partition: partition_name(table.partition_names, partition.values))
     for name, descending in reversed(chosen.order):
         if name.text not in types:
             error = SemanticError(f"{table.name} has no partition column {name.text}", code=10006)
             binding.fail(error, name.start)
         at = table.partition_names.index(name.text)
         number = types[name.text].kind in INTEGERS | FLOATS
-        found.sort(key=partial(_order_by, at, number), reverse=descending)
-    names = (partition_name(table.partition_names, one.values) for one in found)
+        partitions.sort(key=partial(_order_by, at, number), reverse=descending)
+    names = (partition_name(table.partition_names, partition.values) for partition in partitions)
     return tuple(names)[: chosen.limit]
 
 

@@ -38,11 +38,13 @@ def _with_texts_of_months(bound: BoundQuery, binding: Binding) -> Query:
     """Let intervals of years and months, which Spark's Python side cannot take, be texts."""
     columns = bound.columns or ()
     items = (
-        (TEXTS[YEAR_MONTH] if one.type == YEAR_MONTH else "@0").replace("@0", f"q.c{i}")
-        + f" AS {quote_name(one.name)}"
-        for i, one in enumerate(columns)
+        (TEXTS[YEAR_MONTH] if column.type == YEAR_MONTH else "@0").replace("@0", f"q.c{i}")
+        + f" AS {quote_name(column.name)}"
+        for i, column in enumerate(columns)
     )
     names = ", ".join(f"c{i}" for i in range(len(columns)))
     sql = f"SELECT {', '.join(items)} FROM ({bound.sql}) AS q({names})"
-    texts = tuple(one._replace(type=STRING) if one.type == YEAR_MONTH else one for one in columns)
+    texts = tuple(
+        column._replace(type=STRING) if column.type == YEAR_MONTH else column for column in columns
+    )
     return bound.query(binding, sql, texts)

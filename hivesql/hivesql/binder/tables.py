@@ -19,10 +19,10 @@ def bind_drop_database(body: DropDatabaseBody, binding: Binding) -> DropDatabase
     if not body.if_exists:
         binding.check_database(body.name)
     name = body.name.text
-    known = binding.known_database(name)
+    database = binding.known_database(name)
     return DropDatabase(
-        name=name, if_exists=body.if_exists, cascade=body.cascade, database=known,
-        tables=binding.catalog.tables_in(name) if known and body.cascade else (),
+        name=name, if_exists=body.if_exists, cascade=body.cascade, database=database,
+        tables=binding.catalog.tables_in(name) if database and body.cascade else (),
     )  # fmt: skip
 
 

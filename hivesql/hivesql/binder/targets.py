@@ -92,9 +92,9 @@ def full_values(table: Table, items: PartitionItems, binding: Binding) -> Values
     values = binding.partition_values(table, items)
     names = table.partition_names
     if any(name not in values for name in names):
-        given = ", ".join(f"{key}={value}" for key, value in values.items())
+        spec = ", ".join(f"{key}={value}" for key, value in values.items())
         error = SemanticError(
-            f"{table.name}: partition spec {{{given}}} doesn't contain all ({len(names)}) "
+            f"{table.name}: partition spec {{{spec}}} doesn't contain all ({len(names)}) "
             "partition columns",
             code=10006,
         )
@@ -129,7 +129,7 @@ def written_value(
     """Return the text of a partition value that is to be written: ``01`` of an INT is ``1``."""
     if value is None:
         return value
-    item = next(one for one in items if one.key.text == column.name)
+    item = next(candidate for candidate in items if candidate.key.text == column.name)
     written = normal_value(value, column.type)
     if written is None:
         error = SemanticError(
@@ -150,6 +150,6 @@ def written_value(
 
 def existing(table: Table, items: PartitionItems, binding: Binding) -> Partition:
     """Return the one partition that a full specification names."""
-    found = binding.matching(table, items)
+    matching = binding.matching(table, items)
     values = full_values(table, items, binding)
-    return next((one for one in found if one.values == values), found[0])
+    return next((partition for partition in matching if partition.values == values), matching[0])
