@@ -52,10 +52,12 @@ def _hashed(value: Column, column: TableColumn, version: int) -> Column:
         typed = "timestamp_ntz"
         value = value.cast(typed)
     # CHAR and VARCHAR hash differently from STRING.
-    told = kind.value if column.type.is_text else ""
-    made: Any = value  # the JVM's column has no public name
+    text_kind = kind.value if column.type.is_text else ""
+    untyped: Any = value  # the JVM's column has no public name
     return Column(
-        call_static(SparkSession.active(), "BucketHash", "hashed", made._jc, version, told, typed)
+        call_static(
+            SparkSession.active(), "BucketHash", "hashed", untyped._jc, version, text_kind, typed
+        )
     )
 
 
@@ -72,7 +74,7 @@ def register_hashes(spark: SparkSession, texts: Iterable[str]) -> None:
 
 def texts_of(change: Change) -> Iterator[str]:
     """Every expression of a change."""
-    given = [change.on, change.check]
+    expressions = [change.on, change.check]
     for branch in change.branches:
-        given += [branch.condition, *branch.values]
-    return (one.sql for one in given if one is not None)
+        expressions += [branch.condition, *branch.values]
+    return (expression.sql for expression in expressions if expression is not None)

@@ -40,9 +40,9 @@ class _Answers:
 def add_catalog(spark: SparkSession, name: str, requests: Requests) -> None:
     """Let a session of Spark know a catalog of ours; SemanticError where the name is another's."""
     key = f"spark.sql.catalog.{name}"
-    known = spark.conf.get(key, None)
-    if known not in (None, _CLASS):
-        raise SemanticError(f"{name} is another catalog of this Spark: {key} is {known}")
+    class_name = spark.conf.get(key, None)
+    if class_name not in (None, _CLASS):
+        raise SemanticError(f"{name} is another catalog of this Spark: {key} is {class_name}")
     own: Any = spark
     _start_callbacks(own.sparkContext._gateway)
     spark.conf.set(key, _CLASS)

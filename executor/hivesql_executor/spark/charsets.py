@@ -48,8 +48,8 @@ def cleaned(text: Column) -> Column:
 def is_valid_utf8(text: Column) -> Column:
     """Tell whether all bytes of a text are UTF-8."""
     # Spark 3.5 has no function for it.
-    known = getattr(f, "is_valid_utf8", None)
-    return text == _made_utf8(text) if known is None else known(text)
+    builtin = getattr(f, "is_valid_utf8", None)
+    return text == _made_utf8(text) if builtin is None else builtin(text)
 
 
 def _made_utf8(text: Column) -> Column:
@@ -57,5 +57,7 @@ def _made_utf8(text: Column) -> Column:
 
 
 def _changed(how: str, value: Column, charset: str) -> Column:
-    made: Any = value  # the JVM's column has no public name
-    return Column(call_static(SparkSession.active(), "ColumnExpressions", how, made._jc, charset))
+    untyped: Any = value  # the JVM's column has no public name
+    return Column(
+        call_static(SparkSession.active(), "ColumnExpressions", how, untyped._jc, charset)
+    )

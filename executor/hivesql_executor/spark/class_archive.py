@@ -57,10 +57,10 @@ def archive_options() -> dict[str, str]:
 
 def find_archive() -> Path | None:
     """Return the archive for this Java and this Spark, unless it is missing or damaged."""
-    for found in _directory().glob(f"spark-{_key()}-*.jsa"):
+    for archive in _directory().glob(f"spark-{_key()}-*.jsa"):
         # The JVM checks what the archive is for, but would die of one that was cut off.
-        if found.stat().st_size == int(found.stem.rpartition("-")[2]):
-            return found
+        if archive.stat().st_size == int(archive.stem.rpartition("-")[2]):
+            return archive
     return None
 
 
@@ -74,11 +74,11 @@ def make_archive(scratch: Path) -> Path:
     fresh = home / f"fresh-{os.getpid()}.jsa"
     command = [sys.executable, "-c", _WORK, str(scratch), f"-XX:ArchiveClassesAtExit={fresh}"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode or not fresh.exists():
+        completed = subprocess.run(command, capture_output=True, text=True, check=False)
+        if completed.returncode or not fresh.exists():
             # A traceback ends with the error.
-            told = (done.stderr.strip() or done.stdout.strip()).rpartition("\n")[2]
-            raise ExecutionError(f"Java wrote no archive of classes: {told}")
+            problem = (completed.stderr.strip() or completed.stdout.strip()).rpartition("\n")[2]
+            raise ExecutionError(f"Java wrote no archive of classes: {problem}")
         place = home / f"spark-{_key()}-{fresh.stat().st_size}.jsa"
         with fresh.open("rb") as file:
             os.fsync(file.fileno())
@@ -110,5 +110,5 @@ def _key() -> str:
 
 def _java() -> Path | None:
     home = os.environ.get("JAVA_HOME")
-    found = shutil.which(str(Path(home) / "bin" / "java") if home else "java")
-    return Path(found).resolve() if found else None
+    path = shutil.which(str(Path(home) / "bin" / "java") if home else "java")
+    return Path(path).resolve() if path else None

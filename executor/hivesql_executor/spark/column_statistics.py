@@ -22,27 +22,27 @@ def analyze(statement: Analyze, txn: Transaction | None, runtime: Runtime) -> Ou
         counted = _count(statement, txn, runtime)
     files = runtime.files(table.location)
     txns = txn.txns if txn is not None else store.valid_txns()
-    seen = txn.visible if txn is not None and table.name in txn.visible else None
-    visible = (seen or store.valid_write_ids(txns, [table.name]))[table.name]
-    found = []
+    valid = txn.visible if txn is not None and table.name in txn.visible else None
+    visible = (valid or store.valid_write_ids(txns, [table.name]))[table.name]
+    measured = []
     for partition, location in table_roots(table, statement.partitions):
         if table.is_transactional:
             sizes = visible_sizes(acid_state(files, location, visible, txns))
         else:
             sizes = data_sizes(files.list(location))
-        known = counted.get(partition.values if partition else None)
+        scanned_statistics = counted.get(partition.values if partition else None)
         scanned = statement.query is not None
-        found.append(
+        measured.append(
             Statistics(
                 values=partition.values if partition else None,
-                rows=known.rows if known else 0 if scanned else None,
+                rows=scanned_statistics.rows if scanned_statistics else 0 if scanned else None,
                 files=len(sizes),
                 bytes=sum(sizes),
-                columns=known.columns if known else (),
+                columns=scanned_statistics.columns if scanned_statistics else (),
                 writes=visible.format(),
             )
         )
-    store.put_statistics(table.name, found)
+    store.put_statistics(table.name, measured)
     return Outcome()
 
 
@@ -53,7 +53,7 @@ def _count(
     assert statement.query is not None
     table = statement.table
     keys = len(table.partition_columns)
-    found: dict[tuple[str | None, ...] | None, Statistics] = {}
+    by_partition: dict[tuple[str | None, ...] | None, Statistics] = {}
     for row in rows_of(statement.query, txn, runtime).collect():
         cells = tuple(row)
         values = tuple(None if cell is None else str(cell) for cell in cells[:keys])
@@ -62,7 +62,7 @@ def _count(
         for i, column in enumerate(statement.columns):
             start = keys + 1 + i * _PER_COLUMN
             columns.append(column_statistics(column, rows, cells[start : start + _PER_COLUMN]))
-        found[values if keys else None] = Statistics(
+        by_partition[values if keys else None] = Statistics(
             values=values if keys else None, rows=rows, columns=tuple(columns)
         )
-    return found
+    return by_partition

@@ -72,11 +72,11 @@ def _with_bytes(value: Any, kind: DataType) -> Any:
     if isinstance(kind, StructType):
         # Two columns may have one name.
         fields = zip(value, kind.fields, strict=True)
-        return Row(*kind.names)(*(_with_bytes(one, field.dataType) for one, field in fields))
+        return Row(*kind.names)(*(_with_bytes(item, field.dataType) for item, field in fields))
     if isinstance(kind, MapType):
-        return {key: _with_bytes(one, kind.valueType) for key, one in value.items()}
+        return {key: _with_bytes(item, kind.valueType) for key, item in value.items()}
     if isinstance(kind, ArrayType):
-        return [_with_bytes(one, kind.elementType) for one in value]
+        return [_with_bytes(item, kind.elementType) for item in value]
     return bytes(value)
 
 
@@ -89,12 +89,12 @@ def frame_of(table: pa.Table, spark: SparkSession) -> DataFrame:
     own: Any = spark
     schema = from_arrow_schema(table.schema)
     batches = table.cast(to_arrow_schema(schema)).to_batches()
-    given = own._sc._serialize_to_jvm(
+    batches_in_jvm = own._sc._serialize_to_jvm(
         batches, ArrowStreamSerializer(), own._jvm.PythonSQLUtils.readArrowStreamFromFile,
         own._jvm.ArrowIteratorServer,
     )  # fmt: skip
-    made = own._jvm.PythonSQLUtils.toDataFrame(given, schema.json(), own._jsparkSession)
-    return DataFrame(made, spark)
+    frame = own._jvm.PythonSQLUtils.toDataFrame(batches_in_jvm, schema.json(), own._jsparkSession)
+    return DataFrame(frame, spark)
 
 
 def message_of(error: PySparkException) -> tuple[str, str]:
@@ -102,10 +102,10 @@ def message_of(error: PySparkException) -> tuple[str, str]:
 
     Spark 3.5 calls the latter a class, and gives the former as a text alone.
     """
-    asked: Any = error
+    untyped: Any = error
     if hasattr(error, "getCondition"):
         return error.getMessage() or str(error), error.getCondition() or ""
-    return str(error).strip(), asked.getErrorClass() or ""
+    return str(error).strip(), untyped.getErrorClass() or ""
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:
@@ -129,13 +129,13 @@ def struct_of(text: str) -> StructType:
 
 def settings_of(session: SparkSession) -> dict[str, str]:
     """Return all settings of a session that somebody has set."""
-    found: Any = getattr(session.conf, "getAll", None)
-    if found is None:
+    settings: Any = getattr(session.conf, "getAll", None)
+    if settings is None:
         # Of Spark 3.5 only the JVM knows.
         own: Any = session
         converters = own._jvm.scala.collection.JavaConverters
-        found = converters.mapAsJavaMap(own._jsparkSession.conf().getAll())
-    return dict(found)
+        settings = converters.mapAsJavaMap(own._jsparkSession.conf().getAll())
+    return dict(settings)
 
 
 def try_cast(value: Column, kind: str) -> Column:
@@ -143,7 +143,7 @@ def try_cast(value: Column, kind: str) -> Column:
     if hasattr(Column, "try_cast"):
         return value.try_cast(kind)
     # Before Spark 4.0 only its SQL has it.
-    made: Any = value
+    untyped: Any = value
     return Column(
-        call_static(SparkSession.active(), "ColumnExpressions", "tryCast", made._jc, kind)
+        call_static(SparkSession.active(), "ColumnExpressions", "tryCast", untyped._jc, kind)
     )

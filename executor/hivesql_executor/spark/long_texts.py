@@ -56,9 +56,9 @@ def as_long_as_it_is(spark: SparkSession, text: str) -> Iterator[None]:
         yield
         return
     excluded = spark.conf.get(_EXCLUDED, None)
-    wanted = {**_SETTINGS, _EXCLUDED: ",".join(filter(None, (excluded, *_RULES)))}
-    before = {key: spark.conf.get(key, None) for key in wanted}
-    for key, value in wanted.items():
+    settings = {**_SETTINGS, _EXCLUDED: ",".join(filter(None, (excluded, *_RULES)))}
+    before = {key: spark.conf.get(key, None) for key in settings}
+    for key, value in settings.items():
         spark.conf.set(key, value)
     try:
         yield

@@ -122,13 +122,13 @@ def _started(builder: SparkSession.Builder) -> SparkSession:
             if unanswered and again:
                 continue
             why = str(error).splitlines()[0].rstrip(".")
-            told = ExecutionError(
+            failure = ExecutionError(
                 f"Spark cannot be started: {why}. Run `hivesql doctor`: it "
                 "says what is missing" + (", or wait until this machine is less busy"
                                           if unanswered else "")
             )  # fmt: skip
-            told.retryable = unanswered
-            raise told from error
+            failure.retryable = unanswered
+            raise failure from error
     raise AssertionError("unreachable")
 
 
@@ -178,11 +178,11 @@ def _at_home(settings: Mapping[str, str]) -> Mapping[str, str]:
 
     Nothing where its master is elsewhere, or the user has said where it listens.
     """
-    known = {**_defaults(), **settings}
+    settings_now = {**_defaults(), **settings}
     elsewhere = {"MASTER", "PYSPARK_SUBMIT_ARGS", "SPARK_LOCAL_IP"} & os.environ.keys()
-    if elsewhere or not _LOCAL.fullmatch(known.get("spark.master", "local[*]")):
+    if elsewhere or not _LOCAL.fullmatch(settings_now.get("spark.master", "local[*]")):
         return {}
-    return {key: value for key, value in _HOME.items() if key not in known}
+    return {key: value for key, value in _HOME.items() if key not in settings_now}
 
 
 def _defaults() -> dict[str, str]:

@@ -38,10 +38,10 @@ def acid_rows(spark: SparkSession, plan: str, columns: str, *steps: Step) -> Dat
 
 def query_over(spark: SparkSession, sql: str, rows: Mapping[str, DataFrame]) -> DataFrame:
     """Run a query in Spark's SQL, in which relations of these names are these frames."""
-    given = new_object(spark, "RelationSubstitution", spark._jsparkSession)
+    substitution = new_object(spark, "RelationSubstitution", spark._jsparkSession)
     for name, frame in rows.items():
-        given.put(name, frame._jdf)
-    return DataFrame(given.query(sql), spark)
+        substitution.put(name, frame._jdf)
+    return DataFrame(substitution.query(sql), spark)
 
 
 def with_grand_totals(rows: DataFrame, sql: str) -> DataFrame:

@@ -66,13 +66,13 @@ def _each_sized(
     inside = hive_type.children
     match hive_type.kind:
         case Kind.ARRAY:
-            return f.transform(value, lambda one: _each_sized(one, inside[0], change))
+            return f.transform(value, lambda item: _each_sized(item, inside[0], change))
         case Kind.MAP:
 
-            def entry(one: Column) -> Column:
+            def entry(pair: Column) -> Column:
                 return f.struct(
-                    _each_sized(one["key"], inside[0], change).alias("key"),
-                    _each_sized(one["value"], inside[1], change).alias("value"),
+                    _each_sized(pair["key"], inside[0], change).alias("key"),
+                    _each_sized(pair["value"], inside[1], change).alias("value"),
                 )
 
             return f.map_from_entries(f.transform(f.map_entries(value), entry))
@@ -85,14 +85,14 @@ def as_shown(frame: DataFrame, columns: Sequence[TableColumn]) -> DataFrame:
     if not any(column.type.holds(*SIZED_TEXTS) for column in columns):
         return frame
 
-    def shown(text: Column, hive_type: HiveType, size: int) -> Column:
+    def padded(text: Column, hive_type: HiveType, size: int) -> Column:
         return f.rpad(text, size, " ") if hive_type.kind is Kind.CHAR else text
 
     # Two columns may have one name.
     numbered = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
     return numbered.select(
         *(
-            _each_sized(f.col(f"c{i}"), column.type, shown).alias(name)
+            _each_sized(f.col(f"c{i}"), column.type, padded).alias(name)
             for i, (name, column) in enumerate(zip(frame.columns, columns, strict=True))
         )
     )
@@ -144,15 +144,15 @@ def as_wall_clock(frame: DataFrame) -> DataFrame:
 
     Python would turn an instant into the wall clock of its own machine's zone.
     """
-    shown = [
+    types = [
         retyped(field.dataType, t.TimestampType(), t.TimestampNTZType())
         for field in frame.schema.fields
     ]
-    if shown == [field.dataType for field in frame.schema.fields]:
+    if types == [field.dataType for field in frame.schema.fields]:
         return frame
     # Two columns may have one name.
-    numbered = frame.toDF(*(f"c{i}" for i in range(len(shown))))
-    names = zip(frame.columns, shown, strict=True)
+    numbered = frame.toDF(*(f"c{i}" for i in range(len(types))))
+    names = zip(frame.columns, types, strict=True)
     return numbered.select(
         *(f.col(f"c{i}").cast(kind).alias(name) for i, (name, kind) in enumerate(names))
     )
@@ -173,7 +173,9 @@ def check_instants(table: Table) -> None:
 
 def with_instants_marked(frame: DataFrame, columns: Sequence[TableColumn]) -> DataFrame:
     """Mark columns with instants in their metadata, since all is wall clock."""
-    marks = {i: str(one.type) for i, one in enumerate(columns) if one.type.holds(Kind.INSTANT)}
+    marks = {
+        i: str(column.type) for i, column in enumerate(columns) if column.type.holds(Kind.INSTANT)
+    }
     if not marks:
         return frame
     # Two columns may have one name.
@@ -201,7 +203,10 @@ def retyped(kind: t.DataType, before: t.DataType, after: t.DataType) -> t.DataTy
             return t.MapType(inside(key), inside(value), kind.valueContainsNull)
         case t.StructType(fields=fields):
             return t.StructType(
-                [t.StructField(one.name, inside(one.dataType), one.nullable) for one in fields]
+                [
+                    t.StructField(field.name, inside(field.dataType), field.nullable)
+                    for field in fields
+                ]
             )
     return kind
 
@@ -220,12 +225,12 @@ def arrow_of(rows: Sequence[Any], schema: StructType) -> pa.Table:
     """Return the rows with the types that Spark gave them."""
     import pyarrow as pa
 
-    known = arrow_schema(schema)
+    target = arrow_schema(schema)
     columns = [
         pa.array([_arrow_value(row[i], field.dataType) for row in rows], kind)
-        for i, (field, kind) in enumerate(zip(schema.fields, known.types, strict=True))
+        for i, (field, kind) in enumerate(zip(schema.fields, target.types, strict=True))
     ]
-    return pa.Table.from_arrays(columns, schema=known)
+    return pa.Table.from_arrays(columns, schema=target)
 
 
 def _arrow_value(value: Any, kind: t.DataType) -> Any:
@@ -235,11 +240,11 @@ def _arrow_value(value: Any, kind: t.DataType) -> Any:
     match kind:
         case t.StructType(fields=fields):
             pairs = zip(fields, value, strict=True)
-            return [(field.name, _arrow_value(one, field.dataType)) for field, one in pairs]
+            return [(field.name, _arrow_value(item, field.dataType)) for field, item in pairs]
         case t.MapType(keyType=keys, valueType=values):
             return [(_arrow_value(k, keys), _arrow_value(v, values)) for k, v in value.items()]
         case t.ArrayType(elementType=element):
-            return [_arrow_value(one, element) for one in value]
+            return [_arrow_value(item, element) for item in value]
         case t.BinaryType():
             return bytes(value)
         case t.TimestampType():

@@ -107,7 +107,7 @@ def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
             publication,
             runtime.files(table.location),
             check=branch.check,
-            known=[column.type for column in branch.query.columns],
+            source_types=[column.type for column in branch.query.columns],
             nanoseconds=found.nanoseconds,
             gathering=gathering if branch.query.sources else NEVER,
         )

@@ -53,22 +53,22 @@ def compact_plain(
     """
     _check(table)
     chosen = files_to_read(state, visible, insert_only=True).data
-    found = [(f"{location}/{file.path}", file.length) for file in chosen if file.length > 0]
-    if not found:
+    chosen_files = [(f"{location}/{file.path}", file.length) for file in chosen if file.length > 0]
+    if not chosen_files:
         return
     result = parse_directory(directory.rpartition("/")[2])
     staging = working_directory(location, result.visibility_txn if result else 0)
     try:
         if table.format == "orc":
-            if _merge(spark, table, found, staging, directory, files):
+            if _merge(spark, table, chosen_files, staging, directory, files):
                 return
             full = [file for file in chosen if file.length > 0]
             refuse_nanoseconds(spark, table, location, full, files=files)
         if table.is_bucketed:
-            rows = _of_buckets(spark, table, location, found, files)
+            rows = _of_buckets(spark, table, location, chosen_files, files)
         else:
-            count = 1 + sum(length for _, length in found) // _FILE_BYTES
-            rows = _rows(spark, table, location, found, files).coalesce(count)
+            count = 1 + sum(length for _, length in chosen_files) // _FILE_BYTES
+            rows = _rows(spark, table, location, chosen_files, files).coalesce(count)
         _stage(rows, table, staging)
         _publish(table, staging, directory, files)
     finally:

@@ -100,9 +100,9 @@ def plan_inserts(location: str, chosen: FilesToRead, files: Files) -> list[Merge
         _sorted(location, file) for file, _, span in deletes if not span.stays_in(file.bucket)
     ]
     at_home: dict[int, list[SortedFile]] = defaultdict(list)
-    for one, _, span in deletes:
-        if span.stays_in(one.bucket):
-            at_home[one.bucket].append(_sorted(location, one))
+    for deleted, _, span in deletes:
+        if span.stays_in(deleted.bucket):
+            at_home[deleted.bucket].append(_sorted(location, deleted))
     return [
         Merge(
             bucket=bucket,
@@ -165,10 +165,10 @@ def _spans(files_and_tails: Sequence[tuple[DataFile | DeleteFile, OrcTail]]) -> 
     ]  # fmt: skip
 
 
-def _by_bucket(known: Sequence[_Known]) -> list[tuple[int, list[_Known]]]:
+def _by_bucket(inserts: Sequence[_Known]) -> list[tuple[int, list[_Known]]]:
     groups: dict[int, list[_Known]] = defaultdict(list)
-    for one in known:
-        groups[one[0].bucket].append(one)
+    for insert in inserts:
+        groups[insert[0].bucket].append(insert)
     return sorted(groups.items())
 
 
@@ -213,12 +213,12 @@ def run_merges(
     )
     work = new_object(spark, "MergeFiles", context._jsc.hadoopConfiguration())
     try:
-        told = list(context._jsc.parallelize(lines, len(merges)).map(work).collect())
+        lines_back = list(context._jsc.parallelize(lines, len(merges)).map(work).collect())
     except (Py4JJavaError, PySparkException) as error:
         if _UNSORTED in str(error):
             return None
         raise
-    answers = [json.loads(line) for line in told]
+    answers = [json.loads(line) for line in lines_back]
     return [Merged(merge.bucket, **answer) for merge, answer in zip(merges, answers, strict=True)]
 
 

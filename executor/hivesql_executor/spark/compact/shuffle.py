@@ -135,8 +135,8 @@ def _begin(location: str, result: AcidDirectory, files: Files) -> str:
 
 def _refuse_version_1(table: Table, location: str, chosen: FilesToRead, files: Files) -> None:
     """Version 1 may change rows of the base, which a minor compaction does not see."""
-    found = [(f"{location}/{file.path}", file.length) for file in chosen.data]
-    if any(map(holds_changes, read_footers(files, found).values())):
+    data_files = [(f"{location}/{file.path}", file.length) for file in chosen.data]
+    if any(map(holds_changes, read_footers(files, data_files).values())):
         raise NotSupported(
             f"minor compaction of {table.name}, whose deltas are of ACID version 1: run a major one"
         )

@@ -34,19 +34,21 @@ cloudpickle.register_pickle_by_value(avro_rows)  # type: ignore[no-untyped-call]
 def decode_avro(binary_files: DataFrame, table: Table, files: Files) -> DataFrame:
     """Give the data columns of files read as ``binaryFile``, and their partition columns."""
     names = table.column_names
-    given = declared_schema(table, files)
-    fields_given = parsed_schema(given)["fields"] if given is not None else ()
-    wanted = {one["name"].lower(): one for one in fields_given}
+    schema_text = declared_schema(table, files)
+    fields_given = parsed_schema(schema_text)["fields"] if schema_text is not None else ()
+    reader_fields = {field["name"].lower(): field for field in fields_given}
     fields = [f"`{column.name}` {column.type.spark}" for column in table.columns]
     texts = [f"`{name}` string" for name in table.partition_names]
     schema = ", ".join([*fields, *texts])
     arrow = arrow_schema(struct_of(schema))
 
     def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return avro_rows.decode_files(batches, arrow, names, wanted)
+        return avro_rows.decode_files(batches, arrow, names, reader_fields)
 
-    kept = binary_files.select("path", "content", *(f"`{name}`" for name in table.partition_names))
-    return kept.mapInArrow(decode, schema)
+    selected = binary_files.select(
+        "path", "content", *(f"`{name}`" for name in table.partition_names)
+    )
+    return selected.mapInArrow(decode, schema)
 
 
 def avro_values(table: Table) -> list[Column]:
@@ -64,7 +66,7 @@ def encode_avro(rows: DataFrame, table: Table, keys: Sequence[str], files: Files
     """Pieces of container files in the column ``value``, to be written as lines of text."""
     schema = written_schema(table, files)
     columns, names = list(table.column_names), list(keys)
-    missing = {one["name"].lower() for one in schema["fields"]} ^ set(columns)
+    missing = {field["name"].lower() for field in schema["fields"]} ^ set(columns)
     if missing:
         raise NotSupported(f"writing {table.name}: its Avro schema and columns differ in {missing}")
 
@@ -93,8 +95,8 @@ def written_schema(table: Table, files: Files) -> Schema:
 
 def declared_schema(table: Table, files: Files) -> str | None:
     """Return the text of the schema that the table's properties give; None where they give none."""
-    given = {**table.properties, **table.serde_properties}
-    literal, url = given.get(LITERAL), given.get(URL)
+    properties = {**table.properties, **table.serde_properties}
+    literal, url = properties.get(LITERAL), properties.get(URL)
     if literal is not None:
         return literal if literal != "none" else None
     return read_schema(url, files) if url is not None else None

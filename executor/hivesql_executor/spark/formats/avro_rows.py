@@ -45,7 +45,7 @@ def decode_files(
     batches: Iterator[pa.RecordBatch],
     schema: pa.Schema,
     names: Sequence[str],
-    wanted: Mapping[str, Any],
+    reader_fields: Mapping[str, Any],
 ) -> Iterator[pa.RecordBatch]:
     """Rows of files that come as ``path`` and ``content``; other columns are the same in each row.
 
@@ -55,18 +55,18 @@ def decode_files(
     for batch in batches:
         for file in batch.to_pylist():
             try:
-                yield from _decoded(file, schema, names, wanted)
+                yield from _decoded(file, schema, names, reader_fields)
             except (ValueError, TypeError, LookupError, EOFError) as error:
                 said = f"hivesql cannot read {file['path']}: {error or type(error).__name__}"
                 raise ValueError(said) from error
 
 
 def _decoded(
-    file: dict[str, Any], schema: pa.Schema, names: Sequence[str], wanted: Mapping[str, Any]
+    file: dict[str, Any], schema: pa.Schema, names: Sequence[str], reader_fields: Mapping[str, Any]
 ) -> Iterator[pa.RecordBatch]:
     header, content = _numbers_for_times(file["content"])
     reader = fastavro.reader(content)
-    convert = _decoders(header, schema, names, wanted)
+    convert = _decoders(header, schema, names, reader_fields)
     rows: list[Any] = []
     for row in reader:
         rows.append(row)
@@ -83,26 +83,26 @@ def _numbers_for_times(content: bytes) -> tuple[Mapping[str, Any], io.BytesIO]:
     As in Hive: the calendar is that of the file, not of its schema. What fastavro makes of logical
     types is a table of the whole process, and a worker runs the user's functions too.
     """
-    given = io.BytesIO(content)
-    header: Any = fastavro.schemaless_reader(given, _HEADER, None)
+    stream = io.BytesIO(content)
+    header: Any = fastavro.schemaless_reader(stream, _HEADER, None)
     metadata = header["meta"]
     written = json.loads(metadata["avro.schema"])
-    told = {key: value.decode(errors="replace") for key, value in metadata.items()}
+    texts = {key: value.decode(errors="replace") for key, value in metadata.items()}
     plain = json.dumps(_without_times(written)).encode()
     changed = io.BytesIO()
     fastavro.schemaless_writer(
         changed, _HEADER, {**header, "meta": {**metadata, "avro.schema": plain}}
     )
-    with given.getbuffer() as whole:
-        changed.write(whole[given.tell() :])
+    with stream.getbuffer() as buffer:
+        changed.write(buffer[stream.tell() :])
     changed.seek(0)
-    return {**told, "avro.schema": written}, changed
+    return {**texts, "avro.schema": written}, changed
 
 
 def _without_times(schema: Any) -> Any:
     """Return the schema without logical types, but those of decimals."""
     if isinstance(schema, list):
-        return [_without_times(one) for one in schema]
+        return [_without_times(branch) for branch in schema]
     if not isinstance(schema, dict):
         return schema
     return {
@@ -127,23 +127,26 @@ def _batch(
 
 
 def _decoders(
-    header: Mapping[str, Any], schema: pa.Schema, names: Sequence[str], wanted: Mapping[str, Any]
+    header: Mapping[str, Any],
+    schema: pa.Schema,
+    names: Sequence[str],
+    reader_fields: Mapping[str, Any],
 ) -> dict[str, Any]:
     fields = {field["name"].lower(): field for field in header["avro.schema"]["fields"]}
     hybrid = header.get("writer.proleptic", "false") != "true"
     zone = header.get("writer.time.zone", "UTC")
-    known = None if zone in _UTC else ZoneInfo(zone)
-    found: dict[str, Any] = {}
+    zone_info = None if zone in _UTC else ZoneInfo(zone)
+    decoders: dict[str, Any] = {}
     for name in names:
         field = fields.get(name)
         kind = schema.field(name).type
         if field is None:
-            found[name] = None, _constant(kind, wanted.get(name))
+            decoders[name] = None, _constant(kind, reader_fields.get(name))
             continue
         stored = _micros(field["type"])
-        given = wanted[name]["type"] if name in wanted else None
-        found[name] = field["name"], _decoder(kind, hybrid, known, stored, given)
-    return found
+        reader_type = reader_fields[name]["type"] if name in reader_fields else None
+        decoders[name] = field["name"], _decoder(kind, hybrid, zone_info, stored, reader_type)
+    return decoders
 
 
 def _constant(kind: pa.DataType, field: Any) -> Convert:
@@ -168,12 +171,12 @@ def _default(schema: Any, value: Any) -> Any:
                 return number.scaleb(-schema.get("scale", 0))
             return raw
         case "array":
-            return [_default(schema["items"], one) for one in value]
+            return [_default(schema["items"], item) for item in value]
         case "map":
-            return {key: _default(schema["values"], one) for key, one in value.items()}
+            return {key: _default(schema["values"], item) for key, item in value.items()}
         case "record":
-            kinds = {one["name"]: one["type"] for one in schema["fields"]}
-            return {key: _default(kinds[key], one) for key, one in value.items()}
+            kinds = {field["name"]: field["type"] for field in schema["fields"]}
+            return {key: _default(kinds[key], item) for key, item in value.items()}
         case dict():
             return _default(inner, value)
     return value
@@ -187,18 +190,18 @@ def _micros(schema: Any) -> int:
 def _fields(schema: Any) -> dict[str, Any]:
     """Find the fields of a record in a type of a schema, by names in lower case; {} for none."""
     if isinstance(schema, list):
-        return next((found for one in schema if (found := _fields(one))), {})
+        return next((fields for branch in schema if (fields := _fields(branch))), {})
     if not isinstance(schema, dict):
         return {}
     if isinstance(schema["type"], (dict, list)):
         return _fields(schema["type"])
-    return {one["name"].lower(): one for one in schema.get("fields", ())}
+    return {field["name"].lower(): field for field in schema.get("fields", ())}
 
 
 def _inside(schema: Any, what: str) -> Any:
     """Return the type of the items or values of a type of a schema; None where it has none."""
     if isinstance(schema, list):
-        return next((found for one in schema if (found := _inside(one, what))), None)
+        return next((inner for branch in schema if (inner := _inside(branch, what))), None)
     if not isinstance(schema, dict):
         return None
     nested = isinstance(schema["type"], (dict, list))
@@ -214,18 +217,18 @@ def _decoder(
     if pa.types.is_timestamp(kind):
         return lambda value: None if value is None else _instant(value * unit, hybrid, zone)
     if pa.types.is_list(kind):
-        one = _decoder(kind.value_type, hybrid, zone, unit, _inside(reader_type, "items"))
-        return lambda value: None if value is None else [one(inner) for inner in value]
+        of_item = _decoder(kind.value_type, hybrid, zone, unit, _inside(reader_type, "items"))
+        return lambda value: None if value is None else [of_item(inner) for inner in value]
     if pa.types.is_map(kind):
-        one = _decoder(kind.item_type, hybrid, zone, unit, _inside(reader_type, "values"))
-        return lambda value: None if value is None else [(k, one(v)) for k, v in value.items()]
+        of_item = _decoder(kind.item_type, hybrid, zone, unit, _inside(reader_type, "values"))
+        return lambda value: None if value is None else [(k, of_item(v)) for k, v in value.items()]
     if pa.types.is_struct(kind):
         inner, missing, fields = {}, {}, _fields(reader_type)
         for part in (kind.field(i) for i in range(kind.num_fields)):
-            known = fields.get(part.name.lower())
-            inside = known["type"] if known else None
+            field = fields.get(part.name.lower())
+            inside = field["type"] if field else None
             inner[part.name] = _decoder(part.type, hybrid, zone, unit, inside)
-            missing[part.name] = _constant(part.type, known)
+            missing[part.name] = _constant(part.type, field)
 
         def struct(value: Any) -> Any:
             if value is None:
@@ -315,11 +318,11 @@ def _encoder(kind: pa.DataType) -> Convert:
             (value - _EPOCH) // datetime.timedelta(milliseconds=1)
         )  # fmt: skip
     if pa.types.is_list(kind):
-        one = _encoder(kind.value_type)
-        return lambda value: None if value is None else [one(inner) for inner in value]
+        of_item = _encoder(kind.value_type)
+        return lambda value: None if value is None else [of_item(inner) for inner in value]
     if pa.types.is_map(kind):
-        one = _encoder(kind.item_type)
-        return lambda value: None if value is None else {k: one(v) for k, v in value}
+        of_item = _encoder(kind.item_type)
+        return lambda value: None if value is None else {k: of_item(v) for k, v in value}
     if pa.types.is_struct(kind):
         inner = {kind.field(i).name: _encoder(kind.field(i).type) for i in range(kind.num_fields)}
         return lambda value: None if value is None else (

@@ -57,8 +57,10 @@ def joined_contained(table: Table) -> Column:
     if table.format == "regex":
         raise SemanticError(f"{table.name}: Regex SerDe doesn't support the serialize() method")
     times = (column for column in table.columns if column.type.kind in _TIMES)
-    early = (_too_early(table, f.col(f"`{one.name}`"), one.type) for one in times)
-    return f.concat(joined_line(_of_lines(table)), *(f.coalesce(one, f.lit("")) for one in early))
+    early = (_too_early(table, f.col(f"`{column.name}`"), column.type) for column in times)
+    return f.concat(
+        joined_line(_of_lines(table)), *(f.coalesce(problem, f.lit("")) for problem in early)
+    )
 
 
 def _of_lines(table: Table) -> Table:

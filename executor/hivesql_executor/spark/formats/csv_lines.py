@@ -57,18 +57,18 @@ def split_csv(table: Table, line: str) -> list[Column]:
     separator, text = _hex(csv.separator), f.col(line)
     is_whole = text.rlike(f"(?s)^{field}(?:{separator}{field})*+$")
     begun = f.concat(f.lit(csv.separator), text)
-    found = f.regexp_extract_all(begun, f.lit(f"(?s){separator}({field})"), 1)
+    fields_found = f.regexp_extract_all(begun, f.lit(f"(?s){separator}({field})"), 1)
 
-    def plain(one: Column) -> Column:
-        quoted = one.startswith(csv.quote)
-        inner = f.substr(one, f.lit(2), f.length(one) - f.lit(2))
+    def plain(field_text: Column) -> Column:
+        quoted = field_text.startswith(csv.quote)
+        inner = f.substr(field_text, f.lit(2), f.length(field_text) - f.lit(2))
         inside = f.regexp_replace(inner, f"(?s)[{quote}{escape}](.)", "$1")
-        outside = f.regexp_replace(one, f"(?s){escape}(.)?", "$1")
+        outside = f.regexp_replace(field_text, f"(?s){escape}(.)?", "$1")
         return f.when(quoted, inside).otherwise(outside)
 
     # Hive finds no fields at all in an empty line.
     fields = f.when(text == "", f.array().cast("array<string>")).when(
-        is_whole, f.transform(found, plain)
+        is_whole, f.transform(fields_found, plain)
     )
     fields = fields.otherwise(
         split_fields(table.name, text, csv.separator, csv.quote, csv.reads_escape)

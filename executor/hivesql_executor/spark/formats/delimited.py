@@ -62,7 +62,7 @@ def _parsed(text: Column, hive_type: HiveType, level: int, lines: _Lines) -> Col
     match hive_type.kind:
         case Kind.ARRAY:
             items = _split(text, form.at(level), form)
-            value = f.transform(items, lambda one: _parsed(one, inside[0], level + 1, lines))
+            value = f.transform(items, lambda item: _parsed(item, inside[0], level + 1, lines))
             value = f.when(text != "", value).otherwise(f.array().cast(hive_type.spark))
         case Kind.MAP:
             value = _parsed_map(text, hive_type, level, lines)
@@ -75,8 +75,8 @@ def _parsed(text: Column, hive_type: HiveType, level: int, lines: _Lines) -> Col
                 )
             )
         case Kind.TIMESTAMP if form.times:
-            found = (_time(text, pattern) for pattern in form.times)
-            value = f.coalesce(*found, lazy_value(text, hive_type))
+            times = (_time(text, pattern) for pattern in form.times)
+            value = f.coalesce(*times, lazy_value(text, hive_type))
         case Kind.BINARY:
             value = lazy_value(lines.original(text), hive_type)
         case Kind.STRING | Kind.VARCHAR | Kind.CHAR as kind:
@@ -98,20 +98,20 @@ def _parsed_map(text: Column, hive_type: HiveType, level: int, lines: _Lines) ->
     form, (key_type, value_type) = lines.format, hive_type.children
     before = rf"(?s)^({_token(form.at(level + 1), form)})"
 
-    def entry(one: Column) -> Column:
-        raw = f.regexp_extract(one, before, 1)
-        rest = f.when(f.length(one) > f.length(raw), f.substr(one, f.length(raw) + f.lit(2)))
+    def entry(item: Column) -> Column:
+        raw = f.regexp_extract(item, before, 1)
+        rest = f.when(f.length(item) > f.length(raw), f.substr(item, f.length(raw) + f.lit(2)))
         key = _parsed(raw, key_type, level + 2, lines)
         return f.struct(
             key.alias("key"), _parsed(rest, value_type, level + 2, lines).alias("value")
         )
 
     entries = f.transform(_split(text, form.at(level), form), entry)
-    known = f.filter(entries, lambda one: one["key"].isNotNull())
-    keys = f.transform(known, lambda one: one["key"])
+    with_keys = f.filter(entries, lambda entry_: entry_["key"].isNotNull())
+    keys = f.transform(with_keys, lambda entry_: entry_["key"])
     # Of a key given twice, Hive takes the first value and Spark the last one.
     twice = f.size(f.array_distinct(keys)) < f.size(keys)
-    value = f.map_from_entries(f.when(twice, f.reverse(known)).otherwise(known))
+    value = f.map_from_entries(f.when(twice, f.reverse(with_keys)).otherwise(with_keys))
     return f.when(text != "", value).otherwise(f.create_map().cast(hive_type.spark))
 
 
@@ -168,14 +168,14 @@ def _written(value: Column, hive_type: HiveType, level: int, form: LineFormat) -
     inside = hive_type.children
     match hive_type.kind:
         case Kind.ARRAY:
-            items = f.transform(value, lambda one: _written(one, inside[0], level + 1, form))
+            items = f.transform(value, lambda item: _written(item, inside[0], level + 1, form))
             text = f.array_join(items, form.at(level))
         case Kind.MAP:
             between = f.lit(form.at(level + 1))
 
-            def entry(one: Column) -> Column:
-                key = _written(one["key"], inside[0], level + 2, form)
-                return f.concat(key, between, _written(one["value"], inside[1], level + 2, form))
+            def entry(pair: Column) -> Column:
+                key = _written(pair["key"], inside[0], level + 2, form)
+                return f.concat(key, between, _written(pair["value"], inside[1], level + 2, form))
 
             text = f.array_join(f.transform(f.map_entries(value), entry), form.at(level))
         case Kind.STRUCT:

@@ -29,9 +29,11 @@ def split_json(table: Table, line: str) -> list[Column]:
     Lines that are no JSON objects fail the job, as in Hive.
     """
     names = {f"_col{i}": name for i, name in enumerate(table.column_names)}
-    found = _object(f.col(line), f"{table.name}: a line that is no JSON object: ")
+    members = _object(f.col(line), f"{table.name}: a line that is no JSON object: ")
     return [
-        _value(f.coalesce(found[column.name], found[alias]), column.type, table).alias(column.name)
+        _value(f.coalesce(members[column.name], members[alias]), column.type, table).alias(
+            column.name
+        )
         for column, alias in zip(table.columns, names, strict=True)
     ]
 
@@ -41,7 +43,9 @@ def _object(text: Column, problem: str) -> Column:
     parsed = _entries(text, _OBJECT, problem)
     lowered = f.transform(
         f.map_entries(parsed),
-        lambda one: f.struct(f.lower(one["key"]).alias("key"), one["value"].alias("value")),
+        lambda member: f.struct(
+            f.lower(member["key"]).alias("key"), member["value"].alias("value")
+        ),
     )
     return f.map_from_entries(lowered)
 
@@ -57,11 +61,11 @@ def _value(text: Column, hive_type: HiveType, table: Table) -> Column:
     match hive_type.kind:
         case Kind.ARRAY:
             items = _entries(text, _LIST, problem)
-            return f.transform(items, lambda one: _value(one, inside[0], table))
+            return f.transform(items, lambda item: _value(item, inside[0], table))
         case Kind.MAP:
 
-            def entry(one: Column) -> Column:
-                key, value = one["key"], one["value"]
+            def entry(member: Column) -> Column:
+                key, value = member["key"], member["value"]
                 return f.struct(
                     _value(key, inside[0], table).alias("key"),
                     _value(value, inside[1], table).alias("value"),
@@ -70,9 +74,9 @@ def _value(text: Column, hive_type: HiveType, table: Table) -> Column:
             entries = f.transform(f.map_entries(_entries(text, _OBJECT, problem)), entry)
             return f.map_from_entries(entries)
         case Kind.STRUCT:
-            found = _object(text, problem)
+            members = _object(text, problem)
             fields = (
-                _value(found[name], inner, table).alias(name) for name, inner in hive_type.fields
+                _value(members[name], inner, table).alias(name) for name, inner in hive_type.fields
             )
             return f.when(text.isNotNull(), f.struct(*fields))
     if not hive_type.is_text:
@@ -88,8 +92,8 @@ def _primitive(text: Column, hive_type: HiveType, problem: str) -> Column:
             return sized_text(text, hive_type)
         case Kind.TINYINT | Kind.SMALLINT | Kind.INT | Kind.BIGINT:
             # Jackson's numbers of texts: what is none is 0, and what is too long loses bits.
-            whole = f.when(text.rlike(r"^\s*[+-]?\d+\s*$"), text.cast("bigint"))
-            number = f.coalesce(whole, text.cast("double").cast("bigint"), _truth(text), f.lit(0))
+            integer = f.when(text.rlike(r"^\s*[+-]?\d+\s*$"), text.cast("bigint"))
+            number = f.coalesce(integer, text.cast("double").cast("bigint"), _truth(text), f.lit(0))
             return f.when(text.isNotNull(), number.cast(kind))
         case Kind.FLOAT | Kind.DOUBLE:
             number = f.coalesce(text.cast("double"), _truth(text), f.lit(0))
@@ -119,12 +123,12 @@ def _written(value: Column, hive_type: HiveType) -> Column:
     inside = hive_type.children
     match hive_type.kind:
         case Kind.ARRAY:
-            return f.transform(value, lambda one: _written(one, inside[0]))
+            return f.transform(value, lambda item: _written(item, inside[0]))
         case Kind.MAP:
 
-            def entry(one: Column) -> Column:
-                key = value_text(one["key"], inside[0])
-                return f.struct(key.alias("key"), _written(one["value"], inside[1]).alias("v"))
+            def entry(pair: Column) -> Column:
+                key = value_text(pair["key"], inside[0])
+                return f.struct(key.alias("key"), _written(pair["value"], inside[1]).alias("v"))
 
             return f.map_from_entries(f.transform(f.map_entries(value), entry))
         case Kind.STRUCT:

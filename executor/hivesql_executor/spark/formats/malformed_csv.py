@@ -53,7 +53,7 @@ def _step(
     escapes = is_escape & follows.isin(quote, escape, separator)
     doubled = is_quote & (quoted | inside) & (follows == quote)
     lone = is_quote & ~doubled
-    shown = (
+    is_visible = (
         (state["place"] >= _FROM)
         & (state["before"] != separator)
         & after.isNotNull()
@@ -63,8 +63,8 @@ def _step(
     written = (
         f.when(escapes | doubled, f.concat(text, follows))
         .when(is_escape, text)
-        .when(lone & shown & blank, f.lit(""))
-        .when(lone & shown, f.concat(text, char))
+        .when(lone & is_visible & blank, f.lit(""))
+        .when(lone & is_visible, f.concat(text, char))
         .when(lone, text)
         .when(is_end, f.lit(""))
         .otherwise(f.concat(text, char))

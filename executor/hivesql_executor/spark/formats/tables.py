@@ -44,8 +44,8 @@ def scan_plain(
         kinds.setdefault(table.read_as(part[0]), []).append(part)
     if len(kinds) > 1 or (kinds and table not in kinds):
         frames = [
-            _as_columns_of(table, stored, _scan(spark, stored, found, files=files))
-            for stored, found in kinds.items()
+            _as_columns_of(table, stored, _scan(spark, stored, parts_of_kind, files=files))
+            for stored, parts_of_kind in kinds.items()
         ]
         return reduce(DataFrame.union, frames)
     return _scan(spark, table, parts, files=files)
@@ -57,13 +57,13 @@ def _as_columns_of(table: Table, stored: Table, rows: DataFrame) -> DataFrame:
         return rows
     items = []
     for i, column in enumerate(table.columns):
-        wanted = column.type.spark
+        type_ = column.type.spark
         if i >= len(stored.columns):
-            value = f.lit(None).cast(wanted)
+            value = f.lit(None).cast(type_)
         else:
             own = stored.columns[i]
             same = own.type == column.type
-            value = f.expr(f"`{own.name}`" if same else f"try_cast(`{own.name}` AS {wanted})")
+            value = f.expr(f"`{own.name}`" if same else f"try_cast(`{own.name}` AS {type_})")
         items.append(value.alias(column.name))
     return rows.select(*items, *(f.col(f"`{name}`") for name in table.partition_names))
 
@@ -71,10 +71,10 @@ def _as_columns_of(table: Table, stored: Table, rows: DataFrame) -> DataFrame:
 def _scan(spark: SparkSession, table: Table, parts: Sequence[Part], *, files: Files) -> DataFrame:
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     homes: dict[str, Partition | None] = {}
-    for partition, location, found in parts:
+    for partition, location, chosen in parts:
         base = _base_path(table, partition, location)
         homes[base] = partition
-        for path, length in found:
+        for path, length in chosen:
             if length == 0:
                 continue
             names = _names(files, table, path, length)

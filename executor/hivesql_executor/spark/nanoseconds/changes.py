@@ -22,11 +22,13 @@ def nanosecond_structs(change: Change, target: DataFrame, source: Texts) -> list
     ``target`` has the columns of nanoseconds of the scan.
     """
     columns = change.target.table.columns
-    found = [
+    texts_of_branches = [
         [_text(change, branch, i, target, source) for i in range(len(columns))]
         for branch in change.branches
     ]
-    carried = [i for i in range(len(columns)) if any(texts[i] is not None for texts in found)]
+    carried = [
+        i for i in range(len(columns)) if any(texts[i] is not None for texts in texts_of_branches)
+    ]
 
     def struct(texts: Sequence[str | None]) -> Column:
         return f.struct(
@@ -38,7 +40,7 @@ def nanosecond_structs(change: Change, target: DataFrame, source: Texts) -> list
             )
         )
 
-    return [struct(texts) if carried else None for texts in found]
+    return [struct(texts) if carried else None for texts in texts_of_branches]
 
 
 def _text(

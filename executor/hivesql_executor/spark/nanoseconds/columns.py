@@ -56,7 +56,7 @@ def nanosecond_columns(table: Table, tail: OrcTail) -> tuple[int, ...]:
 
 
 def _count_times(hive_type: HiveType) -> int:
-    return sum(one.kind in TIMESTAMPS for one in hive_type.walk())
+    return sum(inner.kind in TIMESTAMPS for inner in hive_type.walk())
 
 
 def is_instant_inside(hive_type: HiveType) -> bool:
@@ -79,21 +79,23 @@ def with_texts(table: Table, nanoseconds: Collection[int]) -> Table:
 
 
 def with_values(
-    rows: DataFrame, table: Table, nanoseconds: Collection[int], wanted: Collection[int]
+    rows: DataFrame, table: Table, nanoseconds: Collection[int], carried: Collection[int]
 ) -> DataFrame:
     """Give rows values for the texts of ``nanoseconds``, and texts of all wanted columns beside."""
-    if not wanted:
+    if not carried:
         return rows
     values = {}
-    for i in wanted:
+    for i in carried:
         name, kind = table.columns[i].name, table.columns[i].type
         text = f.col(f"`{name}`") if i in nanoseconds else f.lit(None).cast(as_text(kind).spark)
         values[nanosecond_column(i)] = text
         if i in nanoseconds:
             if as_text(kind) == STRING:
                 # Spark has no 1500-02-29, which the Julian calendar had; Hive takes the next day.
-                known = f.to_timestamp(text).isNotNull() | text.isNull()
-                text = f.when(known, text).otherwise(f.regexp_replace(text, "-02-29 ", "-03-01 "))
+                is_valid = f.to_timestamp(text).isNotNull() | text.isNull()
+                text = f.when(is_valid, text).otherwise(
+                    f.regexp_replace(text, "-02-29 ", "-03-01 ")
+                )
                 values[nanosecond_column(i)] = text
             value = text.cast(kind.spark)
             lost = f.raise_error(f.lit(f"a time of {name} is in no calendar of Spark's"))
@@ -127,10 +129,10 @@ def refuse_nanoseconds(
         if tail.rows and nanoseconds:
             groups.setdefault((tail.row_fields, nanoseconds), []).append(path)
     for (names, nanoseconds), paths in groups.items():
-        found = _finer(spark, table, nanoseconds, names, paths)
-        if found:
+        column = _finer(spark, table, nanoseconds, names, paths)
+        if column:
             raise NotSupported(
-                f"compaction of {table.name}: {found} holds timestamps with nanoseconds, which "
+                f"compaction of {table.name}: {column} holds timestamps with nanoseconds, which "
                 "would be cut to microseconds. Compact the table in Hive"
             )
 

@@ -97,8 +97,8 @@ class AcidScan:
 
     def nanoseconds_in(self, tail: OrcTail) -> tuple[int, ...]:
         """Return those of them that are read as texts in a file."""
-        found = nanosecond_columns(self.table, tail) if self.nanoseconds else ()
-        return tuple(i for i in found if i in self.nanoseconds)
+        columns = nanosecond_columns(self.table, tail) if self.nanoseconds else ()
+        return tuple(i for i in columns if i in self.nanoseconds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,15 +178,15 @@ def _relation(
         "columns": len(table.columns),
         "parallelism": spark.sparkContext.defaultParallelism,
         "statistics": {
-            one.name: {
-                "distinct": one.distinct,
-                "nulls": one.nulls,
-                "low": one.low,
-                "high": one.high,
-                "average": None if one.average_length is None else round(one.average_length),
-                "longest": one.longest,
+            column.name: {
+                "distinct": column.distinct,
+                "nulls": column.nulls,
+                "low": column.low,
+                "high": column.high,
+                "average": None if column.average_length is None else round(column.average_length),
+                "longest": column.longest,
             }
-            for one in scan.known
+            for column in scan.known
         },
         "types": shared.types,
         "searchable": shared.searchable,
@@ -210,7 +210,7 @@ def _relation(
         "whole": scan.whole,
         "least": filter_rows if filter_rows >= 0 else _NEVER,
         "highest": highest,
-        "hidden": sorted(one for one in scan.visible.exceptions if one <= highest),
+        "hidden": sorted(write_id for write_id in scan.visible.exceptions if write_id <= highest),
     }
     columns = [f"`{column.name}` {column.type.spark}" for column in table.columns]
     parts = enumerate(table.partition_columns)
@@ -232,14 +232,14 @@ def _partition_texts(place: Place, table: Table) -> list[str | None]:
 def _file(file: AcidPath, filter_rows: int) -> dict[str, object]:
     original = file.original
     # Row numbers of events are always decoded: no footer tells that they are in order.
-    told = file.tail.unit if filter_rows >= 0 else None
+    unit = file.tail.unit if filter_rows >= 0 else None
     return {
         "path": file.path,
         "length": file.length,
         "rows": file.tail.rows,
         "place": file.place.number,
         "filtered": file.filtered,
-        "ids": told if original is None else original.unit,
+        "ids": unit if original is None else original.unit,
         "first": -1 if original is None else original.first,
         "task": file.task,
     }

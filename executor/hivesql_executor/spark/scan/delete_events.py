@@ -35,23 +35,25 @@ def delete_events(
     frames = []
     for names, paths in _by_names(tails).items():
         schema, where = event_read(names, [column.type.spark for column in table.columns])
-        wanted = set(paths)
-        found = [
+        chosen_paths = set(paths)
+        chosen_files = [
             (place, chosen)
             for number, part in enumerate(parts)
             if (place := Place(number, part.partition, part.location))
             and (chosen := [(path, file.length) for file in part.files.deletes
-                            if (path := f"{part.location}/{file.path}") in wanted])
+                            if (path := f"{part.location}/{file.path}") in chosen_paths])
         ]  # fmt: skip
-        if found:
-            frames.append(read_with_places(spark, table, schema, found, {}, where))
+        if chosen_files:
+            frames.append(read_with_places(spark, table, schema, chosen_files, {}, where))
     if not frames:
         return None
     events = reduce(DataFrame.unionByName, frames)
     parts_of_id = zip(KEYS, ("writeid", "bucketid", "rowid"), strict=True)
     row_id = f.struct(*(f.col(key).alias(name) for key, name in parts_of_id)).alias(ROW_ID)
-    seen = events.where(visible_writes("currentTransaction", visible))
-    return seen.select(row_id, *text_columns(table), f.col("currentTransaction").alias("writer"))
+    visible_events = events.where(visible_writes("currentTransaction", visible))
+    return visible_events.select(
+        row_id, *text_columns(table), f.col("currentTransaction").alias("writer")
+    )
 
 
 def row_id_and_texts(table: Table) -> list[str]:

@@ -37,10 +37,10 @@ class DeleteFiles:
 
     def with_changes(self, data: Iterable[tuple[Place, DataFile, str, OrcTail]]) -> DeleteFiles:
         """Add those of some data files that hold changes."""
-        changed = [one for one in data if holds_changes(one[-1])]
-        found = [(place, file, path) for place, file, path, _ in changed]
+        changed = [file_entry for file_entry in data if holds_changes(file_entry[-1])]
+        holding = [(place, file, path) for place, file, path, _ in changed]
         tails = {path: tail for _, _, path, tail in changed}
-        return DeleteFiles([*self.files, *found], {**self.tails, **tails})
+        return DeleteFiles([*self.files, *holding], {**self.tails, **tails})
 
     def version(self, file: DeleteFile | DataFile, path: str) -> str:
         """Tell what tells a file from another that has had its path, as footers are known by it."""
@@ -53,29 +53,32 @@ class DeleteFiles:
         Where footers tell more than ``enough``, row groups are asked: a file with deletes of many
         writes may hold many rows of each of them, by its footer, and has few of most.
         """
-        told = {
+        word_counts = {
             path: _bitmap_words(self.tails[path].rows, self.tails[path].key_range)
             for _, _, path in self.files
         }
-        if sum(told.values()) <= enough:
-            return sum(told.values())
+        if sum(word_counts.values()) <= enough:
+            return sum(word_counts.values())
         return sum(
-            min(told[path], _bitmap_words_of_groups(files, path, file.length, self.tails[path]))
+            min(
+                word_counts[path],
+                _bitmap_words_of_groups(files, path, file.length, self.tails[path]),
+            )
             for _, file, path in self.files
         )
 
 
 def delete_files(parts: Sequence[tuple[Place, Sequence[DeleteFile]]], files: Files) -> DeleteFiles:
     """Read the footers of delete files; DataError for a file of another kind."""
-    found = [
+    entries = [
         (place, file, f"{place.location}/{file.path}")
         for place, deletes in parts
         for file in deletes
     ]
-    tails = read_footers(files, [(path, file.length) for _, file, path in found])
-    for _, file, path in found:
+    tails = read_footers(files, [(path, file.length) for _, file, path in entries])
+    for _, file, path in entries:
         check_file(path, file, tails[path])
-    return DeleteFiles([one for one in found if tails[one[2]].rows], tails)
+    return DeleteFiles([entry for entry in entries if tails[entry[2]].rows], tails)
 
 
 def _bitmap_words(rows: int, ranges: Mapping[str, _Range]) -> int:
@@ -93,8 +96,8 @@ def _bitmap_words_of_groups(files: Files, path: str, length: int, tail: OrcTail)
     if statistics is None:
         return tail.rows
     return sum(
-        _bitmap_words_of_stripe(read_groups(*key, one.number), statistics.stride, one.rows)
-        for one in statistics.stripes
+        _bitmap_words_of_stripe(read_groups(*key, stripe.number), statistics.stride, stripe.rows)
+        for stripe in statistics.stripes
     )
 
 
@@ -111,12 +114,12 @@ def _bitmap_words_of_stripe(
 
 def _key_range(extents: Sequence[Extent | None]) -> Mapping[str, _Range]:
     """Find the ends of all key columns; empty unless all are known."""
-    found = {
-        key: (one.low, one.high)
-        for key, one in zip(KEYS, extents, strict=True)
-        if one is not None and isinstance(one.low, int) and isinstance(one.high, int)
+    ranges = {
+        key: (extent.low, extent.high)
+        for key, extent in zip(KEYS, extents, strict=True)
+        if extent is not None and isinstance(extent.low, int) and isinstance(extent.high, int)
     }
-    return found if len(found) == len(KEYS) else {}
+    return ranges if len(ranges) == len(KEYS) else {}
 
 
 def read_delete_events(

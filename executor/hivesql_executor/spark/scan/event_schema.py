@@ -50,23 +50,28 @@ def are_generated(names: Sequence[str]) -> bool:
 
 def visible_writes(column: str, visible: ValidWriteIdList) -> Column:
     """Return the rows whose write the snapshot sees."""
-    runs = _runs(sorted(one for one in visible.exceptions if one <= visible.high_watermark))
-    single = [str(one) for low, high in runs for one in range(low, high + 1)
+    runs = _runs(
+        sorted(write_id for write_id in visible.exceptions if write_id <= visible.high_watermark)
+    )
+    single = [str(write_id) for low, high in runs for write_id in range(low, high + 1)
               if high - low + 1 < _SHORTEST_RUN]  # fmt: skip
     hidden = [f"{column} between {low} and {high}" for low, high in runs
               if high - low + 1 >= _SHORTEST_RUN]  # fmt: skip
     if single:
         hidden.append(f"{column} in ({', '.join(single)})")
-    conditions = [f"{column} <= {visible.high_watermark}", *(f"not ({one})" for one in hidden)]
+    conditions = [
+        f"{column} <= {visible.high_watermark}",
+        *(f"not ({condition})" for condition in hidden),
+    ]
     return f.expr(" and ".join(conditions))
 
 
 def _runs(ids: Sequence[int]) -> list[tuple[int, int]]:
     """Ascending ids as runs of neighbours: least and greatest."""
     runs: list[tuple[int, int]] = []
-    for one in ids:
-        if runs and one == runs[-1][1] + 1:
-            runs[-1] = (runs[-1][0], one)
+    for id_ in ids:
+        if runs and id_ == runs[-1][1] + 1:
+            runs[-1] = (runs[-1][0], id_)
         else:
-            runs.append((one, one))
+            runs.append((id_, id_))
     return runs

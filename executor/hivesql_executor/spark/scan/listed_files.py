@@ -34,11 +34,11 @@ def read_listed(
     configuration = context._jsc.hadoopConfiguration()
     listed = new_object(spark, "ListedFiles", text, configuration, located)
     jvm: Any = spark._jvm
-    given = jvm.java.util.HashMap()
+    java_options = jvm.java.util.HashMap()
     for key, value in options.items():
-        given.put(key, value)
+        java_options.put(key, value)
     session: Any = spark._jsparkSession
-    return DataFrame(listed.frame(session, schema, given), spark)
+    return DataFrame(listed.frame(session, schema, java_options), spark)
 
 
 def listed_number() -> Column:

@@ -59,8 +59,8 @@ def nanosecond_rows_of(query: Query, txn: Transaction, runtime: Runtime) -> Nano
     for source in query.sources if _may_give_times(query) else ():
         if _has_times(source.scan):
             parts[source.view] = listed(source.scan, txn, runtime)
-            if found := _nanoseconds_in(source.scan, parts[source.view], runtime):
-                nanoseconds[source.view] = found
+            if columns := _nanoseconds_in(source.scan, parts[source.view], runtime):
+                nanoseconds[source.view] = columns
     if not nanoseconds:
         rows = rows_of(query, txn, runtime, lambda source: read(
             source.scan, txn, runtime, parts=parts.get(source.view)))  # fmt: skip
@@ -76,17 +76,17 @@ def nanosecond_rows_of(query: Query, txn: Transaction, runtime: Runtime) -> Nano
             return others[source.view]
         return _named(read(source.scan, txn, runtime, parts=[]), source)
 
-    wanted, positions = _known_passing(
+    passing, positions = _known_passing(
         query, nanoseconds, lambda: rows_of(query, txn, runtime, empty)
     )
 
     def full(source: Source) -> DataFrame:
         if source.view in others:
             return others[source.view]
-        texts = wanted.get(source.view, frozenset())
-        found = parts[source.view]
+        texts = passing.get(source.view, frozenset())
+        files = parts[source.view]
         return _named(
-            read(source.scan, txn, runtime, with_nanosecond_texts=texts, parts=found), source
+            read(source.scan, txn, runtime, with_nanosecond_texts=texts, parts=files), source
         )
 
     rows = rows_of(query, txn, runtime, full)
@@ -112,18 +112,18 @@ def _nanoseconds_in(
     scan: Scan, parts: Sequence[PartitionFiles], runtime: Runtime
 ) -> frozenset[int]:
     """Columns that may hold nanoseconds in some file."""
-    found = [
+    data_files = [
         (f"{part.location}/{file.path}", file.length) for part in parts for file in part.files.data
     ]
-    tails = read_footers(runtime.files(scan.table.location), found)
+    tails = read_footers(runtime.files(scan.table.location), data_files)
     return frozenset(i for tail in tails.values() for i in nanosecond_columns(scan.table, tail))
 
 
 def _named(frame: DataFrame, source: Source) -> DataFrame:
     """Return the scan under a name by which it is known in the query's plan, without its texts."""
     texts = {nanosecond_column(i) for i in range(len(source.scan.table.columns))}
-    shown = [f.col(f"`{name}`") for name in frame.columns if name not in texts]
-    return frame.alias(_SCAN + source.view).select(*shown)
+    columns = [f.col(f"`{name}`") for name in frame.columns if name not in texts]
+    return frame.alias(_SCAN + source.view).select(*columns)
 
 
 def _known_passing(
@@ -132,7 +132,7 @@ def _known_passing(
     """Ask ``_passing`` once of the same query over the same columns: Spark takes long for it."""
     tables = (source.scan.table for source in query.sources)
     columns = tuple((table.columns, table.partition_columns) for table in tables)
-    key = (query.sql, columns, tuple(sorted(nanoseconds.items(), key=lambda one: one[0])))
+    key = (query.sql, columns, tuple(sorted(nanoseconds.items(), key=lambda item: item[0])))
     if key not in _passing_cache:
         if len(_passing_cache) == _MOST:
             _passing_cache.clear()
@@ -142,22 +142,22 @@ def _known_passing(
 
 def _passing(rows: DataFrame, nanoseconds: dict[str, frozenset[int]]) -> _Passing:
     """Find columns of nanoseconds that the query gives as they are, by scan, and where."""
-    wanted: dict[str, frozenset[int]] = {}
+    passing: dict[str, frozenset[int]] = {}
     positions = set()
     for line in _texts_of(rows).reached().splitlines():
         position, column, alias = line.split(" ", 2)
         view = alias.removeprefix(_SCAN)
         if int(column) in nanoseconds.get(view, ()):
-            wanted[view] = wanted.get(view, frozenset()) | {int(column)}
+            passing[view] = passing.get(view, frozenset()) | {int(column)}
             positions.add(int(position))
-    return wanted, tuple(sorted(positions))
+    return passing, tuple(sorted(positions))
 
 
 def _carried(rows: DataFrame, positions: Sequence[int]) -> DataFrame:
     spark = rows.sparkSession
     client: Any = spark.sparkContext._gateway._gateway_client  # type: ignore[union-attr]
     names = [_TEXT.format(position) for position in positions]
-    lists = (ListConverter().convert(given, client) for given in (list(positions), names))
+    lists = (ListConverter().convert(values, client) for values in (list(positions), names))
     return ClassicFrame(_texts_of(rows).carried(*lists), spark)
 
 
@@ -169,14 +169,14 @@ class NanosecondFrame(ClassicFrame):
     """A frame whose rows come to Python with nanoseconds; to all else it is what Spark has."""
 
     def __new__(
-        cls, rows: DataFrame, whole: DataFrame, nanoseconds: Sequence[int]
+        cls, rows: DataFrame, with_texts: DataFrame, nanoseconds: Sequence[int]
     ) -> NanosecondFrame:
         """Make the frame; Spark's own way before 4.3 would call its own __init__."""
         return object.__new__(cls)
 
-    def __init__(self, rows: DataFrame, whole: DataFrame, nanoseconds: Sequence[int]) -> None:
+    def __init__(self, rows: DataFrame, with_texts: DataFrame, nanoseconds: Sequence[int]) -> None:
         super().__init__(rows._jdf, rows.sparkSession)
-        self._whole = whole
+        self._whole = with_texts
         self._nanoseconds = nanoseconds
 
     def collect(self) -> list[Row]:

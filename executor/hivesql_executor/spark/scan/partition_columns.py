@@ -71,7 +71,7 @@ def read_with_places(
     if len(files_by_place) > MOST_READS:
         rows = read(files_by_place).withColumn(PLACE, listed_number())
         return with_places(rows, table, [place for place, _ in files_by_place])
-    frames = [with_place(read([one]), table, one[0]) for one in files_by_place]
+    frames = [with_place(read([entry]), table, entry[0]) for entry in files_by_place]
     return reduce(DataFrame.unionByName, frames)
 
 
@@ -98,12 +98,14 @@ def with_places(rows: DataFrame, table: Table, places: Sequence[Place]) -> DataF
     problem = f.raise_error(f.concat(f.lit("no partition has the number "), f.col(PLACE)))
     typed, plain = [], []
     for i, column in enumerate(table.partition_columns):
-        known = {number: one[i] or DEFAULT_PARTITION for number, one in values.items()}
+        texts_by_number = {
+            number: place_values[i] or DEFAULT_PARTITION for number, place_values in values.items()
+        }
         # Numbers in between are of places that have no rows here.
-        texts = [known.get(number, "") for number in range(max(known) + 1)]
+        texts = [texts_by_number.get(number, "") for number in range(max(texts_by_number) + 1)]
         # The optimizer splits it once; thousands of constants would each take their time.
-        found = f.get(f.split(f.lit(mark.join(texts)), mark), f.col(PLACE))
-        text = f.coalesce(found, problem.cast("string"))
+        place_text = f.get(f.split(f.lit(mark.join(texts)), mark), f.col(PLACE))
+        text = f.coalesce(place_text, problem.cast("string"))
         is_text = default_value(column.type) is not None
         typed_text = text if is_text else f.nullif(text, f.lit(DEFAULT_PARTITION))
         value = partition_value(typed_text, column.type)

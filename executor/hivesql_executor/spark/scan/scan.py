@@ -110,8 +110,8 @@ def scan(spark: SparkSession, request: ScanRequest) -> Scanned:
     texts = text_columns(table) if request.with_partition_texts else []
     nanoseconds: tuple[int, ...] = ()
     if request.with_nanosecond_texts:
-        found = {i for piece in pieces for i in nanosecond_columns(table, piece.tail)}
-        nanoseconds = tuple(sorted(found & set(request.with_nanosecond_texts)))
+        in_files = {i for piece in pieces for i in nanosecond_columns(table, piece.tail)}
+        nanoseconds = tuple(sorted(in_files & set(request.with_nanosecond_texts)))
         texts += map(nanosecond_column, nanoseconds)
     if not pieces:
         schema = _schema(table, with_row_id=request.with_row_id, texts=texts)
@@ -121,7 +121,7 @@ def scan(spark: SparkSession, request: ScanRequest) -> Scanned:
     if request.with_file_name:
         columns.append(FILE_NAME)
     gone = delete_files([(place, chosen.deletes) for place, chosen in placed], files)
-    gone = gone.with_changes((one.place, one.file, one.path, one.tail) for one in pieces)
+    gone = gone.with_changes((piece.place, piece.file, piece.path, piece.tail) for piece in pieces)
     read = AcidScan(
         spark, table, request.visible, nanoseconds, tuple(request.known), request.filter_rows,
         whole=gone.count_bitmap_words(files, request.broadcast_words) <= request.broadcast_words,
@@ -134,11 +134,11 @@ def scan(spark: SparkSession, request: ScanRequest) -> Scanned:
 
 
 def _check_orphans(files: Files, parts: Sequence[PartitionFiles]) -> None:
-    found = [
+    orphans = [
         (f"{part.location}/{file.path}", file.length) for part in parts
         for file in part.files.orphans
     ]  # fmt: skip
-    check_orphans([path for path, _ in found], read_footers(files, found))
+    check_orphans([path for path, _ in orphans], read_footers(files, orphans))
 
 
 def _schema(table: Table, *, with_row_id: bool, texts: Sequence[str]) -> str:
@@ -159,14 +159,14 @@ def _output(table: Table, with_row_id: bool, texts: Sequence[str]) -> list[str]:
 
 def _pieces(files: Files, files_by_place: Sequence[tuple[Place, FilesToRead]]) -> list[_Piece]:
     """Every data file that has rows."""
-    found = [
+    data_files = [
         (place, file, f"{place.location}/{file.path}")
         for place, chosen in files_by_place
         for file in chosen.data
     ]
-    tails = read_footers(files, [(path, file.length) for _, file, path in found])
+    tails = read_footers(files, [(path, file.length) for _, file, path in data_files])
     pieces = []
-    for place, file, path in found:
+    for place, file, path in data_files:
         tail = tails[path]
         check_file(path, file, tail)
         if tail.rows:
@@ -179,8 +179,8 @@ def _tasks(read: AcidScan, pieces: Sequence[_Piece]) -> dict[str, int] | None:
     if len({layout(read, piece.tail) for piece in pieces}) > 1:
         return None
     files = (
-        (one.path, one.file.length, one.place.number, _writer_of(one.file, one.tail))
-        for one in pieces
+        (piece.path, piece.file.length, piece.place.number, _writer_of(piece.file, piece.tail))
+        for piece in pieces
     )
     return tasks_by_path(files, read.spark.sparkContext.defaultParallelism)
 

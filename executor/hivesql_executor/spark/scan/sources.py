@@ -34,7 +34,7 @@ _views = threading.Lock()
 
 
 def read(
-    wanted: Scan,
+    table_scan: Scan,
     txn: Transaction,
     runtime: Runtime,
     *,
@@ -45,30 +45,32 @@ def read(
 
     ``parts`` are the snapshot's files where they have been listed already.
     """
-    table, spark = wanted.table, runtime.spark()
+    table, spark = table_scan.table, runtime.spark()
     if table.is_frame:
         return _read_files(table, runtime) if table.location else runtime.frames[table.name]
     files = runtime.files(table.location)
     if not table.is_transactional:
-        found = plain_files(table, wanted.partitions, runtime)
-        return _with_file_name(scan_plain(spark, table, found, files=files), wanted)
-    if wanted.changes is not None:
-        return read_changes(wanted, wanted.changes, txn, runtime)
+        plain_parts = plain_files(table, table_scan.partitions, runtime)
+        return _with_file_name(scan_plain(spark, table, plain_parts, files=files), table_scan)
+    if table_scan.changes is not None:
+        return read_changes(table_scan, table_scan.changes, txn, runtime)
     if parts is None:
-        parts = listed(wanted, txn, runtime)
+        parts = listed(table_scan, txn, runtime)
     if table.is_insert_only:
-        whole = [
+        insert_only_parts = [
             (part.partition, part.location, [(f"{part.location}/{file.path}", file.length)
              for file in part.files.data])
             for part in parts
         ]  # fmt: skip
-        return _with_file_name(scan_plain(spark, table, whole, files=files), wanted)
-    return _scanned(wanted, parts, txn, runtime, with_nanosecond_texts=with_nanosecond_texts).rows
+        return _with_file_name(scan_plain(spark, table, insert_only_parts, files=files), table_scan)
+    return _scanned(
+        table_scan, parts, txn, runtime, with_nanosecond_texts=with_nanosecond_texts
+    ).rows
 
 
-def _with_file_name(rows: DataFrame, wanted: Scan) -> DataFrame:
+def _with_file_name(rows: DataFrame, table_scan: Scan) -> DataFrame:
     """Add the file that each row was read from, where that is wanted."""
-    return rows.selectExpr("*", FILE_NAME) if wanted.with_file_name else rows
+    return rows.selectExpr("*", FILE_NAME) if table_scan.with_file_name else rows
 
 
 def _read_files(table: Table, runtime: Runtime) -> DataFrame:
@@ -77,14 +79,14 @@ def _read_files(table: Table, runtime: Runtime) -> DataFrame:
     path = named_path(table.location, runtime, local=local)
     files = runtime.files(path)
     paths = files_to_load(files, path)
-    for one in paths:
-        check_file(files, one, table)
-    parts = [(None, path, [(one, files.size(one)) for one in paths])]
+    for file_path in paths:
+        check_file(files, file_path, table)
+    parts = [(None, path, [(file_path, files.size(file_path)) for file_path in paths])]
     return scan_plain(runtime.spark(), replace(table, location=path), parts, files=files)
 
 
 def read_target(
-    wanted: Scan,
+    table_scan: Scan,
     txn: Transaction,
     runtime: Runtime,
     *,
@@ -97,8 +99,8 @@ def read_target(
     ``parts`` are the snapshot's files where they have been listed already.
     """
     return _scanned(
-        wanted,
-        listed(wanted, txn, runtime) if parts is None else parts,
+        table_scan,
+        listed(table_scan, txn, runtime) if parts is None else parts,
         txn,
         runtime,
         with_partition_texts=True,
@@ -108,7 +110,7 @@ def read_target(
 
 
 def _scanned(
-    wanted: Scan,
+    table_scan: Scan,
     parts: Sequence[PartitionFiles],
     txn: Transaction,
     runtime: Runtime,
@@ -117,13 +119,13 @@ def _scanned(
     with_nanosecond_texts: Collection[int] = (),
     by_writer: bool = False,
 ) -> Scanned:
-    table = wanted.table
+    table = table_scan.table
     request = ScanRequest(
         table=table,
         parts=parts,
-        visible=_visible(wanted, txn, runtime),
-        with_row_id=wanted.with_row_id,
-        with_file_name=wanted.with_file_name,
+        visible=_visible(table_scan, txn, runtime),
+        with_row_id=table_scan.with_row_id,
+        with_file_name=table_scan.with_file_name,
         files=runtime.files(table.location),
         with_partition_texts=with_partition_texts,
         with_nanosecond_texts=with_nanosecond_texts,
@@ -145,15 +147,15 @@ def _known(table: Table, runtime: Runtime) -> tuple[ColumnStatistics, ...]:
     return runtime.metastore.statistics(table.name).columns
 
 
-def listed(wanted: Scan, txn: Transaction, runtime: Runtime) -> list[PartitionFiles]:
+def listed(table_scan: Scan, txn: Transaction, runtime: Runtime) -> list[PartitionFiles]:
     """Return the files of a transactional table that the transaction's snapshot sees."""
-    return scan_files(wanted, _visible(wanted, txn, runtime), txn.txns, runtime)
+    return scan_files(table_scan, _visible(table_scan, txn, runtime), txn.txns, runtime)
 
 
-def _visible(wanted: Scan, txn: Transaction, runtime: Runtime) -> ValidWriteIdList:
-    if wanted.as_of is not None:
-        return visible_as_of(wanted.as_of, wanted.table.name, txn, runtime)
-    return txn.visible[wanted.table.name]
+def _visible(table_scan: Scan, txn: Transaction, runtime: Runtime) -> ValidWriteIdList:
+    if table_scan.as_of is not None:
+        return visible_as_of(table_scan.as_of, table_scan.table.name, txn, runtime)
+    return txn.visible[table_scan.table.name]
 
 
 @contextmanager
@@ -179,11 +181,11 @@ def rows_of(
     """Give the query's rows, lazily; ``frame_of`` gives those of known sources."""
     spark = runtime.spark()
     register_called(spark, [query.sql])
-    given = frame_of or (lambda source: read(source.scan, txn, runtime))
-    frames = {source.view: given(source) for source in query.sources}
+    frame_of_source = frame_of or (lambda source: read(source.scan, txn, runtime))
+    frames = {source.view: frame_of_source(source) for source in query.sources}
     with as_user_errors():
-        found = query_over(spark, query.sql, frames) if frames else spark.sql(query.sql)
-        return with_grand_totals(found, query.sql)
+        rows = query_over(spark, query.sql, frames) if frames else spark.sql(query.sql)
+        return with_grand_totals(rows, query.sql)
 
 
 @contextmanager

@@ -27,7 +27,9 @@ from hivesql_planner.relations import CHANGE_COLUMNS, Changes, Scan
 _KIND, _WRITE = (column.name for column in CHANGE_COLUMNS)
 
 
-def read_changes(wanted: Scan, changes: Changes, txn: Transaction, runtime: Runtime) -> DataFrame:
+def read_changes(
+    table_scan: Scan, changes: Changes, txn: Transaction, runtime: Runtime
+) -> DataFrame:
     """Return the table's columns, what happened, and the write that did it.
 
     A row that a write deleted while it inserted one of the same key is the ``update_preimage`` of
@@ -35,11 +37,11 @@ def read_changes(wanted: Scan, changes: Changes, txn: Transaction, runtime: Runt
     deleted as many rows there as it inserted has updated them. DataError 10327 when a compaction
     has merged the events, NotSupported when the table was overwritten in between.
     """
-    table, spark = wanted.table, runtime.spark()
+    table, spark = table_scan.table, runtime.spark()
     now = txn.visible[table.name]
     high = now.high_watermark if changes.high is None else changes.high
     then = after_write(now, high)
-    parts = _parts(wanted, changes.low, then, txn, runtime)
+    parts = _parts(table_scan, changes.low, then, txn, runtime)
     rows = _rows(spark, table, parts, then, runtime)
     low = f.lit(changes.low)
     born = rows.where(f.col("row__id.writeid").between(low, f.lit(high)))
@@ -74,11 +76,11 @@ def _with_updates(happened: DataFrame, table: Table, key: Sequence[str]) -> Data
 
 
 def _parts(
-    wanted: Scan, low: int, then: ValidWriteIdList, txn: Transaction, runtime: Runtime
+    table_scan: Scan, low: int, then: ValidWriteIdList, txn: Transaction, runtime: Runtime
 ) -> list[PartitionFiles]:
-    table, files = wanted.table, runtime.files(wanted.table.location)
+    table, files = table_scan.table, runtime.files(table_scan.table.location)
     parts = []
-    for partition, location in table_roots(table, wanted.partitions):
+    for partition, location in table_roots(table, table_scan.partitions):
         state = acid_state(files, location, then, txn.txns)
         check_versions(files, location, state)
         require_history(table.name, location, state, then, files, runtime)
@@ -97,13 +99,13 @@ def _rows(
 ) -> DataFrame:
     """Every row that was there at some time, with its id and the texts of its partition."""
     files = runtime.files(table.location)
-    found = [
+    inserts = [
         (f"{part.location}/{file.path}", file.length)
         for part in parts
         for file in part.files.data
         if file.original is None
     ]
-    if any(map(holds_changes, read_footers(files, found).values())):
+    if any(map(holds_changes, read_footers(files, inserts).values())):
         raise NotSupported(f"changes of {table.name}, whose deltas are of ACID version 1")
     request = ScanRequest(
         table=table,
@@ -123,11 +125,11 @@ def _deletes(
     then: ValidWriteIdList,
     runtime: Runtime,
 ) -> DataFrame | None:
-    found = [
+    delete_files = [
         (f"{part.location}/{file.path}", file.length) for part in parts
         for file in part.files.deletes
     ]  # fmt: skip
-    tails = read_footers(runtime.files(table.location), found)
+    tails = read_footers(runtime.files(table.location), delete_files)
     for path, tail in tails.items():
         check_deletes(path, tail)
     return delete_events(spark, table, parts, tails, visible=then)

@@ -45,7 +45,7 @@ def shared_out(sizes: Mapping[_Key, int], cores: int) -> dict[_Key, int] | None:
     count = max(1, min(len(sizes), cores, -(-total // _LITTLE)), -(-total // (_MUCH // 8)))
     loads = [(0, task) for task in range(count)]
     tasks = {}
-    for key in sorted(sizes, key=lambda one: -sizes[one]):
+    for key in sorted(sizes, key=lambda key: -sizes[key]):
         load, task = heapq.heappop(loads)
         tasks[key] = task
         heapq.heappush(loads, (load + sizes[key], task))

@@ -61,7 +61,7 @@ def file_problems(
     # A row may be deleted twice, but it exists once.
     unsorted = (before > key) | ((before == key) & ~f.col("deletes"))
     stripe = f.size(f.filter("ends", lambda end: end < key))
-    told = rows.select(
+    ends = rows.select(
         "number",
         f.when(f.size("ends") > 0, stripe).alias("stripe"),
         key.alias("key"),
@@ -70,7 +70,7 @@ def file_problems(
         "ends",
         "sizes",
     )
-    stripes = told.groupBy("number", "stripe").agg(
+    stripes = ends.groupBy("number", "stripe").agg(
         f.count_if("unsorted").alias("unsorted"),
         f.count_if("foreign").alias("foreign"),
         f.count("*").alias("rows"),
@@ -89,11 +89,11 @@ def file_problems(
         )
         .where("unsorted > 0 or foreign > 0 or astray")
     )
-    found = counted.orderBy("number").limit(MOST + 1).collect()
-    for row in found[:MOST]:
+    rows_with_problems = counted.orderBy("number").limit(MOST + 1).collect()
+    for row in rows_with_problems[:MOST]:
         path = files[row["number"]].path
         yield from ((path, problem) for problem in _problems(row))
-    if len(found) > MOST:
+    if len(rows_with_problems) > MOST:
         yield table.location, f"more files than these {MOST} have rows that do not fit"
 
 
@@ -118,15 +118,15 @@ def missing_rows(
         .agg(f.count("*").alias("rows"), (f.max(KEYS[2]) + 1).alias("numbered"))
         .where("rows < numbered")
     )
-    found = counted.orderBy("place", *KEYS[:2]).limit(MOST + 1).collect()
-    for row in found[:MOST]:
+    gaps = counted.orderBy("place", *KEYS[:2]).limit(MOST + 1).collect()
+    for row in gaps[:MOST]:
         gone = row["numbered"] - row["rows"]
         yield (
             row["place"],
             f"{gone} of the {row['numbered']} rows are missing that write {row[KEYS[0]]} "
             f"numbered under {row[KEYS[1]]}",
         )
-    if len(found) > MOST:
+    if len(gaps) > MOST:
         yield table.location, "more rows of deltas are missing"
 
 
@@ -135,8 +135,8 @@ def _events(spark: SparkSession, table: Table, files: Sequence[KeyedFile]) -> Da
     frames = []
     for names, numbers in files_by_names(files).items():
         schema, where = event_read(names, [column.type.spark for column in table.columns])
-        found = [(files[number].path, files[number].length, number) for number in numbers]
-        events = read_listed(spark, schema, found, {}).where(where)
+        listed = [(files[number].path, files[number].length, number) for number in numbers]
+        events = read_listed(spark, schema, listed, {}).where(where)
         frames.append(
             events.select(
                 *KEYS,
@@ -156,5 +156,5 @@ def _events(spark: SparkSession, table: Table, files: Sequence[KeyedFile]) -> Da
                           for file in files], _ENDS),
         "sizes": pa.array([file.tail.stripe_rows for file in files], pa.list_(pa.int64())),
     })  # fmt: skip
-    known = frame_of(about, spark).hint("broadcast")
-    return reduce(DataFrame.unionByName, frames).join(known, "number")
+    file_values = frame_of(about, spark).hint("broadcast")
+    return reduce(DataFrame.unionByName, frames).join(file_values, "number")

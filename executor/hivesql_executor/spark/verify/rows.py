@@ -21,8 +21,8 @@ from hivesql_planner.model.table import Table
 
 def repeated_ids(ids: DataFrame) -> Iterator[str]:
     """Row ids that more than one row has."""
-    found = ids.groupBy(*ids.columns).count().where("count > 1")
-    rows = found.limit(MOST + 1).collect()
+    repeated = ids.groupBy(*ids.columns).count().where("count > 1")
+    rows = repeated.limit(MOST + 1).collect()
     for row in rows[:MOST]:
         yield f"{_shown(row)}: {row['count']} rows have this row id"
     if len(rows) > MOST:
@@ -32,9 +32,11 @@ def repeated_ids(ids: DataFrame) -> Iterator[str]:
 def unmatched_deletes(ids: DataFrame, events: DataFrame) -> Iterator[str]:
     """Delete events whose row is not there."""
     names = [name for name in ids.columns if name != ROW_ID]
-    left, right = events.select(*ids.columns).alias("e"), ids.alias("i")
+    events_named, right = events.select(*ids.columns).alias("e"), ids.alias("i")
     same = [f.col(f"e.{name}") == f.col(f"i.{name}") for name in (ROW_ID, *names)]
-    missing = left.join(right, reduce(lambda one, other: one & other, same), "left_anti")
+    missing = events_named.join(
+        right, reduce(lambda condition, other: condition & other, same), "left_anti"
+    )
     rows = missing.limit(MOST + 1).collect()
     for row in rows[:MOST]:
         yield f"{_shown(row)}: a delete event of a row that is not there"
@@ -97,5 +99,5 @@ def row_counts(
     )
     rows = scan(spark, request).rows
     texts = text_columns(table)
-    found = rows.groupBy(*texts).count().collect()
-    return {tuple(row[text] for text in texts): row["count"] for row in found}
+    counted = rows.groupBy(*texts).count().collect()
+    return {tuple(row[text] for text in texts): row["count"] for row in counted}

@@ -43,8 +43,8 @@ def changed_rows(change: Change, join: Joined, texts: Texts) -> DataFrame:
         joined = _refuse_double_matches(change, joined)
     chosen = _chosen(change, nanoseconds)
     if not others:
-        ((taken, row),) = chosen
-        rows = joined if taken is None else joined.where(taken)
+        ((condition, row),) = chosen
+        rows = joined if condition is None else joined.where(condition)
         return enforce_check(rows.select(*row), change.check)
     return enforce_check(joined.select(f.inline(_row_of_branch(chosen))), change.check)
 
@@ -112,9 +112,9 @@ def cardinality_violation(error: Exception) -> CardinalityViolation | None:
     start = text.find(_CARDINALITY)
     if start < 0:
         return None
-    found = text[start : text.find("]", start) + 1]
+    row_id = text[start : text.find("]", start) + 1]
     return CardinalityViolation(
-        f"{found}: two source rows match one target row (row id and partition shown). "
+        f"{row_id}: two source rows match one target row (row id and partition shown). "
         "Make the source unique on the ON condition; nothing was changed"
     )
 
@@ -126,14 +126,14 @@ _Chosen = Sequence[tuple[Column | None, _Row]]
 
 def _row_of_branch(chosen: _Chosen) -> Column:
     """Make an array of what the first branch that takes a joined row makes of it; NULL if none."""
-    ((taken, row), *others) = chosen
-    assert taken is not None
-    found = f.when(taken, f.array(f.struct(*row)))
-    for taken, row in others:
-        assert taken is not None
+    ((condition, row), *others) = chosen
+    assert condition is not None
+    chain = f.when(condition, f.array(f.struct(*row)))
+    for condition, row in others:
+        assert condition is not None
         # CASE takes the next WHEN when a condition is NULL: an unknown condition is not true.
-        found = found.when(taken, f.array(f.struct(*row)))
-    return found
+        chain = chain.when(condition, f.array(f.struct(*row)))
+    return chain
 
 
 def _chosen(change: Change, nanoseconds: Sequence[Column | None]) -> _Chosen:
@@ -147,8 +147,8 @@ def _taken(change: Change, branch: ChangeBranch) -> Column | None:
     if change.source is None and branch.condition is None:
         return None
     unknown = "is not null" if branch.when is When.MATCHED else "is null"
-    taken = f.expr(f"`{change.target_alias}`.row__id {unknown}")
-    return taken & f.expr(branch.condition.sql) if branch.condition else taken
+    matches = f.expr(f"`{change.target_alias}`.row__id {unknown}")
+    return matches & f.expr(branch.condition.sql) if branch.condition else matches
 
 
 def _changed_row(
@@ -157,8 +157,8 @@ def _changed_row(
     """Return a number for the branch, the old row's id, the new row, and where it is."""
     table = change.target.table
     if branch.when is When.MATCHED:
-        row_id, found = _old_row(change)
-        texts = [f.expr(text) for text in found]
+        row_id, old_texts = _old_row(change)
+        texts = [f.expr(text) for text in old_texts]
     else:
         row_id = f"cast(null as {ROW_ID_TYPE})"
         values = branch.values[len(table.columns) :]

@@ -90,8 +90,8 @@ def _plan(
         "spark version": spark.version,
         "write id": write_id,
         "writes": [
-            {"statement": one.statement_id, "deletes": one.kind is WriteKind.DELETE_DELTA}
-            for one in writes
+            {"statement": write.statement_id, "deletes": write.kind is WriteKind.DELETE_DELTA}
+            for write in writes
         ],
         **{name: -1 if at is None else at for name, at in ordinals.items()},
     }

@@ -42,13 +42,13 @@ def compute_source(
     # Conditions with subqueries name views that are not there yet.
     on = change.on.sql if change.on and not change.queries else None
     named = target._jdf.alias(change.target_alias), source._jdf.alias(change.source_alias)
-    found: Any = gateway(spark).settle(*named, on, most_keys)
-    if found is None:
+    settled: Any = gateway(spark).settle(*named, on, most_keys)
+    if settled is None:
         yield Joined(target, source)
         return
     try:
         yield Joined(
-            DataFrame(found.target(), spark), DataFrame(found.rows(), spark), found.isNarrow()
+            DataFrame(settled.target(), spark), DataFrame(settled.rows(), spark), settled.isNarrow()
         )
     finally:
-        found.close()
+        settled.close()

@@ -44,8 +44,8 @@ def _is_worth_it(rows: DataFrame, keys: Sequence[str], threshold: int) -> bool:
     if threshold == ALWAYS or not set(_names(plan)) <= _SOON_READ:
         return True
     most = threshold or _FEW
-    found = rows.select(*keys).limit(max(_SAMPLE, 4 * most)).collect()
-    return len(set(found)) > most
+    sample = rows.select(*keys).limit(max(_SAMPLE, 4 * most)).collect()
+    return len(set(sample)) > most
 
 
 def _is_arranged(plan: Any) -> bool:

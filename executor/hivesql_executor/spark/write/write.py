@@ -62,7 +62,7 @@ def stage_insert(
     files: Files,
     *,
     check: Expr | None = None,
-    known: Sequence[HiveType] = (),
+    source_types: Sequence[HiveType] = (),
     nanoseconds: Sequence[int] = (),
     gathering: int = NEVER,
 ) -> StagedRows:
@@ -83,17 +83,17 @@ def stage_insert(
         *(types[name] for name in dynamic_partition),
     ]
     sources = [HiveType.parse(field.dataType.simpleString()) for field in named.schema.fields]
-    for i, kind in enumerate(known):
+    for i, kind in enumerate(source_types):
         if kind.holds(Kind.INSTANT, *SIZED_TEXTS):
             # Spark knows no such types.
             sources[i] = kind
-    given = [
+    converted_values = [
         converted(f"c{i}", source, kind)
         for i, (source, kind) in enumerate(zip(sources, kinds, strict=False))
     ]
     values = [
         written_value(value, column.type, table.format).alias(column.name)
-        for value, column in zip(given, table.columns, strict=False)
+        for value, column in zip(converted_values, table.columns, strict=False)
     ]
     if check is not None:
         compared = (
@@ -105,7 +105,7 @@ def stage_insert(
         )
     parts = [
         partition_text(value, types[name])
-        for value, name in zip(given[len(values) :], dynamic_partition, strict=True)
+        for value, name in zip(converted_values[len(values) :], dynamic_partition, strict=True)
     ]
     if table.is_full_acid:
         texts = _nanosecond_texts(rows, table, nanoseconds)
@@ -164,8 +164,8 @@ def _nanosecond_texts(rows: DataFrame, table: Table, nanoseconds: Sequence[int])
     for place, i in enumerate(nanoseconds):
         if i >= len(table.columns) or table.columns[i].name in table.bucket_columns:
             continue
-        column, given = table.columns[i], rows.schema[i].dataType.simpleString()
-        if given.lower() == column.type.spark:
+        column, stored_type = table.columns[i], rows.schema[i].dataType.simpleString()
+        if stored_type.lower() == column.type.spark:
             text = f.col(f"c{first + place}").cast(as_text(column.type).spark)
             texts.append(text.alias(column.name))
     return f.struct(*texts) if texts else None
@@ -238,7 +238,10 @@ def write_change(
     stored = changed
     if any(column.type.holds(*SIZED_TEXTS) for column in table.columns):
         stored = changed.withColumn("row", stored_row(table, "row"))
-    deletes = [any(writes[i].kind is WriteKind.DELETE_DELTA for i in one) for one in branches]
+    deletes = [
+        any(writes[i].kind is WriteKind.DELETE_DELTA for i in branch_writes)
+        for branch_writes in branches
+    ]
     n = f"{_OLD_WRITER} as n"
     # Without branches nobody tells whether there are new rows.
     if not (deletes and all(deletes)):
@@ -286,12 +289,12 @@ def shuffled_to(rows: DataFrame, count: int, number: str) -> DataFrame:
 @lru_cache(16)
 def _numbers_by_hash(count: int) -> tuple[int, ...]:
     """Return numbers (int) by the partition, of so many, that Spark shuffles them to."""
-    found: dict[int, int] = {}
+    number_of: dict[int, int] = {}
     number = 0
-    while len(found) < count:
-        found.setdefault(_spark_hash(number) % count, number)
+    while len(number_of) < count:
+        number_of.setdefault(_spark_hash(number) % count, number)
         number += 1
-    return tuple(found[place] for place in range(count))
+    return tuple(number_of[place] for place in range(count))
 
 
 def _spark_hash(number: int) -> int:
