@@ -34,9 +34,11 @@ class HiveSqlError(Exception):
     code: int | None = None
     retryable: bool = False
 
-    def __init__(self, message: str, *, code: int | None = None) -> None:
+    def __init__(self, message: str, *, code: int | None = None, about: str | None = None) -> None:
+        """Say what failed; ``about`` is the column's name in the statement that it is about."""
         super().__init__(message)
         self.message = message
+        self.about = about
         if code is not None:
             self.code = code
         self.file: str | None = None

@@ -143,6 +143,7 @@ def _check_default(one: Constraint, table: Table, source: Type) -> None:
             f"Please make sure that the type is compatible with column type: {type_}, "
             f"CAST({one.text} AS {type_}) for example",
             code=10326,
+            about=one.columns[0],
         )
     if len(one.text) > _LONGEST_TEXT:
         raise SemanticError(

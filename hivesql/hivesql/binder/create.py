@@ -115,7 +115,7 @@ def _described(body: CreateTableBody, binding: Binding, name: TableName) -> Tabl
     for column in both:
         if column.text in {one.text for one in columns}:
             error = SemanticError(f"Column repeated in partitioning columns: {column.text}",
-                                  code=10035)  # fmt: skip
+                                  code=10035, about=column.text)  # fmt: skip
             binding.fail(error, start)
     check_distinct(both, binding)
     if body.query is None:

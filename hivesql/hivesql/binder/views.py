@@ -43,7 +43,9 @@ def check_distinct(names: Iterable[Name], binding: Binding) -> None:
     seen: set[str] = set()
     for name in names:
         if name.text in seen:
-            error = SemanticError(f"Duplicate column name: {name.text}", code=10036)
+            error = SemanticError(
+                f"Duplicate column name: {name.text}", code=10036, about=name.text
+            )
             binding.fail(error, name.start)
         seen.add(name.text)
 

@@ -108,10 +108,25 @@ class TableRef:
 def at(
     error: HiveSqlError, text: StatementText, start: int, end: int | None = None
 ) -> HiveSqlError:
-    """Place an error in the script; without an end, at the name that starts there."""
+    """Place an error in the script; without an end, at the name that starts there.
+
+    What is about a column is placed where a statement that starts there names it last.
+    """
+    if error.about is not None:
+        start, end = _last_name(text, error.about, start), None
     if end is None:
         end = _end_of_name(text.text, start)
     return error.at(text.file, *text.place(start), text.end_place(max(start + 1, end)))
+
+
+def _last_name(text: StatementText, name: str, start: int) -> int:
+    """Return the offset of the last token of that name from ``start`` on, else ``start``."""
+    places = (
+        token.start
+        for token in tokenize(text)
+        if token.start > start and token.is_name and token.value.lower() == name
+    )
+    return max(places, default=start)
 
 
 def _end_of_name(sql: str, start: int) -> int:

@@ -49,7 +49,7 @@ def check_reference(new: Constraint, table: Table, parent: Table) -> None:
     theirs = {column.name: column.type for column in parent.columns}
     for name in new.parent_columns:
         if name not in theirs:
-            raise SemanticError(f"Parent column not found: {name}", code=40000)
+            raise SemanticError(f"Parent column not found: {name}", code=40000, about=name)
     keys = [
         tuple((name, theirs[name]) for name in one.columns)
         for one in parent.constraints
@@ -120,7 +120,7 @@ def _check(table: Table, new: Constraint, others: list[Constraint]) -> None:
     for name in new.columns:
         if name not in (*table.column_names, *table.partition_names):
             whose = "Child" if new.kind == "foreign key" else "Parent"
-            raise SemanticError(f"{whose} column not found: {name}", code=40000)
+            raise SemanticError(f"{whose} column not found: {name}", code=40000, about=name)
     if new.name and any(new.name == other.name for other in others):
         name = f"{table.name}.{new.name}"
         raise SemanticError(f"Constraint name already exists: {name}", code=40000)

@@ -64,7 +64,9 @@ def check_column_name(name: str, *, in_partition: bool = False) -> None:
     """Refuse what cannot name a column of a table."""
     if name in _VIRTUAL:
         raise SemanticError(
-            f"Invalid column name {name}: it is a virtual column of every table", code=10328
+            f"Invalid column name {name}: it is a virtual column of every table",
+            code=10328,
+            about=name,
         )
     if not name or "`" in name or not name.isprintable():
         raise NotSupported(f"the column name {name!r} (back quotes and control characters)")
@@ -121,6 +123,7 @@ def _check_columns(table: Table, before: Table | None) -> None:
                 "Partition column must be of primitive type. "
                 f"Found {column.name} of type: {column.type}",
                 code=10126,
+                about=column.name,
             )
 
 

@@ -44,9 +44,9 @@ def check_skew(skew: Skew, names: Sequence[str]) -> None:
     """Raise SemanticError where Hive refuses it for a table with columns of these names."""
     for i, name in enumerate(skew.columns):
         if name in skew.columns[:i]:
-            raise SemanticError(f"Duplicate skewed column name: {name}", code=10202)
+            raise SemanticError(f"Duplicate skewed column name: {name}", code=10202, about=name)
         if name not in names:
-            raise SemanticError(f"Invalid skewed column name: {name}", code=10203)
+            raise SemanticError(f"Invalid skewed column name: {name}", code=10203, about=name)
     for values in skew.values:
         if len(values) != len(skew.columns):
             raise SemanticError(

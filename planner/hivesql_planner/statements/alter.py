@@ -253,10 +253,13 @@ def _check_new_names(table: Table, columns: tuple[Column, ...]) -> None:
     seen: set[str] = set()
     for column in columns:
         if column.name in seen:
-            raise SemanticError(f"Duplicate column name: {column.name}", code=10036)
+            raise SemanticError(
+                f"Duplicate column name: {column.name}", code=10036, about=column.name
+            )
         if column.name in table.partition_names:
             raise SemanticError(
-                f"Partition column name {column.name} conflicts with table columns."
+                f"Partition column name {column.name} conflicts with table columns.",
+                about=column.name,
             )
         seen.add(column.name)
 
@@ -272,7 +275,7 @@ def _check_layout_columns(table: Table, columns: tuple[Column, ...]) -> None:
     names = {column.name for column in columns}
     for name in (*table.bucket_columns, *table.sort_columns):
         if name not in names:
-            raise SemanticError(f"Invalid column reference {name}", code=10002)
+            raise SemanticError(f"Invalid column reference {name}", code=10002, about=name)
 
 
 def _replace_columns(table: Table, columns: tuple[Column, ...], *, any_type: bool) -> Table:
@@ -304,15 +307,20 @@ def _check_type(table: Table, old: Column, new: Column, *, any_type: bool) -> No
             f"{table.name} in their respective positions: {new.name} "
             f"({old.type} to {new.type})",
             code=40013,
+            about=new.name,
         )
 
 
 def _change_column(table: Table, change: ChangeColumn, *, any_type: bool) -> Table:
     names = table.column_names
     if change.column.name != change.name and change.column.name in names:
-        raise SemanticError(f"Duplicate column name: {change.column.name}", code=10036)
+        raise SemanticError(
+            f"Duplicate column name: {change.column.name}", code=10036, about=change.column.name
+        )
     if change.name not in names:
-        raise SemanticError(f"Invalid column reference {change.name}", code=10002)
+        raise SemanticError(
+            f"Invalid column reference {change.name}", code=10002, about=change.name
+        )
     at = names.index(change.name)
     old = table.columns[at]
     new = change.column if change.column.comment is not None else replace(
@@ -325,7 +333,9 @@ def _change_column(table: Table, change: ChangeColumn, *, any_type: bool) -> Tab
     elif change.after is not None:
         others = [column.name for column in rest]
         if change.after not in others:
-            raise SemanticError(f"Invalid column reference {change.after}", code=10002)
+            raise SemanticError(
+                f"Invalid column reference {change.after}", code=10002, about=change.after
+            )
         target = others.index(change.after) + 1
     columns = (*rest[:target], new, *rest[target:])
     _check_new_names(table, columns)
@@ -362,7 +372,9 @@ def _renamed_everywhere(table: Table, old: str, new: str) -> Table:
 
 def _change_partition_column(table: Table, column: Column) -> Table:
     if column.name not in table.partition_names:
-        raise SemanticError(f"Invalid column reference {column.name}", code=10002)
+        raise SemanticError(
+            f"Invalid column reference {column.name}", code=10002, about=column.name
+        )
     columns = tuple(
         replace(old, type=column.type, comment=column.comment or old.comment)
         if old.name == column.name
@@ -403,7 +415,7 @@ def _change_serde(table: Table, change: ChangeSerde) -> Table:
 def _change_buckets(table: Table, change: ChangeBuckets) -> Table:
     for name in (*change.columns, *change.sort_columns):
         if name not in table.column_names:
-            raise SemanticError(f"Invalid column reference {name}", code=10002)
+            raise SemanticError(f"Invalid column reference {name}", code=10002, about=name)
     if change.columns:
         _check_count(change.count)
     if change.sort_columns and table.is_full_acid:
