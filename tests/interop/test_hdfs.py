@@ -12,6 +12,7 @@ import pytest
 import hivesql
 from end_to_end.answers import rows
 from hivesql_executor.files.hadoop import HadoopFiles
+from hivesql_planner.errors import HiveSqlError
 from minidfs import hdfs_cluster
 
 if TYPE_CHECKING:
@@ -47,6 +48,39 @@ def hdfs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URI of a cluster of one name node and one data node."""
     with hdfs_cluster(tmp_path_factory.mktemp("hdfs")) as uri:
         yield uri
+
+
+def test_refusals_of_hdfs_say_what_to_do(hdfs: str, spark: SparkSession, tmp_path: Path) -> None:
+    """Those of the driver's calls and of tasks; what it refused leaves nothing."""
+    long, jvm = "x" * 300, spark._jvm
+    assert jvm is not None
+    path = jvm.org.apache.hadoop.fs.Path(f"{hdfs}/refusals")
+    system = path.getFileSystem(spark._jsc.hadoopConfiguration())  # type: ignore[attr-defined]
+    safe_mode = jvm.org.apache.hadoop.fs.SafeModeAction
+    insert = f"INSERT INTO t SELECT 1, concat('{long}', rand())"
+    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", f"{hdfs}/refusals", spark=spark) as session:
+        session.sql("CREATE TABLE t (id int) PARTITIONED BY (p string) STORED AS ORC "
+                    "TBLPROPERTIES ('transactional'='true')")  # fmt: skip
+        for statement in (f"CREATE TABLE u (a int) LOCATION '{hdfs}/{long}'", insert):
+            with pytest.raises(HiveSqlError, match=r"Use (a )?shorter"):
+                session.sql(statement)
+        system.setSafeMode(safe_mode.ENTER)
+        for statement in ("CREATE TABLE u (a int)", "INSERT INTO t VALUES (1, 'p')"):
+            with pytest.raises(HiveSqlError, match="Wait until the name node") as refusal:
+                session.sql(statement)
+            assert refusal.value.retryable
+        system.setSafeMode(safe_mode.LEAVE)
+        system.setQuota(path, system.getContentSummary(path).getFileCount() + 4, 1 << 40)
+        with pytest.raises(HiveSqlError, match="Make room in the directory's quota of names"):
+            session.sql(
+                "INSERT INTO t SELECT i, i FROM (SELECT stack(20, "
+                f"{', '.join(map(str, range(20)))}) AS i) q"
+            )
+        system.setQuota(path, 1 << 40, 1 << 40)
+        assert session.sql("SHOW TABLES").rows[0][0] == "t"
+        assert rows(session, "SELECT * FROM t") == []
+        session.sql("INSERT INTO t VALUES (1, 'p')")
+        assert [str(problem) for problem in session.check("t")] == []
 
 
 def test_hdfs_holds_what_a_local_disk_holds(hdfs: str, spark: SparkSession, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from hivesql_executor.files.refusals import refusal_of
 from hivesql_executor.jvm import new_object
 from hivesql_planner.acid.layout import HIDDEN_STARTS, MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
@@ -35,6 +36,8 @@ def _reaching(ask: Callable[..., T]) -> Callable[..., T]:
         try:
             return ask(files, path, *arguments)
         except _FAILURES as error:
+            if (refusal := refusal_of(str(error))) is not None:
+                raise refusal from error
             raise ExecutionError(
                 f"{path} cannot be reached: {_reason(error)}. Check the place, and the settings of "
                 "its file system",

@@ -8,6 +8,7 @@ from urllib.parse import unquote
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
+from hivesql_executor.files.refusals import refusal_of
 from hivesql_executor.spark.session import STACK_OPTION
 from hivesql_executor.spark.write.change import cardinality_violation
 from hivesql_executor.spark.write.constraints import constraint_violation
@@ -51,6 +52,8 @@ def translate_spark_error(error: Exception) -> HiveSqlError | None:
             f"the partition value {value[:60]}… would make a directory with a name of more than "
             f"{LONGEST_FILE_NAME} bytes (its characters are escaped). Use a shorter value"
         )
+    if (refusal := refusal_of(str(error))) is not None:
+        return refusal
     file = unreadable(error)
     if file is not None:
         path, why = file
