@@ -67,11 +67,7 @@ def test_tests_mirror_the_folders_of_the_packages() -> None:
         for folder in {path.parent for path in top.rglob("*.py")} - {top}:
             assert folder.name in known, f"{name(folder)}: the package has nothing of this name"
     folders = {one.parent for one in tests.rglob("test_*.py")} - {tests}
-    assert [
-        name(one)
-        for one in folders
-        if one.name != "interop" and len(list(one.glob("*.py"))) > MOST_FILES
-    ] == []
+    assert [name(one) for one in folders if len(list(one.glob("*.py"))) > MOST_FILES] == []
 
 
 @pytest.mark.parametrize("path", [path for path in SOURCES if "tests" not in path.parts], ids=name)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.hive, pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(1800)]
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 WRITERS = ("tests/end_to_end", "tests/repl/test_cli.py")
 # These tests damage files to see the error, or leave a writer's delta open.
 LEFT_OUT = (

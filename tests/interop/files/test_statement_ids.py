@@ -14,9 +14,9 @@ import pyorc
 import pytest
 
 import hivesql
+from interop.files.test_golden import GOLDEN, last_selects
+from interop.files.test_ours_in_hive import unmatched
 from interop.ours import Warehouse, listing, open_warehouse, without_attempt
-from interop.test_golden import GOLDEN, last_selects
-from interop.test_ours_in_hive import unmatched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,7 +13,7 @@ from interop.compare import agrees
 
 pytestmark = pytest.mark.hive
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parents[2] / "golden"
 ABORTED = {"k_aborted": (2, 3)}
 SELECT = re.compile(r"select row__id, .* from (\w+)$")
 # The first has no row ids, the second keys and binaries that Hive's SQL does not print as JSON.
