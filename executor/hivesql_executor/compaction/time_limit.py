@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 
 _KEY = "hive.compactor.worker.timeout"
 _AGAIN = 1.0
+_DESCRIPTION = "spark.job.description"
+
+
+def job_name(compaction: Compaction) -> str:
+    """Name a compaction's jobs as Hive does: ``host-12-compactor-db.table.partition``."""
+    parts = [str(compaction.table), *([compaction.partition] if compaction.partition else [])]
+    return f"{compaction.worker_id or 'inline'}-compactor-{'.'.join(parts)}"
 
 
 @contextmanager
@@ -49,6 +56,8 @@ class _Watch:
     _done: threading.Event = field(default_factory=threading.Event)
     _started: list[SparkSession] = field(default_factory=list)
     _thread: threading.Thread | None = None
+    _description: str | None = None
+    """What the thread's jobs were called before."""
 
     @property
     def message(self) -> str:
@@ -72,8 +81,11 @@ class _Watch:
         session = self.runtime.spark()
         if not self._started:
             # A tag leaves the job group alone, by which a user's statement is cancelled.
-            session.sparkContext.addJobTag(self._tag)
-            session.sparkContext.setInterruptOnCancel(True)
+            context = session.sparkContext
+            context.addJobTag(self._tag)
+            context.setInterruptOnCancel(True)
+            self._description = context.getLocalProperty(_DESCRIPTION)
+            context.setLocalProperty(_DESCRIPTION, job_name(self.compaction))
             self._started.append(session)
         return session
 
@@ -84,6 +96,10 @@ class _Watch:
             self._thread.join()
         for session in self._started:
             session.sparkContext.removeJobTag(self._tag)
+            session.sparkContext.setLocalProperty(
+                _DESCRIPTION,
+                self._description,  # type: ignore[arg-type]
+            )
 
     def _wait(self, seconds: float) -> None:
         if self._done.wait(seconds):

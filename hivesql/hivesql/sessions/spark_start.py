@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _OWN_CATALOG = "spark_catalog"
 _LOOK_EVERY = 0.1
 CANCELLED = "cancelled; nothing that the statement wrote is visible"
+_SHOWN = 200
+"""So many characters of a statement are shown in the lists of Spark's web pages."""
 _GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
 
 
@@ -204,7 +206,8 @@ class LazySpark:
             if not before:
                 context = session.sparkContext
                 before.update({key: context.getLocalProperty(key) for key in _GROUP})
-                context.setJobGroup(query_id, query_id, interruptOnCancel=True)
+                shown = " ".join(text[:_SHOWN].split())
+                context.setJobGroup(query_id, shown, interruptOnCancel=True)
                 from hivesql_executor.spark.long_texts import as_long_as_it_is
 
                 settings.enter_context(as_long_as_it_is(session, text))

@@ -33,6 +33,13 @@ def files(session: hivesql.Session, table: str) -> list[str]:
     return sorted(str(path.relative_to(home)) for path in found)
 
 
+def job_names(session: hivesql.Session) -> set[str]:
+    """What Spark's web pages call the jobs that it has run."""
+    jobs = session.runtime.spark()._jsc.sc().statusStore().jobsList(None)  # type: ignore[attr-defined]
+    told = [jobs.apply(i).description() for i in range(jobs.size())]
+    return {description.get() for description in told if description.isDefined()}
+
+
 def ids(session: hivesql.Session, table: str) -> list[tuple[Any, ...]]:
     query = (
         f"SELECT row__id.writeid, row__id.bucketid, row__id.rowid, t.* FROM {table} t "
@@ -231,6 +238,10 @@ def test_a_hanging_compaction_is_stopped(
     assert (row[5], "took longer than" in row[12]) == ("failed", True)
     tracker = session.runtime.spark().sparkContext.statusTracker()
     assert tracker.getActiveStageIds() == []
+    assert any(name.endswith("-compactor-default.t") for name in job_names(session))
+    asked = "SELECT  count(*) FROM t WHERE\n abs(id) > 0"
+    session.sql(asked)
+    assert " ".join(asked.split()) in job_names(session)
     assert directories(session, "t") == before
     assert session.runtime.metastore.valid_txns().open == frozenset()
     session.sql("SET hive.compactor.worker.timeout=600s; ALTER TABLE t COMPACT 'major'")
