@@ -26,16 +26,16 @@ from hivesql_planner.plan import InsertBranch
 def shaped(table: Table, branch: InsertBranch, work: Work) -> Table:
     """Return the table with the columns that the query gives, partition columns last."""
     rows = rows_of(branch.query, work.txn, work.runtime)
-    known = [column.type for column in branch.query.columns] or [UNKNOWN] * len(rows.columns)
-    return _shaped(table, rows, known)
+    types = [column.type for column in branch.query.columns] or [UNKNOWN] * len(rows.columns)
+    return _shaped(table, rows, types)
 
 
-def _shaped(table: Table, rows: DataFrame, known: Sequence[HiveType]) -> Table:
-    """``known``: Hive's types where the query tells; Spark has no CHAR and VARCHAR."""
+def _shaped(table: Table, rows: DataFrame, types: Sequence[HiveType]) -> Table:
+    """``types``: Hive's types where the query tells; Spark has no CHAR and VARCHAR."""
     columns = [
         Column(field.name.lower(),
                kind if kind.holds(*SIZED_TEXTS) else hive_type(field.dataType.simpleString()))
-        for field, kind in zip(rows.schema.fields, known, strict=True)
+        for field, kind in zip(rows.schema.fields, types, strict=True)
     ]  # fmt: skip
     for field in rows.schema.fields:
         if field.dataType.simpleString() == "void":
@@ -72,14 +72,14 @@ def _files_for(branch: InsertBranch, work: Work) -> int:
 def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
     """Run the query and stage what it gives; SemanticError 10044 for a wrong number of columns."""
     runtime = work.runtime
-    found = nanosecond_rows_of(branch.query, work.txn, runtime)
-    rows = found.rows
+    nanosecond_rows = nanosecond_rows_of(branch.query, work.txn, runtime)
+    rows = nanosecond_rows.rows
     if not branch.query.sources:
         # Rows that stand in the statement make one file, as in Hive.
         rows = rows.coalesce(1)
-    whole = found.whole if found.nanoseconds else rows
+    with_texts = nanosecond_rows.whole if nanosecond_rows.nanoseconds else rows
     if branch.concatenates:
-        whole = whole.coalesce(_files_for(branch, work))
+        with_texts = with_texts.coalesce(_files_for(branch, work))
     expected = len(table.columns) + len(branch.dynamic_partition)
     if len(rows.columns) != expected:
         raise SemanticError(
@@ -103,11 +103,11 @@ def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
     )
     with as_user_errors():
         return stage_insert(
-            whole,
+            with_texts,
             publication,
             runtime.files(table.location),
             check=branch.check,
             source_types=[column.type for column in branch.query.columns],
-            nanoseconds=found.nanoseconds,
+            nanoseconds=nanosecond_rows.nanoseconds,
             gathering=gathering if branch.query.sources else NEVER,
         )

@@ -50,7 +50,7 @@ def decode_files(
     """Rows of files that come as ``path`` and ``content``; other columns are the same in each row.
 
     ``names``: those of the schema's fields that are in the files, by name without its case.
-    ``wanted``: fields of the reader's schema, whose defaults fill in for what a file lacks.
+    ``reader_fields``: fields of the reader's schema, whose defaults fill in for what a file lacks.
     """
     for batch in batches:
         for file in batch.to_pylist():

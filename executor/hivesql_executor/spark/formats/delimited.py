@@ -107,8 +107,8 @@ def _parsed_map(text: Column, hive_type: HiveType, level: int, lines: _Lines) ->
         )
 
     entries = f.transform(_split(text, form.at(level), form), entry)
-    with_keys = f.filter(entries, lambda entry_: entry_["key"].isNotNull())
-    keys = f.transform(with_keys, lambda entry_: entry_["key"])
+    with_keys = f.filter(entries, lambda pair: pair["key"].isNotNull())
+    keys = f.transform(with_keys, lambda pair: pair["key"])
     # Of a key given twice, Hive takes the first value and Spark the last one.
     twice = f.size(f.array_distinct(keys)) < f.size(keys)
     value = f.map_from_entries(f.when(twice, f.reverse(with_keys)).otherwise(with_keys))

@@ -70,7 +70,7 @@ def stage_insert(
 
     ``rows`` has the data columns in the table's order, then the dynamic partition columns, then the
     texts of the columns ``nanoseconds``. By position, values become of the columns'
-    types as Hive converts them; ``known`` are the rows' types in Hive, empty where Spark's are
+    types as Hive converts them; ``source_types`` are the rows' types in Hive, () where Spark's are
     enough. ``gathering`` is the threshold of ``gathered``.
     Nothing is visible before the transaction commits, which needs ``changes`` of the publication
     where the table is not transactional. Whoever publishes removes the staging directory.
