@@ -32,13 +32,13 @@ def _has_room() -> bool:
 
 
 def _elsewhere(work: Callable[[], T]) -> T:
-    found: list[T] = []
+    results: list[T] = []
     failed: list[BaseException] = []
     context = copy_context()
 
     def carry_out() -> None:
         try:
-            found.append(context.run(work))
+            results.append(context.run(work))
         except BaseException as error:  # noqa: BLE001 - it is raised where the work was asked for
             failed.append(error)
 
@@ -52,4 +52,4 @@ def _elsewhere(work: Callable[[], T]) -> T:
         raise
     if failed:
         raise failed[0]
-    return found[0]
+    return results[0]

@@ -49,8 +49,8 @@ def apply_edits(text: str, spans: Spans, edits: Sequence[Edit], prefix: str = ""
             item[0] if item[1].start == item[1].end else -item[0],
         ),
     )  # fmt: skip
-    made = _Made(text, [edit for _, edit in numbered])
-    return prefix + "\n".join(made.render(span, 0, len(edits), outermost=True) for span in spans)
+    edited = _Made(text, [edit for _, edit in numbered])
+    return prefix + "\n".join(edited.render(span, 0, len(edits), outermost=True) for span in spans)
 
 
 class _Made:
@@ -64,37 +64,37 @@ class _Made:
 
     def render(self, span: Span, low: int, high: int, *, outermost: bool = False) -> str:
         start, end = span
-        pieces, done = [], start
+        pieces, reached = [], start
         i = bisect_left(self.starts, start, low, high)
         while i < high and self.starts[i] <= end:
             edit = self.edits[i]
             i += 1
             at_border = edit.start == edit.end and edit.start in span and not outermost
-            if edit.start < done or edit.end > end or at_border:
+            if edit.start < reached or edit.end > end or at_border:
                 continue
-            pieces += [self.text[done : edit.start], edit.text]
+            pieces += [self.text[reached : edit.start], edit.text]
             for part in edit.parts:
                 pieces.append(part if isinstance(part, str) else self._part(part, i, high))
-            done = edit.end
-        pieces.append(self.text[done:end])
+            reached = edit.end
+        pieces.append(self.text[reached:end])
         if sum(map(len, pieces)) > self.most:
             raise NotSupported("so many functions inside of each other: what Spark would have to "
                                f"read is longer than {self.most:,} characters")  # fmt: skip
         return "".join(pieces)
 
     def _part(self, span: Span, low: int, high: int) -> str:
-        found = self.parts.get((span, low))
-        if found is None:
-            found = with_room(lambda: self.render(span, low, high))
-            self.parts[span, low] = found
-        return found
+        rendered = self.parts.get((span, low))
+        if rendered is None:
+            rendered = with_room(lambda: self.render(span, low, high))
+            self.parts[span, low] = rendered
+        return rendered
 
 
 def filled(template: str, spans: Sequence[str | Span]) -> Iterable[str | Span]:
     """Yield a template's pieces: ``@0`` is a span or text, ``@1*`` that one and all after it."""
-    done = 0
+    reached = 0
     for match in _PIECE.finditer(template):
-        yield template[done : match.start()]
+        yield template[reached : match.start()]
         first = int(match[1] or 0)
         if match[2]:
             for i, span in enumerate(spans[first:]):
@@ -102,5 +102,5 @@ def filled(template: str, spans: Sequence[str | Span]) -> Iterable[str | Span]:
                 yield span
         else:
             yield spans[first]
-        done = match.end()
-    yield template[done:]
+        reached = match.end()
+    yield template[reached:]

@@ -138,16 +138,16 @@ def _sort_key(self: HiveGenerator, node: SortKey) -> str:
 
 
 def _properties(self: HiveGenerator, node: exp.Properties) -> str:
-    pairs = (f"{self.sql(one, 'this')} = {self.sql(one, 'value')}" for one in node.expressions)
+    pairs = (f"{self.sql(prop, 'this')} = {self.sql(prop, 'value')}" for prop in node.expressions)
     return f"({', '.join(pairs)})"
 
 
 def _create_view(self: HiveGenerator, node: exp.Create) -> str:
     """Print CREATE VIEW."""
     schema = node.this if isinstance(node.this, exp.Schema) else None
-    of_kind = {type(one): one for one in node.args["properties"].expressions}
+    of_kind = {type(prop): prop for prop in node.args["properties"].expressions}
     on, comment = of_kind.get(PartitionedOn), of_kind.get(exp.SchemaCommentProperty)
-    pairs = [one for one in node.args["properties"].expressions if type(one) is exp.Property]
+    pairs = [prop for prop in node.args["properties"].expressions if type(prop) is exp.Property]
     parts = (
         "CREATE OR REPLACE VIEW" if node.args["replace"] else "CREATE VIEW",
         "IF NOT EXISTS" if node.args["exists"] else "",
@@ -253,8 +253,8 @@ def _nodes_in(value: Any, text: StatementText, tokens: tuple[Token, ...]) -> Ite
     if isinstance(value, TableRef):
         place = (value.start, value.end)
         words = sqlglot_tokens(text.text, tokens_in(tokens, (place,)))
-        names = [exp.to_identifier(one.text, quoted=text.text[one.start] == "`")
-                 for one in words[::2]]  # fmt: skip
+        names = [exp.to_identifier(word.text, quoted=text.text[word.start] == "`")
+                 for word in words[::2]]  # fmt: skip
         table = exp.Table(this=names[-1], db=names[0] if len(names) > 1 else None)
         table.meta[RANGE] = place
         yield place, table
@@ -262,8 +262,8 @@ def _nodes_in(value: Any, text: StatementText, tokens: tuple[Token, ...]) -> Ite
         node = value.tree.args["from_"].this if value.prefix else value.tree
         yield from _apart(node, value.spans, tokens)
     elif isinstance(value, tuple):
-        for one in value:
-            yield from _nodes_in(one, text, tokens)
+        for item in value:
+            yield from _nodes_in(item, text, tokens)
     elif is_dataclass(value):
         for field in fields(value):
             yield from _nodes_in(getattr(value, field.name), text, tokens)
@@ -283,31 +283,31 @@ def _apart(node: exp.Expr, spans: Spans, tokens: tuple[Token, ...]) -> Iterator[
 
 
 def _outermost(nodes: Iterator[_NodeAt]) -> Iterator[_NodeAt]:
-    done = 0
-    for (start, end), node in sorted(nodes, key=lambda one: (one[0][0], -one[0][1])):
-        if start >= done:
+    reached = 0
+    for (start, end), node in sorted(nodes, key=lambda placed: (placed[0][0], -placed[0][1])):
+        if start >= reached:
             yield (start, end), node
-            done = end
+            reached = end
 
 
 def _parts(tree: Tree, tokens: tuple[Token, ...], nodes: list[_NodeAt]) -> Iterator[exp.Expr]:
     """Yield the words of a statement without its comments, and the nodes in their places."""
-    done, words = 0, ""
-    left = iter(nodes)
-    place, node = next(left, ((len(tree.text.text), 0), None))
+    reached, words = 0, ""
+    upcoming = iter(nodes)
+    place, node = next(upcoming, ((len(tree.text.text), 0), None))
     inside = 0
     for token in tokens[:-1]:
         if token.start < inside:
             continue
-        blank = " " if token.start > done and done else ""
+        blank = " " if token.start > reached and reached else ""
         if node is not None and token.start >= place[0]:
             if words or blank:
                 yield exp.var(words + blank)
             yield node
-            words, done = "", place[1]
+            words, reached = "", place[1]
             inside = place[1]
-            place, node = next(left, ((len(tree.text.text), 0), None))
+            place, node = next(upcoming, ((len(tree.text.text), 0), None))
             continue
-        words, done = f"{words}{blank}{token.text}", token.end
+        words, reached = f"{words}{blank}{token.text}", token.end
     if words:
         yield exp.var(words)

@@ -95,11 +95,11 @@ def _wrong_clauses(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
         elif limit is not None and not _is_number(limit.expression):
             yield select, "expected a whole number after LIMIT"
         if isinstance(select, exp.SetOperation):
-            left = select.this
-            for key in _LAST if isinstance(left, exp.Select) else ():
-                if left.args.get(key):
+            first_operand = select.this
+            for key in _LAST if isinstance(first_operand, exp.Select) else ():
+                if first_operand.args.get(key):
                     message = f"unexpected {key.upper()} before a set operation: write brackets"
-                    yield _first(left.args[key]), message
+                    yield _first(first_operand.args[key]), message
         yield from _in_wrong_order(select)
 
 
@@ -107,13 +107,15 @@ def _in_wrong_order(select: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
     """Clauses that stand behind others that Hive has last."""
     last: tuple[exp.Expr, str] | None = None
     for keys in _ORDER:
-        found = [(_first(select.args[key]), key) for key in keys if select.args.get(key)]
-        for node, key in found:
+        clauses_of_keys = [(_first(select.args[key]), key) for key in keys if select.args.get(key)]
+        for node, key in clauses_of_keys:
             if last is not None and _start(node) < _start(last[0]):
-                clauses = (one.upper().removesuffix("S") for one in (last[1], key))
+                clauses = (clause.upper().removesuffix("S") for clause in (last[1], key))
                 yield last[0], "{} must stand before {}".format(*clauses)
         last = max(
-            [*([last] if last else []), *found], key=lambda one: _start(one[0]), default=None
+            [*([last] if last else []), *clauses_of_keys],
+            key=lambda clause: _start(clause[0]),
+            default=None,
         )
 
 

@@ -29,19 +29,19 @@ def number(text: str) -> tuple[Type, str | None]:
         return (None if suffix else DOUBLE), None
     if "." not in digits and not suffix and int(digits) < 2**63:
         return (INT if int(digits) < 2**31 else BIGINT), None
-    whole, _, fraction = digits.partition(".")
-    whole, fraction = whole.lstrip("0"), fraction.rstrip("0")
-    shown = f"{whole or '0'}.{fraction}" if fraction else f"{whole or '0'}BD"
-    kind = HiveType.decimal(len(whole) + len(fraction) or 1, len(fraction))
-    return kind, shown if "." in digits and not suffix and shown != digits else None
+    integral, _, fraction = digits.partition(".")
+    integral, fraction = integral.lstrip("0"), fraction.rstrip("0")
+    spark_text = f"{integral or '0'}.{fraction}" if fraction else f"{integral or '0'}BD"
+    kind = HiveType.decimal(len(integral) + len(fraction) or 1, len(fraction))
+    return kind, spark_text if "." in digits and not suffix and spark_text != digits else None
 
 
 def number_text(text: str) -> str:
     """Return a number without zeros that say nothing, as it is kept in a column of text."""
     if text.isdigit():
         return str(int(text))
-    whole, point, rest = text.partition(".")
-    if not point or not (whole + rest).isdigit():
+    integral, point, rest = text.partition(".")
+    if not point or not (integral + rest).isdigit():
         return text
     rest = rest.rstrip("0")
-    return f"{int(whole or 0)}.{rest}" if rest else str(int(whole or 0))
+    return f"{int(integral or 0)}.{rest}" if rest else str(int(integral or 0))

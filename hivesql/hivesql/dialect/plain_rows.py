@@ -38,7 +38,7 @@ def plain_tail(sql: str, position: int) -> tuple[int, int] | None:
     first = _FIRST.match(sql, position)
     if first is None:
         return None
-    kinds = tuple(_kind(one[0]) for one in _ONE.finditer(sql, position, first.end()))
+    kinds = tuple(_kind(match[0]) for match in _ONE.finditer(sql, position, first.end()))
     tail = _rows(kinds).match(sql, first.end())
     return tail.span("rows") if tail else None
 
@@ -73,6 +73,6 @@ def number_edits(rows: str, start: int) -> Iterator[Edit]:
     for match in _FRACTION.finditer(rows):
         digits = match["number"]
         if digits and (digits[-1] == "0" or digits[0] == "0"):
-            _, shown = number(digits)
-            if shown:
-                yield Edit(start + match.start(), start + match.end(), shown)
+            _, spark_text = number(digits)
+            if spark_text:
+                yield Edit(start + match.start(), start + match.end(), spark_text)

@@ -34,10 +34,10 @@ class StatementReader(QueryParser, Cursor):
 
     def listed(self, read: Callable[[], Node]) -> list[Node]:
         """Take what stands between commas."""
-        found = [read()]
+        nodes = [read()]
         while self.take(","):
-            found.append(read())
-        return found
+            nodes.append(read())
+        return nodes
 
     # -- names
     def identifier(self, what: str = "a name") -> exp.Identifier:
@@ -79,10 +79,10 @@ class StatementReader(QueryParser, Cursor):
     def value(self, *stops: str) -> exp.Expr:
         """Take an expression that is assigned to a column: DEFAULT is one."""
         token = self.peek()
-        found = self.piece(*stops)
+        expression = self.piece(*stops)
         if token.is_("default") and token.end == self.last_end:
-            found = self.mark_range(exp.var("DEFAULT"), token.start)
-        return found
+            expression = self.mark_range(exp.var("DEFAULT"), token.start)
+        return expression
 
     def rest_as_query(self) -> exp.Expr:
         """Take everything up to the end as one query."""
@@ -137,9 +137,9 @@ class StatementReader(QueryParser, Cursor):
     def filters(self) -> exp.Partition:
         """``PARTITION (k op v, …)``."""
         start = self.expect("partition", "(").start
-        found = self.listed(self._filter)
+        comparisons = self.listed(self._filter)
         self.expect(")")
-        return self.mark_range(exp.Partition(expressions=found), start)
+        return self.mark_range(exp.Partition(expressions=comparisons), start)
 
     def _filter(self) -> exp.Expr:
         start = self.peek().start
@@ -148,16 +148,16 @@ class StatementReader(QueryParser, Cursor):
         if comparison is None:
             self.fail("expected a comparison")
         operator = self.next().text
-        found = self.mark_range(comparison(this=key, expression=self.constant()), start)
-        found.meta[OPERATOR] = operator
-        return found
+        node = self.mark_range(comparison(this=key, expression=self.constant()), start)
+        node.meta[OPERATOR] = operator
+        return node
 
     def properties(self) -> exp.Properties:
         """``('k'='v', …)``."""
         self.expect("(")
-        found = self.listed(self._property)
+        properties = self.listed(self._property)
         self.expect(")")
-        return exp.Properties(expressions=found)
+        return exp.Properties(expressions=properties)
 
     def _property(self) -> exp.Property:
         key = exp.Literal.string(self.string("a property key"))
@@ -168,6 +168,6 @@ class StatementReader(QueryParser, Cursor):
 def _identifier(token: Token) -> exp.Identifier:
     quoted = token.kind is Kind.QUOTED
     name = token.text[1:-1].replace("``", "`") if quoted else token.text
-    found = exp.Identifier(this=name, quoted=quoted)
-    found.meta.update({"start": token.start, "end": token.end - 1})
-    return found
+    identifier = exp.Identifier(this=name, quoted=quoted)
+    identifier.meta.update({"start": token.start, "end": token.end - 1})
+    return identifier

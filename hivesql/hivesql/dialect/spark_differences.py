@@ -49,10 +49,10 @@ for _one in _REFUSED:
 
 def tokens_in(tokens: tuple[Token, ...], spans: Spans) -> _Tokens:
     """Return the tokens that lie in the spans."""
-    found: _Tokens = []
+    inside: _Tokens = []
     for start, end in spans:
-        found += tokens[first_from(tokens, start) : first_from(tokens, end)]
-    return found
+        inside += tokens[first_from(tokens, start) : first_from(tokens, end)]
+    return inside
 
 
 def check_slice(text: StatementText, tokens: _Tokens) -> list[Edit]:
@@ -110,11 +110,11 @@ def bare_intervals(tokens: _Tokens) -> Iterator[tuple[Token, Token]]:
 def _matches(tokens: _Tokens, i: int, pattern: tuple[str | Kind, ...]) -> bool:
     if i + len(pattern) > len(tokens):
         return False
-    for token, wanted in zip(tokens[i : i + len(pattern)], pattern, strict=True):
-        if isinstance(wanted, Kind):
-            if token.kind is not wanted:
+    for token, expected in zip(tokens[i : i + len(pattern)], pattern, strict=True):
+        if isinstance(expected, Kind):
+            if token.kind is not expected:
                 return False
-        elif token.kind is Kind.STRING or token.value not in wanted.split("|"):
+        elif token.kind is Kind.STRING or token.value not in expected.split("|"):
             return False
     return True
 

@@ -42,19 +42,21 @@ class _Keyword:
         """Tell whether it stands there, with blanks and nothing else where it has one."""
         row = tokens[position : position + len(self.pieces)]
         return tuple(token.value for token in row) == self.pieces and all(
-            text[one.end : after.start].isspace() if " " in self.text else one.end == after.start
-            for one, after in pairwise(row)
+            text[before.end : after.start].isspace()
+            if " " in self.text
+            else before.end == after.start
+            for before, after in pairwise(row)
         )
 
 
 def _of_several() -> dict[str, list[_Keyword]]:
     """Keywords of several tokens by the first one, the longest first."""
-    found: dict[str, list[_Keyword]] = {}
+    keywords: dict[str, list[_Keyword]] = {}
     for key in sorted(_HIVE.KEYWORDS, key=len, reverse=True):
         pieces = tuple(_PIECE.findall(key.lower()))
         if len(pieces) > 1:
-            found.setdefault(pieces[0], []).append(_Keyword(_HIVE.KEYWORDS[key], key, pieces))
-    return found
+            keywords.setdefault(pieces[0], []).append(_Keyword(_HIVE.KEYWORDS[key], key, pieces))
+    return keywords
 
 
 _OF_SEVERAL = _of_several()
@@ -66,26 +68,26 @@ def sqlglot_tokens(
     """Give these tokens sqlglot's types; ``edits`` has some read as something else."""
     if edits:
         tokens = list(_edited(tokens, edits))
-    found: list[SqlglotToken] = []
+    translated: list[SqlglotToken] = []
     position, count = 0, len(tokens)
     while position < count:
         token = tokens[position]
         position += 1
         kind = token.kind
-        if found and found[-1].token_type in _HIVE.TOKENS_PRECEDING_HINT:
-            found += _hint(text, found[-1].end + 1, token.start)
+        if translated and translated[-1].token_type in _HIVE.TOKENS_PRECEDING_HINT:
+            translated += _hint(text, translated[-1].end + 1, token.start)
         if kind is Kind.STRING:
-            found.append(_made(TokenType.STRING, token.value, token.start, token.end))
+            translated.append(_made(TokenType.STRING, token.value, token.start, token.end))
         elif kind is Kind.QUOTED:
             name = token.text[1:-1].replace("``", "`")
-            found.append(_made(TokenType.IDENTIFIER, name, token.start, token.end))
+            translated.append(_made(TokenType.IDENTIFIER, name, token.start, token.end))
         elif kind is Kind.NUMBER or (kind is Kind.WORD and token.text[0].isdigit()):
-            found += _number(token.text, token.start, token.end)
+            translated += _number(token.text, token.start, token.end)
         elif kind in (Kind.WORD, Kind.SYMBOL):
-            made, taken = _word(text, tokens, position - 1)
-            found.append(made)
-            position += taken - 1
-    return found
+            word, count_of_word = _word(text, tokens, position - 1)
+            translated.append(word)
+            position += count_of_word - 1
+    return translated
 
 
 def _word(text: str, tokens: Sequence[Token], position: int) -> tuple[SqlglotToken, int]:
@@ -94,9 +96,9 @@ def _word(text: str, tokens: Sequence[Token], position: int) -> tuple[SqlglotTok
     value, start, end = token.value, token.start, token.end
     for keyword in _OF_SEVERAL.get(value, ()):
         if keyword.begins(text, tokens, position):
-            taken = len(keyword.pieces)
-            last = tokens[position + taken - 1]
-            return _made(keyword.kind, keyword.text, start, last.end), taken
+            piece_count = len(keyword.pieces)
+            last = tokens[position + piece_count - 1]
+            return _made(keyword.kind, keyword.text, start, last.end), piece_count
     if token.kind is Kind.SYMBOL:
         return _made(_KINDS_OF_SYMBOLS[value], value, start, end), 1
     if value == "n" and position + 1 < len(tokens):
@@ -140,11 +142,11 @@ def _number(text: str, start: int, end: int) -> Iterable[SqlglotToken]:
 
 def _edited(tokens: Sequence[Token], edits: Sequence[Edit]) -> Iterator[Token]:
     """Yield the tokens, with those of the new text in place of those that an edit covers."""
-    done = 0
+    next_index = 0
     for edit in edits:
         first = bisect_left(tokens, edit.start, key=attrgetter("start"))
-        yield from tokens[done:first]
+        yield from tokens[next_index:first]
         for token in tokenize(StatementText(edit.text))[:-1]:
             yield Token(token.kind, token.text, token.value, edit.start + token.start)
-        done = bisect_left(tokens, edit.end, key=attrgetter("start"))
-    yield from tokens[done:]
+        next_index = bisect_left(tokens, edit.end, key=attrgetter("start"))
+    yield from tokens[next_index:]

@@ -88,9 +88,11 @@ class QueryParser(HiveParser):
             self.raise_error("expected OUT OF")
         denominator = self._parse_number()
         on = self._match(TokenType.ON)
-        found = self._parse_csv(self._parse_expression) if on else []
+        columns = self._parse_csv(self._parse_expression) if on else []
         self._match_r_paren()
-        field = found[0] if len(found) == 1 else exp.Tuple(expressions=found) if found else None
+        field = (
+            columns[0] if len(columns) == 1 else exp.Tuple(expressions=columns) if columns else None
+        )
         return exp.TableSample(
             bucket_numerator=numerator, bucket_denominator=denominator, bucket_field=field
         )
@@ -102,7 +104,7 @@ class QueryParser(HiveParser):
     def _parse_transform(self) -> exp.QueryTransform:
         """TRANSFORM (…) USING '…' [AS …], whose names may stand without brackets."""
         start = self._prev.start
-        given = self._parse_wrapped_csv(self._parse_lambda)
+        inputs = self._parse_wrapped_csv(self._parse_lambda)
         before = self._parse_row_format(match_row=True)
         writer = self._parse_string() if self._match_text_seq("RECORDWRITER") else None
         if not self._match(TokenType.USING):
@@ -117,12 +119,12 @@ class QueryParser(HiveParser):
                 schema = self.expression(exp.Schema(expressions=names))
         after = self._parse_row_format(match_row=True)
         reader = self._parse_string() if self._match_text_seq("RECORDREADER") else None
-        made = exp.QueryTransform(
-            expressions=given, command_script=command, schema=schema, row_format_before=before,
+        transform = exp.QueryTransform(
+            expressions=inputs, command_script=command, schema=schema, row_format_before=before,
             record_writer=writer, row_format_after=after, record_reader=reader,
         )  # fmt: skip
-        made.meta[RANGE] = (start, self._prev.end + 1)
-        return made
+        transform.meta[RANGE] = (start, self._prev.end + 1)
+        return transform
 
     def _parse_types(self, *arguments: Any, **named: Any) -> exp.Expr | None:
         # array(…), map(…) and struct(…) are calls; read as types they would lose their arguments.
@@ -178,8 +180,8 @@ class QueryParser(HiveParser):
         self, parse_method: Callable[..., exp.Expr | None] | None = None
     ) -> exp.Ordered | None:
         parse = super()._parse_ordered
-        found = self._ranged(lambda: parse(parse_method))
-        return found if isinstance(found, exp.Ordered) else None
+        ordered = self._ranged(lambda: parse(parse_method))
+        return ordered if isinstance(ordered, exp.Ordered) else None
 
     def _ranged(
         self, parse: Callable[[], exp.Expr | None], start: int | None = None
@@ -273,8 +275,10 @@ def _place_of_column(node: exp.Expr) -> tuple[int, int]:
 
 def span_of(node: exp.Expr) -> tuple[int, int]:
     """Start and end offset of everything in the tree that is known to be written."""
-    spans = [one.meta[RANGE] for one in node.walk() if RANGE in one.meta]
-    spans += [(one.meta["start"], one.meta["end"] + 1) for one in node.walk() if "end" in one.meta]
+    spans = [part.meta[RANGE] for part in node.walk() if RANGE in part.meta]
+    spans += [
+        (part.meta["start"], part.meta["end"] + 1) for part in node.walk() if "end" in part.meta
+    ]
     return min((start for start, _ in spans), default=0), max((end for _, end in spans), default=1)
 
 

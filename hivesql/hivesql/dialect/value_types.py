@@ -70,8 +70,8 @@ def is_interval(type_: Type) -> bool:
 def _fitted(precision: int, scale: int) -> HiveType:
     """Hive's cut of decimals above 38 digits: six digits after the point are kept."""
     if precision > MOST_DIGITS:
-        whole = precision - scale
-        scale = max(MOST_DIGITS - whole, min(scale, _MINIMUM_ADJUSTED_SCALE))
+        integral_digits = precision - scale
+        scale = max(MOST_DIGITS - integral_digits, min(scale, _MINIMUM_ADJUSTED_SCALE))
         precision = MOST_DIGITS
     return HiveType.decimal(precision, scale)
 
@@ -97,7 +97,7 @@ def arithmetic(operator: str, left: Type, right: Type) -> Type:
 
 def _wider(left: HiveType, right: HiveType) -> HiveType:
     """Return the longer of two integers."""
-    return max(left, right, key=lambda one: _WIDTHS.index(one.kind))
+    return max(left, right, key=lambda integer: _WIDTHS.index(integer.kind))
 
 
 def _decimal_result(operator: str, left: tuple[int, int], right: tuple[int, int]) -> HiveType:
@@ -116,10 +116,10 @@ def _decimal_result(operator: str, left: tuple[int, int], right: tuple[int, int]
 
 def common(types: Sequence[Type]) -> Type:
     """Return the type that COALESCE, CASE, IF, arrays and UNION give to values of these types."""
-    found: Type = VOID
+    common_type: Type = VOID
     for type_ in types:
-        found = _common_of_two(found, type_)
-    return found
+        common_type = _common_of_two(common_type, type_)
+    return common_type
 
 
 def _common_of_two(left: Type, right: Type) -> Type:

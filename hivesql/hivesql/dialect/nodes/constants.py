@@ -25,8 +25,8 @@ class BareInterval(exp.Interval):
 def put_constants(tree: exp.Expr, text: str, edits: Sequence[Edit]) -> None:
     """Put Hive's constants where a query was read with ``edits`` in their places."""
     written = {edit.start: text[edit.start : edit.end] for edit in edits}
-    known = list(tree.find_all(exp.Null, exp.Anonymous, exp.Cast)) if written else []
-    for node in known:
+    constants = list(tree.find_all(exp.Null, exp.Anonymous, exp.Cast)) if written else []
+    for node in constants:
         place = node.meta.get(RANGE, (-1, -1))
         word = written.get(place[0])
         if word is None:

@@ -55,12 +55,12 @@ def query_of(insert: exp.Expr) -> exp.Expr:
 
 def take_apart(query: exp.Expr, *, with_: bool, from_: bool) -> dict[str, exp.Expr]:
     """Take WITH and FROM, which stand before INSERT, out of its query."""
-    found = {}
+    clauses = {}
     if with_:
-        found["with_"] = _unwrapped(query).args["with_"].pop()
+        clauses["with_"] = _unwrapped(query).args["with_"].pop()
     if from_:
-        found["from_"] = _first_select(query).args["from_"].pop()
-    return found
+        clauses["from_"] = _first_select(query).args["from_"].pop()
+    return clauses
 
 
 def _unwrapped(query: exp.Expr) -> exp.Expr:

@@ -69,10 +69,10 @@ def filters_of(partition: exp.Expr) -> tuple[PartitionFilter, ...]:
     """Return what PARTITION (…) of DROP PARTITION compares."""
     return tuple(
         PartitionFilter(
-            name_of(one.this.this), one.meta[OPERATOR], constant_text(one.expression),
-            one.meta[RANGE][1],
+            name_of(comparison.this.this), comparison.meta[OPERATOR],
+            constant_text(comparison.expression), comparison.meta[RANGE][1],
         )
-        for one in partition.expressions
+        for comparison in partition.expressions
     )  # fmt: skip
 
 
@@ -92,4 +92,4 @@ def constant_text(node: exp.Expr) -> str | None:
 def properties_of(properties: exp.Expr | None) -> dict[str, str]:
     """Return what ('k'='v', …) says."""
     listed = properties.expressions if properties is not None else []
-    return {one.name: one.args["value"].name for one in listed}
+    return {prop.name: prop.args["value"].name for prop in listed}

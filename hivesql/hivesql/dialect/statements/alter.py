@@ -73,24 +73,24 @@ def _add_partitions(cursor: FileStatements, table: exp.Table, kind: str) -> AddP
     """``ADD [IF NOT EXISTS] PARTITION (…) [LOCATION '…'] …``."""
     cursor.expect("add")
     exists = cursor.take("if", "not", "exists")
-    found = []
+    partitions = []
     while cursor.at("partition"):
         partition = cursor.partition(dynamic=False)
         located = kind == "TABLE" and cursor.take("location")
         location = cursor.place() if located else None
-        found.append(NewPartition(this=partition, location=location))
-    if not found:
+        partitions.append(NewPartition(this=partition, location=location))
+    if not partitions:
         cursor.fail("expected PARTITION")
-    return AddPartitions(kind=kind, this=table, expressions=found, exists=exists)
+    return AddPartitions(kind=kind, this=table, expressions=partitions, exists=exists)
 
 
 def _drop_partitions(cursor: FileStatements, table: exp.Table, kind: str) -> DropPartitions:
     """``DROP [IF EXISTS] PARTITION (k op v, …), … [PURGE]``."""
     cursor.expect("drop")
     exists = cursor.take("if", "exists")
-    found = cursor.listed(cursor.filters)
+    filters = cursor.listed(cursor.filters)
     purge = kind == "TABLE" and cursor.take("purge")
-    return DropPartitions(kind=kind, this=table, expressions=found, exists=exists, purge=purge)
+    return DropPartitions(kind=kind, this=table, expressions=filters, exists=exists, purge=purge)
 
 
 _REFUSED = ("scheduled", "index", "resource", "dataconnector")
@@ -110,18 +110,18 @@ def parse_alter(cursor: FileStatements) -> Body:
     if token.kind is Kind.WORD and token.value in _REFUSED:
         cursor.refuse(f"ALTER {token.text.upper()}")
     if cursor.take("database") or cursor.take("schema"):
-        found: Body = _alter_database(cursor)
+        body: Body = _alter_database(cursor)
     elif cursor.take("materialized"):
         cursor.expect("view")
-        found = _alter_materialized(cursor)
+        body = _alter_materialized(cursor)
     elif cursor.take("view"):
-        found = _looked_up(cursor, _alter_view, view=True)
+        body = _looked_up(cursor, _alter_view, view=True)
     else:
         cursor.expect("table")
-        found = _looked_up(cursor, _alter_table, view=False)
-    if not isinstance(found, RefusedBody):
+        body = _looked_up(cursor, _alter_table, view=False)
+    if not isinstance(body, RefusedBody):
         cursor.end()
-    return found
+    return body
 
 
 def _looked_up(
@@ -171,8 +171,8 @@ def _alter_materialized(cursor: FileStatements) -> AlterBody | Rebuild:
 def _alter_view(cursor: FileStatements) -> Body:
     table = cursor.table_name()
     start = cursor.peek().start
-    if (found := _of_partitions(cursor, table, "VIEW")) is not None:
-        return found
+    if (body := _of_partitions(cursor, table, "VIEW")) is not None:
+        return body
     if cursor.at("partition") or cursor.at("add") or cursor.at("drop"):
         cursor.refuse("ALTER VIEW … PARTITION and ALTER VIEW … COLUMNS")
     if cursor.take("rename", "to"):
@@ -190,9 +190,9 @@ def _alter_table(cursor: FileStatements) -> Body:
         return _partition_column(cursor, table)
     if cursor.at("partition"):
         return _alter_partition(cursor, named, cursor.partition())
-    found = _of_contents(cursor, named, None) or _of_partitions(cursor, named, "TABLE")
-    if found is not None:
-        return found
+    body = _of_contents(cursor, named, None) or _of_partitions(cursor, named, "TABLE")
+    if body is not None:
+        return body
     if cursor.take("rename", "to"):
         return Rename(kind="TABLE", this=named, to=cursor.table_name())
     if cursor.take("exchange"):
@@ -245,8 +245,8 @@ def _of_contents(
 
 
 def _alter_partition(cursor: FileStatements, named: exp.Table, partition: exp.Partition) -> Body:
-    if (found := _of_contents(cursor, named, partition)) is not None:
-        return found
+    if (body := _of_contents(cursor, named, partition)) is not None:
+        return body
     table, items = table_of(named), partition_of(partition) or ()
     start = cursor.peek().start
     change: Change | None = _storage_of_partition(cursor) or _clustering(cursor)
@@ -279,8 +279,10 @@ def _update_statistics(
         column = cursor.identifier("a column name")
     cursor.expect("set")
     properties = cursor.properties()
-    found = UpdateStatistics(this=table, partition=partition, column=column, properties=properties)
-    return cursor.mark_range(found, start)
+    statement = UpdateStatistics(
+        this=table, partition=partition, column=column, properties=properties
+    )
+    return cursor.mark_range(statement, start)
 
 
 def _partition_column(cursor: Cursor, table: TableRef) -> AlterBody:
@@ -352,12 +354,12 @@ def _storage_change(cursor: Cursor) -> Change:  # noqa: C901 - one flat list
 def _clustering(cursor: Cursor) -> ChangeBuckets | ChangeBucketCount | Unsort | None:
     """CLUSTERED BY and its like, of a table or of partitions."""
     if cursor.take("clustered", "by"):
-        found = parse_buckets(cursor)
+        buckets = parse_buckets(cursor)
         return ChangeBuckets(
-            columns=tuple(one.text for one in found.columns),
-            sort_columns=tuple(one.text for one in found.sorting),
-            descending=found.descending,
-            count=found.count,
+            columns=tuple(column.text for column in buckets.columns),
+            sort_columns=tuple(column.text for column in buckets.sorting),
+            descending=buckets.descending,
+            count=buckets.count,
         )
     if cursor.take("not", "clustered"):
         return ChangeBuckets()
@@ -369,8 +371,8 @@ def _clustering(cursor: Cursor) -> ChangeBuckets | ChangeBucketCount | Unsort | 
 def _counts(cursor: Cursor) -> dict[str, str]:
     """Tell what UPDATE STATISTICS sets: numbers."""
     start = cursor.peek().start
-    given = parse_properties(cursor)
-    for key, value in given.items():
+    counts = parse_properties(cursor)
+    for key, value in counts.items():
         if key not in _COUNTS:
             message = (
                 f"AlterTable UpdateStats {key} failed because the only valid keys are "
@@ -381,7 +383,7 @@ def _counts(cursor: Cursor) -> dict[str, str]:
         else:
             continue
         raise at(SemanticError(message), cursor.text, start)
-    return given
+    return counts
 
 
 def _storage_of_partition(cursor: Cursor) -> ChangeSerde | ChangeFormat | None:
@@ -392,8 +394,8 @@ def _storage_of_partition(cursor: Cursor) -> ChangeSerde | ChangeFormat | None:
         return ChangeSerde(unset=parse_keys(cursor))
     if cursor.take("set", "serde"):
         serde, format_ = parse_serde(cursor)
-        given = parse_properties(cursor) if cursor.take("with", "serdeproperties") else {}
-        return ChangeSerde(serde=serde, format=format_, set=given)
+        properties = parse_properties(cursor) if cursor.take("with", "serdeproperties") else {}
+        return ChangeSerde(serde=serde, format=format_, set=properties)
     if cursor.take("set", "fileformat"):
         return ChangeFormat(parse_file_format(cursor))
     return None
@@ -401,11 +403,11 @@ def _storage_of_partition(cursor: Cursor) -> ChangeSerde | ChangeFormat | None:
 
 def _properties(cursor: Cursor) -> ChangeProperties:
     if cursor.take("set", "tblproperties"):
-        given = {
+        properties = {
             (key.lower() if key.lower() in _LOWERED else key): value
             for key, value in parse_properties(cursor).items()
         }
-        return ChangeProperties(set=given)
+        return ChangeProperties(set=properties)
     cursor.expect("unset", "tblproperties")
     if_exists = cursor.take("if", "exists")
     return ChangeProperties(unset=parse_keys(cursor), if_exists=if_exists)

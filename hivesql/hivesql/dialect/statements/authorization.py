@@ -85,16 +85,16 @@ def parse_set_role(cursor: Cursor) -> SetRole:
 def parse_show_roles(cursor: Cursor) -> ShowRoles:
     """ROLES, CURRENT ROLES, ROLE GRANT whom, PRINCIPALS r: after SHOW."""
     if cursor.take("roles"):
-        shown = ShowRoles(kind="roles")
+        statement = ShowRoles(kind="roles")
     elif cursor.take("current", "roles"):
-        shown = ShowRoles(kind="current roles")
+        statement = ShowRoles(kind="current roles")
     elif cursor.take("principals"):
-        shown = ShowRoles(kind="principals", role=cursor.name(_ROLE).text)
+        statement = ShowRoles(kind="principals", role=cursor.name(_ROLE).text)
     else:
         cursor.expect("role", "grant")
-        shown = ShowRoles(kind="role grant", principal=_principal(cursor))
+        statement = ShowRoles(kind="role grant", principal=_principal(cursor))
     cursor.end()
-    return shown
+    return statement
 
 
 def parse_show_grant(cursor: Cursor) -> ShowGrantBody:
@@ -167,10 +167,10 @@ def _roles(cursor: Cursor) -> tuple[str, ...]:
 
 
 def _principals(cursor: Cursor) -> tuple[Principal, ...]:
-    found = [_principal(cursor)]
+    principals = [_principal(cursor)]
     while cursor.take(","):
-        found.append(_principal(cursor))
-    return tuple(dict.fromkeys(found))
+        principals.append(_principal(cursor))
+    return tuple(dict.fromkeys(principals))
 
 
 def _principal(cursor: Cursor) -> Principal:

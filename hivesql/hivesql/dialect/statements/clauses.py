@@ -81,12 +81,12 @@ def parse_chosen(cursor: Cursor) -> ChosenPartitions:
 def parse_properties(cursor: Cursor) -> dict[str, str]:
     """``('k'='v', …)``."""
     cursor.expect("(")
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     while True:
         key = cursor.string("a property key")
         cursor.expect("=")
-        found[key] = cursor.string("a property value")
+        properties[key] = cursor.string("a property value")
         if not cursor.take(","):
             break
     cursor.expect(")")
-    return found
+    return properties

@@ -93,13 +93,13 @@ def _databases(cursor: Cursor) -> dict[str, Any]:
 
 
 def _tables(cursor: Cursor) -> dict[str, Any]:
-    found = _in_database(cursor)
+    parts = _in_database(cursor)
     if not cursor.take("where"):
-        return found | _pattern(cursor, bare=True)
+        return parts | _pattern(cursor, bare=True)
     start = cursor.peek()
     if cursor.name().text != "table_type" or not (cursor.take("=") or cursor.take("==")):
         cursor.refuse("SHOW TABLES … WHERE of anything but `table_type` = '…'", start)
-    return found | {"kind": "tables of a type", "key": cursor.string("a table type")}
+    return parts | {"kind": "tables of a type", "key": cursor.string("a table type")}
 
 
 def _views(cursor: Cursor) -> dict[str, Any]:
@@ -118,12 +118,12 @@ def _materialized_views(cursor: Cursor) -> dict[str, Any]:
 
 def _table_extended(cursor: Cursor) -> dict[str, Any]:
     cursor.expect("extended")
-    found = {"kind": "table extended"} | _in_database(cursor)
+    parts = {"kind": "table extended"} | _in_database(cursor)
     cursor.expect("like")
-    found["pattern"] = _pattern_text(cursor)
+    parts["pattern"] = _pattern_text(cursor)
     if cursor.at("partition"):
-        found["partition"] = parse_partition(cursor, dynamic=False)
-    return found
+        parts["partition"] = parse_partition(cursor, dynamic=False)
+    return parts
 
 
 def _sorted_columns(cursor: Cursor) -> dict[str, Any]:
@@ -132,20 +132,20 @@ def _sorted_columns(cursor: Cursor) -> dict[str, Any]:
 
 
 def _partitions(cursor: Cursor) -> dict[str, Any]:
-    found: dict[str, Any] = {"table": cursor.table()}
+    parts: dict[str, Any] = {"table": cursor.table()}
     if cursor.at("partition"):
-        found["partition"] = parse_partition(cursor, dynamic=False)
+        parts["partition"] = parse_partition(cursor, dynamic=False)
     if any(cursor.at(word) for word in ("where", "order", "limit")):
-        found["chosen"] = parse_chosen(cursor)
-    return found
+        parts["chosen"] = parse_chosen(cursor)
+    return parts
 
 
 def _properties_of(cursor: Cursor) -> dict[str, Any]:
-    found: dict[str, Any] = {"table": cursor.table()}
+    parts: dict[str, Any] = {"table": cursor.table()}
     if cursor.take("("):
-        found["key"] = cursor.string("a property key")
+        parts["key"] = cursor.string("a property key")
         cursor.expect(")")
-    return found
+    return parts
 
 
 def _create_of(cursor: Cursor) -> dict[str, Any]:
@@ -190,22 +190,22 @@ def _columns_of(cursor: Cursor) -> dict[str, Any]:
     if not cursor.take("from"):
         cursor.expect("in")
     table = cursor.table()
-    found: dict[str, Any] = {"table": table} | _in_database(cursor) | _pattern(cursor)
-    if "database" in found and table.database:
+    parts: dict[str, Any] = {"table": table} | _in_database(cursor) | _pattern(cursor)
+    if "database" in parts and table.database:
         cursor.fail("the database is named twice")
-    return found
+    return parts
 
 
 def _locks(cursor: Cursor) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     if cursor.take("database") or cursor.take("schema"):
-        found["database"] = cursor.name("a database name")
+        parts["database"] = cursor.name("a database name")
     elif not cursor.at_end and not (cursor.at("extended") and cursor.peek(1).kind is Kind.END):
-        found["table"] = cursor.table()
+        parts["table"] = cursor.table()
         if cursor.at("partition"):
-            found["partition"] = parse_partition(cursor, dynamic=False)
-    found["extended"] = cursor.take("extended")
-    return found
+            parts["partition"] = parse_partition(cursor, dynamic=False)
+    parts["extended"] = cursor.take("extended")
+    return parts
 
 
 _SHOW: dict[str, Callable[[Cursor], dict[str, Any]]] = {
@@ -251,9 +251,9 @@ def parse_describe(cursor: Cursor) -> DescribeBody | ShowBody:
     if cursor.at("function") and cursor.peek(1).kind is not Kind.END:
         cursor.next()
         extended = cursor.take("extended")
-        found = ShowBody(kind="function", key=_function(cursor), extended=extended)
+        body = ShowBody(kind="function", key=_function(cursor), extended=extended)
         cursor.end()
-        return found
+        return body
     style: Literal["", "extended", "formatted"] = ""
     if (cursor.at("database") or cursor.at("schema")) and cursor.peek(1).kind is not Kind.END:
         cursor.next()
@@ -340,8 +340,8 @@ def parse_files(text: StatementText) -> SessionFiles:
     action, kind, *paths = text.text.split()
     if action.lower() == "add" and not paths:
         raise at(ParseError(f"expected a path after {action.upper()} {kind.upper()}"), text, 0)
-    done = cast(Literal["add", "list", "delete"], action.lower())
-    return SessionFiles(action=done, kind=KINDS[kind.lower()], paths=tuple(paths))
+    verb = cast(Literal["add", "list", "delete"], action.lower())
+    return SessionFiles(action=verb, kind=KINDS[kind.lower()], paths=tuple(paths))
 
 
 def parse_dfs(text: StatementText) -> FileSystemShell:

@@ -14,26 +14,26 @@ Order = tuple[tuple[Name, OrderKey], ...]
 
 def parse_show_compactions(cursor: Cursor) -> dict[str, Any]:
     """Tell what follows SHOW COMPACTIONS: an id, or a database or table and filters."""
-    found: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     if cursor.at("compactionid", "=") or cursor.at("compact_id", "="):
         cursor.expect(cursor.peek().value, "=")
         return {"compactions": CompactionFilter(id=cursor.integer("a compaction's id"))}
     if cursor.take("database") or cursor.take("schema"):
-        found["database"] = cursor.name("a database name")
+        parts["database"] = cursor.name("a database name")
     elif not cursor.at_end and not _begins_filter(cursor):
-        found["table"] = cursor.table()
+        parts["table"] = cursor.table()
         if cursor.at("partition"):
-            found["partition"] = parse_partition(cursor, dynamic=False)
+            parts["partition"] = parse_partition(cursor, dynamic=False)
     pool = cursor.string("a pool's name") if cursor.take("pool") else None
     kind = cursor.string("the kind of compaction") if cursor.take("type") else None
     state = cursor.string("a compaction's state") if cursor.take("status") else None
-    found["order"] = parse_order(cursor)
+    parts["order"] = parse_order(cursor)
     limit = cursor.integer("how many to show") if cursor.take("limit") else None
-    order = tuple(key for _, key in found["order"])
-    found["compactions"] = CompactionFilter(
+    order = tuple(key for _, key in parts["order"])
+    parts["compactions"] = CompactionFilter(
         pool=pool, kind=kind, state=state, order=order, limit=limit
     )
-    return found
+    return parts
 
 
 def parse_abort_compactions(cursor: Cursor) -> AbortCompactions:
@@ -70,10 +70,10 @@ def parse_order(cursor: Cursor) -> Order:
     """``[ORDER BY a DESC NULLS LAST, …]``."""
     if not cursor.take("order", "by"):
         return ()
-    found = [_order_key(cursor)]
+    keys = [_order_key(cursor)]
     while cursor.take(","):
-        found.append(_order_key(cursor))
-    return tuple(found)
+        keys.append(_order_key(cursor))
+    return tuple(keys)
 
 
 def _order_key(cursor: Cursor) -> tuple[Name, OrderKey]:

@@ -36,15 +36,15 @@ def parse_definitions(cursor: Cursor, *, of_partitions: bool = False) -> Definit
         else:
             name = cursor.new_column().text
             type_ = parse_type(cursor)
-            if (found := parse_column_constraint(cursor, name)) is not None:
-                if of_partitions and found.enabled and found.kind in ENFORCED:
+            if (constraint := parse_column_constraint(cursor, name)) is not None:
+                if of_partitions and constraint.enabled and constraint.kind in ENFORCED:
                     error = SemanticError(
                         "Invalid Constraint syntax NOT NULL,DEFAULT and CHECK Constraints are not "
                         "allowed with partition columns.",
                         code=10326,
                     )
                     raise at(error, cursor.text, start)
-                constraints.append(found)
+                constraints.append(constraint)
             comment = cursor.string() if cursor.take("comment") else None
             columns.append(Column(name, type_, comment))
         if not cursor.take(","):
@@ -64,13 +64,13 @@ def parse_constraint(cursor: Cursor) -> Constraint:
     """Take a table constraint: PRIMARY KEY, UNIQUE, FOREIGN KEY or CHECK (…)."""
     name = _name(cursor)
     if cursor.take("check"):
-        found = Constraint(kind="check", name=name, text=_bracketed(cursor))
+        constraint = Constraint(kind="check", name=name, text=_bracketed(cursor))
     elif cursor.take("foreign", "key"):
-        found = _references(cursor, name, _names(cursor))
+        constraint = _references(cursor, name, _names(cursor))
     else:
         kind = _key(cursor)
-        found = Constraint(kind=kind, name=name, columns=_names(cursor))
-    return _with_options(cursor, found)
+        constraint = Constraint(kind=kind, name=name, columns=_names(cursor))
+    return _with_options(cursor, constraint)
 
 
 def parse_column_constraint(cursor: Cursor, column: str) -> Constraint | None:
@@ -80,16 +80,16 @@ def parse_column_constraint(cursor: Cursor, column: str) -> Constraint | None:
         return None
     name = _name(cursor)
     if cursor.take("not", "null"):
-        found = Constraint(kind="not null", name=name, columns=(column,))
+        constraint = Constraint(kind="not null", name=name, columns=(column,))
     elif cursor.take("default"):
-        found = Constraint(kind="default", name=name, columns=(column,), text=_default(cursor))
+        constraint = Constraint(kind="default", name=name, columns=(column,), text=_default(cursor))
     elif cursor.take("check"):
-        found = Constraint(kind="check", name=name, columns=(column,), text=_bracketed(cursor))
+        constraint = Constraint(kind="check", name=name, columns=(column,), text=_bracketed(cursor))
     elif cursor.at("references"):
-        found = _references(cursor, name, (column,))
+        constraint = _references(cursor, name, (column,))
     else:
-        found = Constraint(kind=_key(cursor), name=name, columns=(column,))
-    return _with_options(cursor, found)
+        constraint = Constraint(kind=_key(cursor), name=name, columns=(column,))
+    return _with_options(cursor, constraint)
 
 
 def _name(cursor: Cursor) -> str:

@@ -29,7 +29,7 @@ def parse_create_function(cursor: Cursor) -> CreateFunction | StoreFunctionBody:
     java_class = cursor.string("the name of a class")
     resources: list[tuple[ResourceKind, str]] = []
     while cursor.take("using") if not resources else cursor.take(","):
-        kind = next((one for one in _KINDS if cursor.take(one)), None)
+        kind = next((resource_kind for resource_kind in _KINDS if cursor.take(resource_kind)), None)
         if kind is None:
             cursor.fail("expected JAR, FILE or ARCHIVE")
         resources.append((kind, cursor.location()))

@@ -26,12 +26,12 @@ class FileStatements(StatementReader):
         partition = self.partition() if self.at("partition") else None
         input_format = serde = None
         if self.take("inputformat"):
-            given = self.peek()
+            token = self.peek()
             input_format = exp.Literal.string(self.string("a class"))
             self.expect("serde")
             name, format_ = parse_serde(self)
             if STORAGE[format_].input_format != input_format.name:
-                self.refuse(f"the INPUTFORMAT '{input_format.name}' with this SERDE", given)
+                self.refuse(f"the INPUTFORMAT '{input_format.name}' with this SERDE", token)
             serde = exp.Literal.string(name)
         self.end()
         return exp.LoadData(
@@ -75,10 +75,10 @@ class FileStatements(StatementReader):
 
     def listed_names(self) -> list[exp.Identifier]:
         """Take names of columns, up to one without a comma behind it, or to the end."""
-        found = [self.identifier("a column name")]
+        names = [self.identifier("a column name")]
         while self.take(",") and not self.at_end:
-            found.append(self.identifier("a column name"))
-        return found
+            names.append(self.identifier("a column name"))
+        return names
 
     def read_truncate(self) -> exp.Expr:
         """TRUNCATE [TABLE] t [PARTITION (…)] [COLUMNS (…)]."""
@@ -114,9 +114,9 @@ class FileStatements(StatementReader):
 
 
 def _sort_keys(order: Order) -> list[exp.Expr]:
-    found: list[exp.Expr] = []
+    keys: list[exp.Expr] = []
     for name, key in order:
         column = exp.to_identifier(name.text, quoted=True)
         column.meta.update({"start": name.start, "end": name.start + len(name.text) - 1})
-        found.append(SortKey(this=column, desc=key.descending, nulls_first=key.nulls_first))
-    return found
+        keys.append(SortKey(this=column, desc=key.descending, nulls_first=key.nulls_first))
+    return keys

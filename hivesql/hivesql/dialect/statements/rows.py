@@ -34,10 +34,10 @@ class QueryStatements(StatementReader):
             self.fail("expected SELECT or INSERT")
         self.position = start
         self.find("insert", "update", "delete", "merge")
-        found, self.position = self.peek(), start
-        if found.value in ("update", "delete", "merge") and found.kind is Kind.WORD:
-            self.fail(f"WITH cannot go before {found.text.upper()}", found)
-        return found.is_("insert")
+        verb, self.position = self.peek(), start
+        if verb.value in ("update", "delete", "merge") and verb.kind is Kind.WORD:
+            self.fail(f"WITH cannot go before {verb.text.upper()}", verb)
+        return verb.is_("insert")
 
     def read_insert(self) -> exp.Expr | DirectoryBody:
         """INSERT, WITH … INSERT, and FROM … INSERT … INSERT …."""
@@ -134,16 +134,16 @@ class ChangeStatements(StatementReader):
         table = self.table_name()
         self.expect("set")
         assigned = self._assignments(table.name, "where")
-        found = exp.Update(this=table, expressions=assigned, where=self._where())
+        statement = exp.Update(this=table, expressions=assigned, where=self._where())
         self.end()
-        return found
+        return statement
 
     def read_delete(self) -> exp.Expr:
         """DELETE FROM t [WHERE e]."""
         self.expect("delete", "from")
-        found = exp.Delete(this=self.table_name(), where=self._where())
+        statement = exp.Delete(this=self.table_name(), where=self._where())
         self.end()
-        return found
+        return statement
 
     def _where(self) -> exp.Where | None:
         if not self.take("where"):

@@ -90,17 +90,17 @@ def parse_skew(cursor: Cursor) -> Skew:
     values = []
     while True:
         group = cursor.take("(")
-        found = [_skewed_value(cursor)]
+        row = [_skewed_value(cursor)]
         while group and cursor.take(","):
-            found.append(_skewed_value(cursor))
+            row.append(_skewed_value(cursor))
         if group:
             cursor.expect(")")
-        values.append(tuple(found))
+        values.append(tuple(row))
         if not cursor.take(","):
             break
     cursor.expect(")")
     return Skew(
-        columns=tuple(one.text for one in names),
+        columns=tuple(column.text for column in names),
         values=tuple(values),
         in_directories=cursor.take("stored", "as", "directories"),
     )
@@ -123,28 +123,28 @@ def parse_bucket_count(cursor: Cursor) -> int:
 
 def parse_delimiters(cursor: Cursor) -> dict[str, str]:
     """Tell what follows ROW FORMAT DELIMITED, as serde properties."""
-    found: dict[str, str] = {}
+    properties: dict[str, str] = {}
     while True:
         for words, key in _DELIMITERS:
             if cursor.take(*words):
                 start = cursor.peek()
-                found[key] = cursor.string()
-                if key == "line.delim" and found[key] not in ("\n", "10"):
+                properties[key] = cursor.string()
+                if key == "line.delim" and properties[key] not in ("\n", "10"):
                     cursor.fail("LINES TERMINATED BY only supports newline '\\n'", start)
                 break
         else:
             break
-    if "field.delim" in found:
-        found["serialization.format"] = found["field.delim"]
-    return found
+    if "field.delim" in properties:
+        properties["serialization.format"] = properties["field.delim"]
+    return properties
 
 
 def parse_row_format(cursor: Cursor) -> tuple[FileFormat | None, dict[str, str]]:
     """Tell what follows ROW FORMAT: the format that a SerDe stands for, and its properties."""
     if cursor.take("serde"):
         _, format_ = parse_serde(cursor)
-        given = parse_properties(cursor) if cursor.take("with", "serdeproperties") else {}
-        return format_, given
+        properties = parse_properties(cursor) if cursor.take("with", "serdeproperties") else {}
+        return format_, properties
     cursor.expect("delimited")
     return None, parse_delimiters(cursor)
 
@@ -176,13 +176,13 @@ def parse_serde(cursor: Cursor) -> tuple[str, FileFormat]:
     """Return a serde's class and the format that it stands for; others are refused by name."""
     start = cursor.peek()
     serde = cursor.string("a class")
-    found = format_of_serde(serde)
-    if found is None:
+    format_ = format_of_serde(serde)
+    if format_ is None:
         cursor.refuse(f"the SerDe '{serde}'", start)
-    return serde, found
+    return serde, format_
 
 
 def format_of_serde(serde: str) -> FileFormat | None:
     """Return the format that a serde's class stands for; None for one that is not known."""
-    found = next((name for name, one in STORAGE.items() if one.serde == serde), None)
-    return found or _OTHER_SERDES.get(serde)
+    format_ = next((name for name, storage in STORAGE.items() if storage.serde == serde), None)
+    return format_ or _OTHER_SERDES.get(serde)

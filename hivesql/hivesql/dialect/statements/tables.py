@@ -207,9 +207,9 @@ def _check_complete(cursor: Cursor, parts: dict[str, Any]) -> None:
         if "partition_columns" in parts:
             cursor.fail("PARTITIONED BY of CREATE TABLE … AS SELECT takes names only")
         return
-    given = {**parts.get("properties", {}), **parts.get("serde_properties", {})}
-    told = {"columns", "like", "like_file"} & parts.keys()
-    if not told and not {LITERAL, URL} & given.keys():
+    properties = {**parts.get("properties", {}), **parts.get("serde_properties", {})}
+    column_clauses = {"columns", "like", "like_file"} & parts.keys()
+    if not column_clauses and not {LITERAL, URL} & properties.keys():
         cursor.fail("expected the columns of the table")
     if "partitioned_by" in parts:
         cursor.fail("the types of the partition columns are missing")
@@ -220,13 +220,13 @@ def _table_clause(cursor: Cursor) -> dict[str, Any]:
         cursor.refuse("CREATE TABLE … STORED BY")
     if cursor.at("skewed", "by"):
         return {"skew": parse_skew(cursor)}
-    known = [clause for clause in _CLAUSES if cursor.at(*clause[0])]
-    if not known:
+    clauses = [clause for clause in _CLAUSES if cursor.at(*clause[0])]
+    if not clauses:
         cursor.fail("unexpected clause of CREATE TABLE")
-    words, key, read = known[0]
+    words, key, read = clauses[0]
     cursor.expect(*words)
-    found = read(cursor)
-    return {key: found} if key else found
+    value = read(cursor)
+    return {key: value} if key else value
 
 
 def _partitioned_by(cursor: Cursor) -> dict[str, Any]:
@@ -240,17 +240,17 @@ def _partitioned_by(cursor: Cursor) -> dict[str, Any]:
 
 
 def _clustered_by(cursor: Cursor) -> dict[str, Any]:
-    found = parse_buckets(cursor)
+    buckets = parse_buckets(cursor)
     return {
-        "bucket_columns": found.columns, "sort_columns": found.sorting,
-        "sort_descending": found.descending, "bucket_count": found.count,
+        "bucket_columns": buckets.columns, "sort_columns": buckets.sorting,
+        "sort_descending": buckets.descending, "bucket_count": buckets.count,
     }  # fmt: skip
 
 
 def _row_format(cursor: Cursor) -> dict[str, Any]:
-    format_, given = parse_row_format(cursor)
-    found: dict[str, Any] = {"serde_properties": given}
-    return found | {"serde_format": format_} if format_ else found
+    format_, properties = parse_row_format(cursor)
+    parts: dict[str, Any] = {"serde_properties": properties}
+    return parts | {"serde_format": format_} if format_ else parts
 
 
 _CLAUSES: tuple[tuple[tuple[str, ...], str, Callable[[Cursor], Any]], ...] = (
