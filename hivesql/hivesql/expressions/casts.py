@@ -36,8 +36,8 @@ def cast_template(call: Call, target: HiveType) -> str | None:
         return f"rtrim({cut})" if target.kind is Kind.CHAR else cut
     if target == STRING and text != "@0":
         return text
-    found = write_template(call, target) if source is not None else None
-    return "CAST(@0 AS TIMESTAMP_LTZ)" if found is None and target == INSTANT else found
+    template = write_template(call, target) if source is not None else None
+    return "CAST(@0 AS TIMESTAMP_LTZ)" if template is None and target == INSTANT else template
 
 
 def write_template(call: Call, target: HiveType) -> str | None:
@@ -53,20 +53,20 @@ def write_template(call: Call, target: HiveType) -> str | None:
 
 def comparison(kinds: Sequence[Type]) -> Type:
     """Return the type to bring all to; None when they can be compared as they are."""
-    known = [kind for kind in kinds if kind not in (None, VOID)]
+    typed = [kind for kind in kinds if kind not in (None, VOID)]
     # Texts of all sizes are one kind here.
-    families = {Kind.STRING if is_text(kind) else kind_of(kind) for kind in known}
+    families = {Kind.STRING if is_text(kind) else kind_of(kind) for kind in typed}
     if len(families) < 2:
         return None
-    numbers, times = any(map(is_number, known)), any(kind in TIMES for kind in known)
+    numbers, times = any(map(is_number, typed)), any(kind in TIMES for kind in typed)
     if numbers and times:
-        return DOUBLE if TIMESTAMP in known else STRING
-    if Kind.STRING in families and (numbers or BOOLEAN in known):
+        return DOUBLE if TIMESTAMP in typed else STRING
+    if Kind.STRING in families and (numbers or BOOLEAN in typed):
         return DOUBLE
-    if numbers and BOOLEAN in known:
+    if numbers and BOOLEAN in typed:
         return DOUBLE
     if Kind.STRING in families and times:
-        return TIMESTAMP if TIMESTAMP in known else DATE
+        return TIMESTAMP if TIMESTAMP in typed else DATE
     if Kind.FLOAT in families and Kind.DECIMAL in families and Kind.DOUBLE not in families:
         return FLOAT
     return None
@@ -74,9 +74,9 @@ def comparison(kinds: Sequence[Type]) -> Type:
 
 def unsafe(left: Type, right: Type) -> bool:
     """Refuse what hive.strict.checks.type.safety does: large numbers beside texts or doubles."""
-    for one, other in ((left, right), (right, left)):
-        if is_text(other) and (one == BIGINT or is_decimal(one)):
+    for kind, other in ((left, right), (right, left)):
+        if is_text(other) and (kind == BIGINT or is_decimal(kind)):
             return True
-        if one == BIGINT and other == DOUBLE:
+        if kind == BIGINT and other == DOUBLE:
             return True
     return False

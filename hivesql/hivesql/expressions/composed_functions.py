@@ -18,18 +18,18 @@ def _url_parts(call: Call) -> str:
     takes(2, 10_000)(call)
     columns = []
     for i in range(1, len(call.types)):
-        asked = call.literal(i)
-        if asked is None:
+        part_text = call.literal(i)
+        if part_text is None:
             raise NotSupported("parse_url_tuple with parts that are no constants")
-        part, colon, key = asked.partition(":")
+        part, colon, key = part_text.partition(":")
         if part not in _PARTS or (colon and part != "QUERY"):
-            found = "CAST(NULL AS STRING)"
+            expression = "CAST(NULL AS STRING)"
         elif colon:
             quoted = key.replace("\\", "\\\\").replace("'", "\\'")
-            found = f"parse_url(@0, 'QUERY', '{quoted}')"
+            expression = f"parse_url(@0, 'QUERY', '{quoted}')"
         else:
-            found = f"parse_url(@0, '{part}')"
-        columns.append(f"'c{i - 1}', {found}")
+            expression = f"parse_url(@0, '{part}')"
+        columns.append(f"'c{i - 1}', {expression}")
     return f"inline(array(named_struct({', '.join(columns)})))"
 
 
@@ -49,9 +49,9 @@ def _sorted_by_fields(call: Call) -> str:
                                 code=10016)  # fmt: skip
     less, more = ("-1", "1") if order == "asc" else ("1", "-1")
     tests = " ".join(
-        f"WHEN NOT (a.`{one}` <=> b.`{one}`) THEN CASE WHEN a.`{one}` IS NULL OR "
-        f"a.`{one}` < b.`{one}` THEN {less} ELSE {more} END"
-        for one in fields
+        f"WHEN NOT (a.`{key}` <=> b.`{key}`) THEN CASE WHEN a.`{key}` IS NULL OR "
+        f"a.`{key}` < b.`{key}` THEN {less} ELSE {more} END"
+        for key in fields
     )
     return f"array_sort(@0, (a, b) -> CASE {tests} ELSE 0 END)"
 
@@ -141,12 +141,12 @@ def _masked_number(call: Call, kind: HiveType) -> str:
     """Put a digit in the place of others; what does not fit the type then loses its first bits."""
     place = 5 if call.name == "mask" else 6
     is_given = place < len(call.types) and call.literal(place) != ""
-    given = _number(call, place) if is_given else "1"
-    digit = given if len(given) == 1 else "1"
+    digits_text = _number(call, place) if is_given else "1"
+    digit = digits_text if len(digits_text) == 1 else "1"
     digits = "CAST(abs(CAST(@0 AS DECIMAL(20,0))) AS STRING)"
     masked = _with_parts(call, digits, f"repeat('{digit}', length({{}}))")
-    whole = f"CAST(CAST(concat(if(@0 < 0, '-', ''), {masked}) AS DECIMAL(38,0)) AS BIGINT)"
-    return f"CAST({whole} AS {kind})"
+    number = f"CAST(CAST(concat(if(@0 < 0, '-', ''), {masked}) AS DECIMAL(38,0)) AS BIGINT)"
+    return f"CAST({number} AS {kind})"
 
 
 def _masked_date(call: Call) -> str:
@@ -166,16 +166,16 @@ def _masked_date(call: Call) -> str:
 
 def _part_of_date(call: Call, i: int, default: str, allowed: range | None) -> str:
     """Return what is given for a part, -1 for the date's own; what it cannot be counts for none."""
-    given = _number(call, i) if i < len(call.types) else default
-    return given if given == "-1" or allowed is None or int(given) in allowed else default
+    part = _number(call, i) if i < len(call.types) else default
+    return part if part == "-1" or allowed is None or int(part) in allowed else default
 
 
 def _number(call: Call, i: int) -> str:
     """Return a whole number that may be written as a text, as Hive takes those of masks."""
-    given = call.literal(i) or call.texts[i]
-    if not re.fullmatch("-?[0-9]+", given):
-        raise SemanticError(f"{call.name} takes a whole number here, not {given}")
-    return given
+    number = call.literal(i) or call.texts[i]
+    if not re.fullmatch("-?[0-9]+", number):
+        raise SemanticError(f"{call.name} takes a whole number here, not {number}")
+    return number
 
 
 def _masked_hash(call: Call) -> str:

@@ -39,8 +39,8 @@ def _of_dates(*dates: int) -> Rule:
             return part
         if not any(is_text(call.type(i)) for i in dates):
             return None
-        given = (as_date(call, i) if i in dates else f"@{i}" for i in range(len(call.types)))
-        return f"{call.name}({', '.join(given)})"
+        arguments = (as_date(call, i) if i in dates else f"@{i}" for i in range(len(call.types)))
+        return f"{call.name}({', '.join(arguments)})"
 
     return rule
 
@@ -56,8 +56,8 @@ def _of_times(call: Call) -> str | None:
 def _between(call: Call) -> str | None:
     if not (is_text(call.type(0)) or is_text(call.type(1))):
         return None
-    given = [as_timestamp(call, 0), as_timestamp(call, 1), *rest(call, 2)]
-    return f"months_between({', '.join(given)})"
+    arguments = [as_timestamp(call, 0), as_timestamp(call, 1), *rest(call, 2)]
+    return f"months_between({', '.join(arguments)})"
 
 
 def _texts_of_dates(*dates: int) -> Rule:

@@ -30,11 +30,11 @@ def list_of_equals(
     compared, word = _LISTS[type(node)]
     first: exp.Expr | None = None
     values = []
-    left: list[exp.Expr] = [node]
-    while left:
-        part = left.pop().unnest()
+    pending: list[exp.Expr] = [node]
+    while pending:
+        part = pending.pop().unnest()
         if type(part) is type(node):
-            left += (part.args["expression"], part.args["this"])
+            pending += (part.args["expression"], part.args["this"])
             continue
         value = part.args.get("expression")
         if type(part) is not compared or not isinstance(part.this, exp.Column):

@@ -42,16 +42,18 @@ def _null_if_any_null(call: Call) -> str:
     has_times = any(kind in TIMES for kind in call.types)
     is_mixed = any(map(is_text, call.types)) or (has_times and any(map(is_number, call.types)))
     target = type_of_call(call) if is_mixed else None
-    given = rest(call, 0)
+    arguments = rest(call, 0)
     if target == DOUBLE:
-        given = [f"CAST({arg} AS DOUBLE)" for arg in given]
+        arguments = [f"CAST({arg} AS DOUBLE)" for arg in arguments]
     elif target == STRING:
-        pairs = zip(call.types, given, strict=True)
-        given = [f"CAST({text_of(kind, arg)} AS STRING)" for kind, arg in pairs]
+        pairs = zip(call.types, arguments, strict=True)
+        arguments = [f"CAST({text_of(kind, arg)} AS STRING)" for kind, arg in pairs]
     elif target is not None and target in TIMES:
-        given = [_converted(kind, arg, target) for kind, arg in zip(call.types, given, strict=True)]
-    nulls = " OR ".join(f"{arg} IS NULL" for arg in given)
-    return f"CASE WHEN {nulls} THEN NULL ELSE {call.name}({', '.join(given)}) END"
+        arguments = [
+            _converted(kind, arg, target) for kind, arg in zip(call.types, arguments, strict=True)
+        ]
+    nulls = " OR ".join(f"{arg} IS NULL" for arg in arguments)
+    return f"CASE WHEN {nulls} THEN NULL ELSE {call.name}({', '.join(arguments)}) END"
 
 
 def text_of(kind: Type, argument: str) -> str:
@@ -75,14 +77,14 @@ def _as_texts(call: Call, start: int = 0) -> list[str]:
 
 
 def _first_known(call: Call) -> str | None:
-    given = _as_texts(call)
-    return f"coalesce({', '.join(given)})" if given != rest(call, 0) else None
+    arguments = _as_texts(call)
+    return f"coalesce({', '.join(arguments)})" if arguments != rest(call, 0) else None
 
 
 def _concatenated(call: Call) -> str | None:
     places = rest(call, 0)
-    given = [text_of(kind, arg) for kind, arg in zip(call.types, places, strict=True)]
-    return f"concat({', '.join(given)})" if given != places else None
+    arguments = [text_of(kind, arg) for kind, arg in zip(call.types, places, strict=True)]
+    return f"concat({', '.join(arguments)})" if arguments != places else None
 
 
 def _joined(call: Call) -> str | None:
@@ -97,11 +99,11 @@ def _joined(call: Call) -> str | None:
     if not arrays:
         return None
     # A NULL inside an array is written as it is; a NULL argument is left out.
-    given = (
+    arguments = (
         f"transform({arg}, x -> coalesce(x, 'null'))" if i in arrays else arg
         for i, arg in enumerate(rest(call, 0))
     )
-    return f"concat_ws({', '.join(given)})"
+    return f"concat_ws({', '.join(arguments)})"
 
 
 def _text_only(call: Call) -> None:
@@ -176,8 +178,8 @@ def _position_in_list(call: Call) -> str:
 
 def _printed(call: Call) -> str | None:
     places = rest(call, 0)
-    given = [_printable(kind, arg) for kind, arg in zip(call.types, places, strict=True)]
-    return f"printf({', '.join(given)})" if given != places else None
+    arguments = [_printable(kind, arg) for kind, arg in zip(call.types, places, strict=True)]
+    return f"printf({', '.join(arguments)})" if arguments != places else None
 
 
 def _printable(kind: Type, argument: str) -> str:
@@ -208,14 +210,14 @@ def _java_text(kind: HiveType, value: str, depth: int = 0) -> str:
             texts = f"transform({value}, {item} -> {_java_text(kind.children[0], item, depth + 1)})"
             return f"concat('[', array_join({texts}, ', ', 'null'), ']')"
         case Kind.STRUCT:
-            parts = (_java_text(one, f"{value}.`{name}`", depth) for name, one in kind.fields)
+            parts = (_java_text(child, f"{value}.`{name}`", depth) for name, child in kind.fields)
             texts = ", ".join(f"coalesce({part}, 'null')" for part in parts)
             return f"concat('[', concat_ws(', ', {texts}), ']')"
         case Kind.MAP:
             sides = zip(("key", "value"), kind.children, strict=True)
             pair = (
-                f"coalesce({_java_text(one, f'{item}.{side}', depth + 1)}, 'null')"
-                for side, one in sides
+                f"coalesce({_java_text(child, f'{item}.{side}', depth + 1)}, 'null')"
+                for side, child in sides
             )
             pairs = f"transform(map_entries({value}), {item} -> concat_ws('=', {', '.join(pair)}))"
             return f"concat('{{', array_join({pairs}, ', '), '}}')"
@@ -270,8 +272,8 @@ def _condition(call: Call) -> str | None:
             f'The first argument of function IF should be "boolean", but "{kind}" is found',
             code=10016,
         )
-    given = _as_texts(call, 1)
-    return f"if(@0, {', '.join(given)})" if given != rest(call, 1) else None
+    arguments = _as_texts(call, 1)
+    return f"if(@0, {', '.join(arguments)})" if arguments != rest(call, 1) else None
 
 
 def _json_path(call: Call) -> str | None:

@@ -27,8 +27,8 @@ def hash_template(call: Call) -> str:
     """Return the hash of the first argument, times 31, plus that of the next, and so on."""
     total = ""
     for i, kind in enumerate(call.types):
-        one = _java(kind, f"@{i}") if call.name == "hash" else _murmur(kind, f"@{i}")
-        total = f"(31 * {total} + {one})" if total else one
+        argument_hash = _java(kind, f"@{i}") if call.name == "hash" else _murmur(kind, f"@{i}")
+        total = f"(31 * {total} + {argument_hash})" if total else argument_hash
     return total or "0"
 
 
@@ -41,8 +41,8 @@ def _java(kind: Type, value: str) -> str:
         Kind.DATE: f"unix_date({value})",
         **dict.fromkeys(_SMALL, f"CAST({value} AS INT)"),
     }
-    found = (plain.get(kind.kind) if kind else None) or _by_bytes(1, kind, value)
-    return f"coalesce({found}, 0)"
+    expression = (plain.get(kind.kind) if kind else None) or _by_bytes(1, kind, value)
+    return f"coalesce({expression}, 0)"
 
 
 def _murmur(kind: Type, value: str) -> str:
@@ -56,12 +56,12 @@ def _murmur(kind: Type, value: str) -> str:
 def _by_bytes(version: int, kind: Type, value: str) -> str:
     if kind is not None and kind.is_nested and not kind.holds(*_UNTOLD):
         return f"hive_hash_{version}_nested({value})"
-    known = _BY_BYTES if version == 1 else _BY_BYTES | INTEGERS | {Kind.DATE}
-    if kind is None or kind.kind not in known:
+    kinds = _BY_BYTES if version == 1 else _BY_BYTES | INTEGERS | {Kind.DATE}
+    if kind is None or kind.kind not in kinds:
         what = kind or "an expression whose type only Spark knows"
         raise NotSupported(f"{'hash' if version == 1 else 'murmur_hash'} of {what}")
-    given = f"CAST({value} AS TIMESTAMP_NTZ)" if kind == TIMESTAMP else value
-    return f"hive_hash_{version}_{kind.kind}({given})"
+    argument = f"CAST({value} AS TIMESTAMP_NTZ)" if kind == TIMESTAMP else value
+    return f"hive_hash_{version}_{kind.kind}({argument})"
 
 
 HASHES: dict[str, Rule] = {"hash": hash_template, "murmur_hash": hash_template}

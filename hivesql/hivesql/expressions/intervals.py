@@ -43,11 +43,11 @@ def _of_text(kind: HiveType) -> Rule:
 
     def rule(call: Call) -> str:
         takes(1, 1)(call)
-        given = call.type(0)
-        if given is not None and given not in (kind, VOID) and not is_text(given):
-            raise SemanticError(f"{call.name} takes texts, not {given}", code=10016)
+        source = call.type(0)
+        if source is not None and source not in (kind, VOID) and not is_text(source):
+            raise SemanticError(f"{call.name} takes texts, not {source}", code=10016)
         # Spark takes an interval that is none for an error, Hive for NULL.
-        return "@0" if given == kind else f"try_cast(@0 AS INTERVAL {target})"
+        return "@0" if source == kind else f"try_cast(@0 AS INTERVAL {target})"
 
     return rule
 

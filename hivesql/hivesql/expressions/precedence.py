@@ -33,11 +33,15 @@ def precedence_edits(node: exp.Expr) -> Iterator[Edit]:
 def _of_several_patterns(node: exp.Like) -> Iterator[Edit]:
     # The opposite of LIKE ANY, where Spark looks for any that is not like.
     test = "NOT @0 LIKE @1" if node.args.get("negate") else "@0 LIKE @1"
-    patterns = [one for one in node.expression.this.iter_expressions() if not is_text_literal(one)]
-    whole = unknown_if_any_null(test, [f"@{i}" for i in range(2, 2 + len(patterns))])
-    if whole != "@0 LIKE @1":
+    patterns = [
+        pattern
+        for pattern in node.expression.this.iter_expressions()
+        if not is_text_literal(pattern)
+    ]
+    template = unknown_if_any_null(test, [f"@{i}" for i in range(2, 2 + len(patterns))])
+    if template != "@0 LIKE @1":
         parts = [node.this, node.expression, *patterns]
-        yield Edit(*place_of(node), "", tuple(filled(f"({whole})", list(map(place_of, parts)))))
+        yield Edit(*place_of(node), "", tuple(filled(f"({template})", list(map(place_of, parts)))))
 
 
 def is_text_literal(node: exp.Expr) -> bool:

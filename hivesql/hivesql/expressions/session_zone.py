@@ -60,9 +60,9 @@ def template_in_zone(call: Call, template: str | None, zone: str) -> str | None:
             what = "no literal" if bare is None else "one with a zone"
             raise NotSupported(f"{call.name} with a pattern that is {what}, in {zone}")
     if call.name == "from_unixtime":
-        found = template or "from_unixtime(@0)"
-        given = f"unix_timestamp({in_zone('timestamp_seconds(@0)', zone)})"
-        return found.replace("@0", given)
+        call_text = template or "from_unixtime(@0)"
+        zoned_seconds = f"unix_timestamp({in_zone('timestamp_seconds(@0)', zone)})"
+        return call_text.replace("@0", zoned_seconds)
     if call.name in ("unix_timestamp", "to_unix_timestamp") and call.types:
         seconds = template or f"{call.name}(@*)"
         return f"unix_timestamp(to_utc_timestamp(timestamp_seconds({seconds}), '{zone}'))"

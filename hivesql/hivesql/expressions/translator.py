@@ -127,8 +127,8 @@ class Translator:
         if type(node) in _GRAMMAR_CALLS and not isinstance(node.parent, exp.Case):
             name, parts = _GRAMMAR_CALLS[type(node)]
             word = re.match(r"\w+", self._text(node))
-            given = [node.args[part] for part in parts if node.args.get(part) is not None]
-            return self._call(word[0].lower() if word else name, given, node)
+            arguments = [node.args[part] for part in parts if node.args.get(part) is not None]
+            return self._call(word[0].lower() if word else name, arguments, node)
         if isinstance(node, exp.In) and node.expressions:
             self._members(node)
         if isinstance(node, exp.Between):
@@ -142,8 +142,8 @@ class Translator:
         if isinstance(node, (exp.And, exp.Or, exp.Not, exp.Where)):
             self._truth([node.this, node.expression] if isinstance(node, exp.Connector)
                         else [node.this])  # fmt: skip
-            if (found := list_of_equals(node, self._text, self.type_of)) is not None:
-                self._replace(node, found[0], [found[1]])
+            if (in_list := list_of_equals(node, self._text, self.type_of)) is not None:
+                self._replace(node, in_list[0], [in_list[1]])
         if isinstance(node, _TRUTHS):
             return BOOLEAN
         if isinstance(node, exp.Case):
@@ -222,9 +222,9 @@ class Translator:
 
     # -- literals and casts
     def _number(self, node: exp.Expr) -> Type:
-        kind, shown = number(self._text(node))
-        if shown:
-            self.edits.append(Edit(*place_of(node), shown))
+        kind, spark_text = number(self._text(node))
+        if spark_text:
+            self.edits.append(Edit(*place_of(node), spark_text))
         return kind
 
     def _cast(self, node: exp.Cast) -> Type:
@@ -237,13 +237,13 @@ class Translator:
                 check_instants(self.binding.settings)
             return kind
         after = self.binding.text.text[place_of(node.this)[1] : place_of(node)[1]]
-        found = re.search(r"\bas\s+(.*)\)", after, re.IGNORECASE | re.DOTALL)
-        format_ = re.search(r"\sformat\s*(?=['\"])", found[1], re.IGNORECASE) if found else None
-        if found and format_:
-            pattern = found[1][format_.end() :].strip()
-            target = HiveType.parse(found[1][: format_.start()])
+        match = re.search(r"\bas\s+(.*)\)", after, re.IGNORECASE | re.DOTALL)
+        format_ = re.search(r"\sformat\s*(?=['\"])", match[1], re.IGNORECASE) if match else None
+        if match and format_:
+            pattern = match[1][format_.end() :].strip()
+            target = HiveType.parse(match[1][: format_.start()])
             return self._cast_by(node, target, unescape(pattern))
-        target = HiveType.parse(found[1]) if found else UNKNOWN
+        target = HiveType.parse(match[1]) if match else UNKNOWN
         source = self.type_of(node.this)
         if INSTANT in (source, target):
             check_instants(self.binding.settings)
@@ -412,14 +412,14 @@ class Translator:
     def _case(self, node: exp.Case) -> Type:
         whens = node.args["ifs"]
         if node.this is not None:
-            self._compared([node.this, *(one.this for one in whens)], node, safe=True)
-        for one in whens if node.this is None else ():
-            if (kind := self.type_of(one.this)) not in (None, BOOLEAN, VOID):
+            self._compared([node.this, *(when.this for when in whens)], node, safe=True)
+        for when in whens if node.this is None else ():
+            if (kind := self.type_of(when.this)) not in (None, BOOLEAN, VOID):
                 error = SemanticError(
                     f'Argument type mismatch: "boolean" is expected after WHEN, but "{kind}" is '
                     "found", code=10016)  # fmt: skip
-                self.binding.fail(error, *place_of(one.this))
-        values = [one.args["true"] for one in whens]
+                self.binding.fail(error, *place_of(when.this))
+        values = [when.args["true"] for when in whens]
         if node.args.get("default") is not None:
             values.append(node.args["default"])
         kinds = [self.type_of(value) for value in values]
@@ -437,8 +437,10 @@ class Translator:
             raise SemanticError(f"Invalid function {name}", code=10011)
         if is_refused(name):
             raise NotSupported(f"the function {name}")
-        literals = (one.name if isinstance(one, exp.Literal) and one.is_string else None
-                    for one in arguments)  # fmt: skip
+        literals = (
+            argument.name if isinstance(argument, exp.Literal) and argument.is_string else None
+            for argument in arguments
+        )
         call = Call(
             name,
             tuple(map(self.type_of, arguments)),
@@ -462,7 +464,7 @@ class Translator:
         node.meta[OWN_KIND] = own.kind
         start = place_of(node)[0]
         tokens = self.binding.tokens
-        bracket = next(one for one in tokens[first_from(tokens, start) :] if one.is_("("))
+        bracket = next(token for token in tokens[first_from(tokens, start) :] if token.is_("("))
         self.edits.append(Edit(start, bracket.start, f"`{own.called}`"))
         return None
 
@@ -521,7 +523,7 @@ class Translator:
         return self.binding.text.text[start:end]
 
     def _replace(self, node: exp.Expr, template: str, arguments: Sequence[exp.Expr]) -> None:
-        spans = [place_of(one) for one in arguments]
+        spans = [place_of(argument) for argument in arguments]
         self.edits.append(Edit(*place_of(node), "", tuple(filled(template, spans))))
 
 

@@ -45,13 +45,13 @@ class Windows:
         """Return what makes Spark see a function over a window, or a window's name, as Hive."""
         function = node.this
         name = str(function.this).lower() if isinstance(function, exp.Anonymous) else ""
-        found = self._frame_edits(node, name)
+        edits = self._frame_edits(node, name)
         if name in _OF_ORDER and not (node.args.get("order") or node.args.get("alias")):
             # To Hive all rows come at once then, where Spark asks for an order.
-            found.append(insert(self._end(node) - 1, " ORDER BY 1"))
+            edits.append(insert(self._end(node) - 1, " ORDER BY 1"))
         if name and function.expressions and isinstance(function.expressions[0], exp.Distinct):
-            found += self._distinct(node, name, function.expressions[0])
-        return found
+            edits += self._distinct(node, name, function.expressions[0])
+        return edits
 
     def _end(self, node: exp.Window) -> int:
         return place_of(node)[1]
@@ -85,7 +85,7 @@ class Windows:
             return None
         order = node.args.get("order")
         start = max(
-            [span_of(one)[1] for one in (*(node.args.get("partition_by") or ()), order) if one]
+            [span_of(part)[1] for part in (*(node.args.get("partition_by") or ()), order) if part]
             or [span_of(node.this)[1]]
         )
         end = self.text.find(")", start)
@@ -96,11 +96,11 @@ class Windows:
         """Change distances: to Hive an end PRECEDING and a start FOLLOWING lie before them."""
         kind, edits, is_far = self.type_of(key.this), [], False
         for group in ("start", "end", "only"):
-            found = _BOUND.fullmatch((match[group] or "").strip())
-            if found is None:
+            bound = _BOUND.fullmatch((match[group] or "").strip())
+            if bound is None:
                 continue
             is_far = True
-            number, side = found[1], found[2].lower()
+            number, side = bound[1], bound[2].lower()
             beyond = (side == "preceding") if group == "end" else (side == "following")
             changed = _distance(number, kind, beyond=beyond)
             if changed is not None and not _is_turned(key, self.text):
@@ -170,9 +170,9 @@ def definition_of(node: exp.Window) -> exp.Window | None:
     if alias is None or node.args.get("spec") is not None:
         return node
     select = node.find_ancestor(exp.Select)
-    for one in (select.args.get("windows") or ()) if select is not None else ():
-        if one.name.lower() == alias.name.lower():
-            return one if isinstance(one, exp.Window) else None
+    for window in (select.args.get("windows") or ()) if select is not None else ():
+        if window.name.lower() == alias.name.lower():
+            return window if isinstance(window, exp.Window) else None
     return None
 
 
