@@ -99,10 +99,10 @@ class Binding:
 
         Of one name the session's own is before the catalog's, and that before Hive's.
         """
-        found = self.functions.get(name)
-        if found is None and "." not in name:
-            found = self.functions.get(f"{self.session_database or self.database}.{name}")
-        return found
+        function = self.functions.get(name)
+        if function is None and "." not in name:
+            function = self.functions.get(f"{self.session_database or self.database}.{name}")
+        return function
 
     def fail(self, error: HiveSqlError, start: int, end: int | None = None) -> NoReturn:
         """Raise the error, placed at a part of the text; without an end, at the name there."""
@@ -143,10 +143,10 @@ class Binding:
         try:
             return self.note_read(self.catalog.table(TableName(database or self.database, name)))
         except NoSuchObject as error:
-            found = None if database else self.spark.view(name)
-            if found is None:
+            view = None if database else self.spark.view(name)
+            if view is None:
                 self.fail(error, start)
-            return found
+            return view
 
     def note_read(self, table: Table) -> Table:
         """Note that a query names this table or view of the catalog, which it returns."""
@@ -156,10 +156,10 @@ class Binding:
 
     def _in_catalog(self, catalog: str, database: str, name: str, start: int) -> Table:
         try:
-            found = self.spark.table(catalog, database, name)
+            table = self.spark.table(catalog, database, name)
         except HiveSqlError as error:
             self.fail(error, start)
-        if found is None:
+        if table is None:
             self.fail(
                 NotSupported(
                     f"names of three parts (metadata tables and branches) other than tables of "
@@ -167,7 +167,7 @@ class Binding:
                 ),
                 start,
             )
-        return found
+        return table
 
     def table_named(self, name: TableName, start: int) -> Table:
         """Look a table up by its full name."""
@@ -211,7 +211,7 @@ class Binding:
     def partition_values(self, table: Table, items: PartitionItems) -> dict[str, str | None]:
         """Values of a partition specification by column, checked against the table."""
         types = {column.name: column.type for column in table.partition_columns}
-        found: dict[str, str | None] = {}
+        values: dict[str, str | None] = {}
         for item in items:
             name = item.key.text
             if name not in types:
@@ -221,7 +221,7 @@ class Binding:
                     code=10006,
                 )
                 self.fail(error, item.key.start)
-            if name in found:
+            if name in values:
                 self.fail(SemanticError(f"partition column {name} is given twice"), item.key.start)
             if item.is_static:
                 if item.value is None:
@@ -232,8 +232,8 @@ class Binding:
                         code=10248,
                     )
                     self.fail(error, item.key.start, item.end)
-                found[name] = partition_value(item.value)
-        return found
+                values[name] = partition_value(item.value)
+        return values
 
     def matching(self, table: Table, items: PartitionItems) -> tuple[Partition, ...]:
         """Return the partitions that a full or partial specification names; none is an error."""
@@ -242,27 +242,27 @@ class Binding:
                 self.fail(
                     _no_such_partition(table, f"{item.key.text}=NULL"), item.key.start, item.end
                 )
-        wanted = self.partition_values(table, items)
-        found = self.partitions_of(table, wanted)
-        if not found:
-            specification = ", ".join(f"{key}={value}" for key, value in wanted.items())
+        values = self.partition_values(table, items)
+        partitions = self.partitions_of(table, values)
+        if not partitions:
+            specification = ", ".join(f"{key}={value}" for key, value in values.items())
             self.fail(_no_such_partition(table, specification), items[0].key.start, items[-1].end)
-        return found
+        return partitions
 
     def partitions_of(
-        self, table: Table, wanted: Mapping[str, str | None]
+        self, table: Table, specification: Mapping[str, str | None]
     ) -> tuple[Partition, ...]:
         """List the partitions with these values by column; a column that is not there has any."""
         types = {column.name: column.type for column in table.partition_columns}
         normal = {
             name: value if value is None else normal_value(value, types[name])
-            for name, value in wanted.items()
+            for name, value in specification.items()
         }
         return tuple(
             partition
             for partition in self.catalog.partitions(table.name, equal_to(table, normal))
             if all(
-                name not in wanted or _is_same(wanted[name], value, types[name])
+                name not in specification or _is_same(specification[name], value, types[name])
                 for name, value in zip(types, partition.values, strict=True)
             )
         )

@@ -64,29 +64,29 @@ def connect(
     """
     _check_text("database", database)
     location = complete_location(fspath(warehouse or DEFAULT_WAREHOUSE))
-    given = {key: _setting(key, value) for key, value in dict(settings or {}).items()}
-    lazy = LazySpark(spark, {k: v for k, v in given.items() if k.startswith("spark.")})
-    set_by_user = [key for key in given if not key.startswith("spark.")]
-    hive = site_settings() | {key: given[key] for key in set_by_user}
+    texts = {key: _setting(key, value) for key, value in dict(settings or {}).items()}
+    lazy = LazySpark(spark, {k: v for k, v in texts.items() if k.startswith("spark.")})
+    set_by_user = [key for key in texts if not key.startswith("spark.")]
+    hive = site_settings() | {key: texts[key] for key in set_by_user}
     url = metastore or hive.get(METASTORE_ADDRESSES) or DEFAULT_METASTORE
     if url.startswith(THRIFT):
         # There a worker takes what is next in the queue, never a request of its own choice.
         hive = {"hivesql.compactor.inline": "false"} | hive
-    known = Settings.of(hive)
-    timeout = known.seconds("hive.metastore.client.socket.timeout")
-    told = notify or (lambda line: None)
+    user_settings = Settings.of(hive)
+    timeout = user_settings.seconds("hive.metastore.client.socket.timeout")
+    print_line = notify or (lambda line: None)
     file = Path(DEFAULT_METASTORE.removeprefix(SQLITE)).absolute()
     is_made = url == DEFAULT_METASTORE and not file.exists()
     store = open_metastore(
         url,
         location,
         timeout=timeout,
-        cache=_cache(known),
-        encryption=_encryption(url, known),
-        notify=told,
+        cache=_cache(user_settings),
+        encryption=_encryption(url, user_settings),
+        notify=print_line,
     )
     if is_made:
-        told(
+        print_line(
             f"made a new metastore, {file}, with no tables: one that is elsewhere is named by "
             "--metastore, or for good in the configuration file"
         )
@@ -95,8 +95,8 @@ def connect(
             metastore=store,
             spark=lazy,
             files=lambda place: _files(place, lazy),
-            settings=known,
-            notify=told,
+            settings=user_settings,
+            notify=print_line,
             user=user or os.environ.get("HADOOP_USER_NAME") or getpass.getuser(),
         )
         return _open_session(runtime, lazy, database, idempotency_key, set_by_user)
@@ -115,15 +115,15 @@ def _open_session(
     """Open a session on a metastore, whose ``set_by_user`` settings may be worth a notice."""
     store, settings = runtime.metastore, runtime.settings
     timeout = settings.seconds("hive.txn.timeout")
-    kept = settings.seconds("hive.metastore.event.db.listener.timetolive")
+    event_lifetime = settings.seconds("hive.metastore.event.db.listener.timetolive")
     # Most openings find nothing, and then need not wait for a writer.
-    if store.needs_housekeeping(timeout, kept):
+    if store.needs_housekeeping(timeout, event_lifetime):
         from hivesql_executor.transactions.reaper import reap
 
         # Transactions of processes that died hold no locks longer than their time-out.
         reap(runtime)
         store.clean_txns()
-        store.purge_events(kept)
+        store.purge_events(event_lifetime)
     store.database(database)
     if settings.flag(AUTHORIZATION) and not settings.asks_for_privileges:
         manager = settings.text(AUTHORIZATION_MANAGER)

@@ -260,8 +260,8 @@ class Cursor:
     def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]:
         """Return the next ``size`` rows, by default ``arraysize``."""
         rows = self._unread_rows()
-        wanted = self.arraysize if size is None else size
-        return [row for _, row in zip(range(wanted), rows, strict=False)]
+        count = self.arraysize if size is None else size
+        return [row for _, row in zip(range(count), rows, strict=False)]
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         """All rows that are left."""

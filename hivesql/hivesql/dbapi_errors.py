@@ -64,13 +64,13 @@ def as_dbapi(error: Exception) -> Exception:
     if isinstance(error, Error):
         return error
     # Whoever consumes rows here is ours.
-    told = translate_error(error, of_user_too=True)
-    return translated(told) if isinstance(told, hivesql.HiveSqlError) else told
+    translation = translate_error(error, of_user_too=True)
+    return translated(translation) if isinstance(translation, hivesql.HiveSqlError) else translation
 
 
 def translated(error: hivesql.HiveSqlError) -> DatabaseError:
     """Return the exception that a DB-API user expects, with the code and the advice on retrying."""
     kind = next((theirs for ours, theirs in _KINDS if isinstance(error, ours)), DatabaseError)
-    told = kind(str(error))
-    told.retryable, told.code = error.retryable, error.code
-    return told
+    translation = kind(str(error))
+    translation.retryable, translation.code = error.retryable, error.code
+    return translation

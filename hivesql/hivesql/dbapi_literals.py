@@ -66,7 +66,7 @@ def interpolate(text: str, parameters: Parameters) -> str:
     and for parameters left over.
     """
     named = parameters if isinstance(parameters, Mapping) else None
-    given = [] if isinstance(parameters, Mapping) else list(parameters)
+    values = [] if isinstance(parameters, Mapping) else list(parameters)
     used = 0
 
     def replaced(match: re.Match[str]) -> str:
@@ -81,12 +81,12 @@ def interpolate(text: str, parameters: Parameters) -> str:
             return literal(named[match["name"]])
         if named is not None:
             raise ValueError("%s wants a sequence of parameters")
-        if used >= len(given):
-            raise IndexError(f"{len(given)} parameters are too few")
+        if used >= len(values):
+            raise IndexError(f"{len(values)} parameters are too few")
         used += 1
-        return literal(given[used - 1])
+        return literal(values[used - 1])
 
     bound = _PLACEHOLDER.sub(replaced, text)
-    if used < len(given):
-        raise ValueError(f"{len(given)} parameters for {used} placeholders")
+    if used < len(values):
+        raise ValueError(f"{len(values)} parameters for {used} placeholders")
     return bound

@@ -85,8 +85,8 @@ class _Overlay:
         """As the metastore's, with NoSuchObject."""
         if name not in self.databases:
             return self.under.database(name)
-        if found := self.databases[name]:
-            return found
+        if database := self.databases[name]:
+            return database
         raise NoSuchObject(f"Database does not exist: {name}", code=10072)
 
     def database_home(self, database: Database) -> str:
@@ -95,37 +95,38 @@ class _Overlay:
 
     def home_of(self, table: Table) -> str:
         """As the metastore's, or in a database that would be there."""
-        known = self.databases.get(table.name.database)
-        if known is None:
+        database = self.databases.get(table.name.database)
+        if database is None:
             return self.under.home_of(table)
         managed = table.type != "EXTERNAL_TABLE"
-        return table.location or known.home_of(table.name.name, managed=managed)
+        return table.location or database.home_of(table.name.name, managed=managed)
 
     def table(self, name: TableName) -> Table:
         """As the metastore's, with NoSuchObject."""
         if name not in self.tables and name.database not in self.databases:
             return self.under.table(name)
-        if found := self.tables.get(name):
-            return found
+        if table := self.tables.get(name):
+            return table
         raise NoSuchObject(f"Table not found {name}", code=10001)
 
     def partitions(
         self, name: TableName, tests: Sequence[PartitionTest] = ()
     ) -> tuple[Partition, ...]:
         """Partitions that are there, or would be."""
-        found = self.changed.get(name)
-        if found is None:
-            found = () if name in self.tables else self.under.partitions(name, tests)
+        partitions = self.changed.get(name)
+        if partitions is None:
+            partitions = () if name in self.tables else self.under.partitions(name, tests)
         if name in self.growing and not any(
-            all(may_pass(one.values[test.position], test) for test in tests) for one in found
+            all(may_pass(partition.values[test.position], test) for test in tests)
+            for partition in partitions
         ):
-            return (*found, *self._grown(self.table(name), tests))
-        return found
+            return (*partitions, *self._grown(self.table(name), tests))
+        return partitions
 
     @staticmethod
     def _grown(table: Table, tests: Sequence[PartitionTest]) -> tuple[Partition, ...]:
         """Return the partition that the tests name, if they name one."""
-        equal = {one.position: one.values[0] for one in tests if one.operator == "="}
+        equal = {test.position: test.values[0] for test in tests if test.operator == "="}
         if set(equal) != set(range(len(table.partition_columns))):
             return ()
         values = tuple(equal[position] for position in sorted(equal))
@@ -134,8 +135,10 @@ class _Overlay:
     def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None:
         """Return the partition with these values, if there is one, or would be."""
         if name in self.tables or name in self.changed:
-            found = self.partitions(name)
-            return next((one for one in found if one.values == tuple(values)), None)
+            partitions = self.partitions(name)
+            return next(
+                (partition for partition in partitions if partition.values == tuple(values)), None
+            )
         return self.under.partition(name, values)
 
     def partition_count(self, name: TableName) -> int:
@@ -146,9 +149,9 @@ class _Overlay:
 
     def tables_in(self, database: str) -> tuple[Table, ...]:
         """Tables and views that a database has, or would have."""
-        known = () if database in self.databases else self.under.tables_in(database)
-        there = {one.name: one for one in known} | self.tables
-        return tuple(one for name, one in there.items() if one and name.database == database)
+        stored = () if database in self.databases else self.under.tables_in(database)
+        there = {table.name: table for table in stored} | self.tables
+        return tuple(table for name, table in there.items() if table and name.database == database)
 
     @staticmethod
     def _has(find: Callable[[Name], object], name: Name) -> bool:
@@ -191,24 +194,26 @@ class _Overlay:
     def _apply_to_partitions(self, statement: Statement) -> None:
         match statement:
             case InsertRows(targets=targets):
-                self.growing |= {one.table.name for one in targets}
+                self.growing |= {grown.table.name for grown in targets}
             case MergeRows(target=target):
                 self.growing.add(target.table.name)
             case LoadData(table=table) | RepairTable(table=table):
                 self.growing.add(table.name)
             case AddPartitions(table=table, partitions=partitions):
-                known = self.partitions(table.name)
-                values = {one.values for one in known}
-                fresh = (one for one in partitions if one.values not in values)
-                self.changed[table.name] = (*known, *fresh)
+                before = self.partitions(table.name)
+                values = {partition.values for partition in before}
+                fresh = (partition for partition in partitions if partition.values not in values)
+                self.changed[table.name] = (*before, *fresh)
             case DropPartitions(table=table, partitions=partitions):
-                gone = {one.values for one in partitions}
-                known = self.partitions(table.name)
-                self.changed[table.name] = tuple(p for p in known if p.values not in gone)
+                gone = {partition.values for partition in partitions}
+                before = self.partitions(table.name)
+                self.changed[table.name] = tuple(p for p in before if p.values not in gone)
             case RenamePartition(table=table, partition=old, values=values):
                 self.changed[table.name] = tuple(
-                    replace(one, values=values) if one.values == old.values else one
-                    for one in self.partitions(table.name)
+                    replace(partition, values=values)
+                    if partition.values == old.values
+                    else partition
+                    for partition in self.partitions(table.name)
                 )
 
 
@@ -220,10 +225,10 @@ class _Functions(Mapping[str, OwnFunction | Macro]):
     changed: dict[str, OwnFunction | Macro | None] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> OwnFunction | Macro:
-        found = self.changed[name] if name in self.changed else self.under[name]
-        if found is None:
+        function = self.changed[name] if name in self.changed else self.under[name]
+        if function is None:
             raise KeyError(name)
-        return found
+        return function
 
     def __contains__(self, name: object) -> bool:
         if name in self.changed:
@@ -257,7 +262,8 @@ class _Functions(Mapping[str, OwnFunction | Macro]):
 
 def _typed(table: Table) -> Table:
     columns = tuple(
-        replace(one, type=one.type if one.type.is_known else _UNKNOWN_TYPE) for one in table.columns
+        replace(column, type=column.type if column.type.is_known else _UNKNOWN_TYPE)
+        for column in table.columns
     )
     return replace(table, columns=columns)
 
@@ -294,8 +300,8 @@ def rehearse(session: Session, text: str, file: str | None) -> Iterator[Step]:
             functions.apply(bound)
             overlay.apply(bound)
         except HiveSqlError as error:
-            told = error.at(file, statement.line, statement.column)
-            yield Step(text=statement.text, place=place, error=told)
+            placed_error = error.at(file, statement.line, statement.column)
+            yield Step(text=statement.text, place=place, error=placed_error)
             continue
         yield Step(text=statement.text, place=place, lines=lines)
 

@@ -42,26 +42,28 @@ class Positional:
         """Put literals into the statement; errors keep the places of the text that was written."""
         texts: list[str] = []
         origins: list[int] = []
-        known = statement.origins or range(len(statement.text))
+        written = statement.origins or range(len(statement.text))
         for part, start in self._parts(statement):
             texts.append(part)
-            kept = statement.text.startswith(part, start)
-            origins += known[start : start + len(part)] if kept else [known[start]] * len(part)
+            is_verbatim = statement.text.startswith(part, start)
+            origins += (
+                written[start : start + len(part)] if is_verbatim else [written[start]] * len(part)
+            )
         source = statement.text if statement.source is None else statement.source
         return replace(statement, text="".join(texts), source=source, origins=tuple(origins))
 
     def _parts(self, statement: StatementText) -> Iterator[tuple[str, int]]:
         """Pieces of the statement, with literals instead of the marks, and where they start."""
-        text, done = statement.text, 0
+        text, reached = statement.text, 0
         for match in _PART.finditer(text):
             if match["mark"] is None:
                 continue
-            if done < match.start():
-                yield text[done : match.start()], done
+            if reached < match.start():
+                yield text[reached : match.start()], reached
             yield self._next(statement, match.start()), match.start()
-            done = match.end()
-        if done < len(text):
-            yield text[done:], done
+            reached = match.end()
+        if reached < len(text):
+            yield text[reached:], reached
 
     def _next(self, statement: StatementText, offset: int) -> str:
         if self._used >= len(self._values):

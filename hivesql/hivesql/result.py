@@ -64,10 +64,10 @@ class Result:
 
         if not self.columns:
             return escape(repr(self))
-        shown = "".join(line("td", row) for row in islice(self.rows, _SHOWN))
+        body = "".join(line("td", row) for row in islice(self.rows, _SHOWN))
         rest = len(self.rows) - _SHOWN
         more = f"<p>and {rest} rows more</p>" if rest > 0 else ""
-        return f"<table><thead>{line('th', self.columns)}</thead>{shown}</table>{more}"
+        return f"<table><thead>{line('th', self.columns)}</thead>{body}</table>{more}"
 
     def scalar(self) -> Any:
         """Give the one value of one row of one column, as of ``SELECT count(*)``."""

@@ -62,8 +62,8 @@ class StatementText:
         if self.origins is None:
             return self.place(offset)
         last = self.origins[offset - 1] if offset else 0
-        found = _VARIABLE.match(self._written, last)
-        return self._place_of_written(found.end() if found else last + 1)
+        variable = _VARIABLE.match(self._written, last)
+        return self._place_of_written(variable.end() if variable else last + 1)
 
     @property
     def _written(self) -> str:
@@ -193,8 +193,8 @@ def _begins_line(text: str, position: int) -> bool:
 
 
 def _line_end(text: str, position: int) -> int:
-    found = _LINE_END.search(text, position)
-    return found.start() if found else len(text)
+    match = _LINE_END.search(text, position)
+    return match.start() if match else len(text)
 
 
 def _comment_end(text: str, position: int) -> int | None:
@@ -215,9 +215,9 @@ def _statement_end(text: str, position: int) -> int:
         return len(text) if end < 0 else end
     is_sql = not _is_processor(text, position)
     while True:
-        found = _MARK.search(text, position)
-        position = found.start() if found else len(text)
-        if found is None or found[0] == ";":
+        mark = _MARK.search(text, position)
+        position = mark.start() if mark else len(text)
+        if mark is None or mark[0] == ";":
             return position
         if text.startswith("\\;", position):
             position += 2
@@ -240,10 +240,10 @@ def _quote_end(text: str, position: int, *, is_sql: bool) -> int:
     quote, start = text[position], position
     if not is_sql and text[start - 1].isalnum():
         return start + 1  # an apostrophe: set x=it's
-    for found in _INSIDE[quote, is_sql].finditer(text, position + 1):
-        if found[0] == quote:
-            return found.end()
-        if found[0] == "\n":
+    for match in _INSIDE[quote, is_sql].finditer(text, position + 1):
+        if match[0] == quote:
+            return match.end()
+        if match[0] == "\n":
             return start + 1
     if is_sql:
         raise _Unclosed(start)
@@ -267,10 +267,10 @@ def _substituted(
 
 
 def _unescaped(source: str) -> tuple[str, list[int]]:
-    kept = [
+    places = [
         i for i, char in enumerate(source) if not (char == "\\" and source[i + 1 : i + 2] == ";")
     ]
-    return "".join(source[i] for i in kept), kept
+    return "".join(source[i] for i in places), places
 
 
 def _substitute_once(
@@ -278,22 +278,22 @@ def _substitute_once(
 ) -> tuple[str, list[int]]:
     parts: list[str] = []
     places: list[int] = []
-    done = 0
+    reached = 0
     for match in _VARIABLE.finditer(text):
         value = _variable(match[1], variables)
         if value is None:
             continue
-        parts += [text[done : match.start()], value]
-        places += origins[done : match.start()] + [origins[match.start()]] * len(value)
-        done = match.end()
-    return "".join([*parts, text[done:]]), places + origins[done:]
+        parts += [text[reached : match.start()], value]
+        places += origins[reached : match.start()] + [origins[match.start()]] * len(value)
+        reached = match.end()
+    return "".join([*parts, text[reached:]]), places + origins[reached:]
 
 
 def _variable(name: str, variables: Mapping[str, str]) -> str | None:
     space, _, key = name.partition(":")
     if key:
-        found = variables.get(f"{space.lower()}:{key}")
-        return outside(space.lower(), key) if found is None else found
+        value = variables.get(f"{space.lower()}:{key}")
+        return outside(space.lower(), key) if value is None else value
     for candidate in (f"hivevar:{name}", name, f"hiveconf:{name}"):
         if candidate in variables:
             return variables[candidate]
@@ -312,13 +312,13 @@ def outside(space: str, key: str) -> str | None:
     """Give an environment variable, or one of the system properties that Hive's scripts ask for."""
     if space != "system":
         return os.environ.get(key) if space == "env" else None
-    known = {
+    properties = {
         "user.name": getpass.getuser,
         "user.home": lambda: str(Path.home()),
         "user.dir": lambda: str(Path.cwd()),
         "java.io.tmpdir": _temporary_directory,
     }
-    return known[key]() if key in known else None
+    return properties[key]() if key in properties else None
 
 
 def _temporary_directory() -> str:

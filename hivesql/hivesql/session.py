@@ -97,7 +97,7 @@ class _Request:
     def frames(self) -> dict[TableName, DataFrame]:
         """Rows that the statement reads and no catalog has."""
         every = [*self.views.tables.values(), *([self.frame] if self.frame else [])]
-        return {one.table.name: one.rows for one in every}
+        return {frame_rows.table.name: frame_rows.rows for frame_rows in every}
 
 
 @translate_errors
@@ -187,11 +187,11 @@ class Session:
         Errors carry the file, line and column of the statement they come from.
         """
         self._running.check_open()
-        given = None if parameters is None else Positional(text, parameters)
+        positional = None if parameters is None else Positional(text, parameters)
         for number, statement in enumerate(split(text, file, self.variables), 1):
             key = f"{idempotency_key}/{number}" if idempotency_key is not None else None
-            whole = given.put_into(statement) if given else statement
-            yield self.run_statement(whole, consume=consume, idempotency_key=key)
+            filled = positional.put_into(statement) if positional else statement
+            yield self.run_statement(filled, consume=consume, idempotency_key=key)
 
     def run_statement(
         self,
@@ -209,14 +209,14 @@ class Session:
         try:
             outcome, decided = self._answer(request)
         except BaseException as error:
-            told = self._running.as_cancellation(error)
-            if isinstance(told, Exception):
-                told = translate_error(told)
-            self._conversation.fail(self.runtime, told)
-            if not isinstance(told, HiveSqlError):
+            failure = self._running.as_cancellation(error)
+            if isinstance(failure, Exception):
+                failure = translate_error(failure)
+            self._conversation.fail(self.runtime, failure)
+            if not isinstance(failure, HiveSqlError):
                 raise
             cause = error.__cause__ if isinstance(error, HiveSqlError) else error
-            raise told.at(text.file, text.line, text.column) from cause
+            raise failure.at(text.file, text.line, text.column) from cause
         finally:
             self._running.end()
         return Result(
@@ -322,8 +322,8 @@ class Session:
             case Explain(statement=inner, style=style):
                 from hivesql_planner.explain import explain_in_style
 
-                told = explain_in_style(inner, style, self.settings)
-                lines = [(line,) for line in told.splitlines()]
+                explanation = explain_in_style(inner, style, self.settings)
+                lines = [(line,) for line in explanation.splitlines()]
                 return Outcome.of_table(["Explain"], lines), None
             case StartTransaction():
                 skipped = self._conversation.start(statement, self.runtime, request.once)
@@ -336,9 +336,9 @@ class Session:
         decided = plan(statement, self.settings)
         self._running.only_reads = isinstance(decided.body, Select)
         self._conversation.check(decided, statement)
-        done = self._done(decided, request.once)
-        if done is not None:
-            return Outcome(affected=0, message=str(done)), decided
+        committed = self._done(decided, request.once)
+        if committed is not None:
+            return Outcome(affected=0, message=str(committed)), decided
         with self.functions.changed_by(statement):
             outcome = self._run(decided, request)
         self.temporary.remember(original)
@@ -382,8 +382,8 @@ class Session:
             new = after_reset(statement, self.settings, self._first_settings, self.variables)
             self.runtime = self.runtime.with_settings(new)
             self._spark.reset(statement.keys)
-            told = ", ".join(statement.keys) if statement.to_default else ""
-            return Outcome(message=f"Resetting {told} to default values" if told else None)
+            names = ", ".join(statement.keys) if statement.to_default else ""
+            return Outcome(message=f"Resetting {names} to default values" if names else None)
         if statement.key is None:
             lines = setting_lines(self.settings, self.variables, every=statement.all)
             return Outcome.of_table(["set"], [(line,) for line in lines])
@@ -438,9 +438,9 @@ class Session:
         with one value for all rows, from ``partition``. ``overwrite`` is INSERT OVERWRITE.
         """
         target = self.temporary.table(self._table_name(table))
-        given = FrameRows.of(frame, self._spark())
-        text = append_text(target, given.table, overwrite=overwrite, partition=partition or {})
-        return self.run_statement(text, frame=given, idempotency_key=idempotency_key)
+        rows = FrameRows.of(frame, self._spark())
+        text = append_text(target, rows.table, overwrite=overwrite, partition=partition or {})
+        return self.run_statement(text, frame=rows, idempotency_key=idempotency_key)
 
     def merge(  # noqa: PLR0913 - public: MERGE's clauses by name
         self,
@@ -464,12 +464,12 @@ class Session:
         and ``insert_if`` are further conditions.
         """
         target = self.temporary.table(self._table_name(table))
-        given = FrameRows.of(frame, self._spark())
+        rows = FrameRows.of(frame, self._spark())
         text = merge_text(
-            target, given.table, on, update=update, insert=insert, delete=delete,
+            target, rows.table, on, update=update, insert=insert, delete=delete,
             update_if=update_if, insert_if=insert_if,
         )  # fmt: skip
-        return self.run_statement(text, frame=given, idempotency_key=idempotency_key)
+        return self.run_statement(text, frame=rows, idempotency_key=idempotency_key)
 
     def frame(self, query: str) -> DataFrame:
         """Give a query's rows as a Spark DataFrame that later commits and the cleaner leave alone.

@@ -117,9 +117,9 @@ class ConnectionBuilder:
         """Tell how many transactions share a delta; each but 1 makes a file that grows."""
         return replace(self, batch_size=size)
 
-    def with_streaming_optimizations(self, wanted: bool) -> ConnectionBuilder:
+    def with_streaming_optimizations(self, enabled: bool) -> ConnectionBuilder:
         """Write dictionaries when False: smaller files, slower."""
-        return replace(self, streaming_optimizations=wanted)
+        return replace(self, streaming_optimizations=enabled)
 
     def with_record_writer(self, writer: RecordWriter) -> ConnectionBuilder:
         """Tell who understands the records."""
@@ -167,11 +167,11 @@ class ConnectionBuilder:
             raise ConnectionError(
                 f"{table.name} is not partitioned, but values of a partition are given"
             )
-        given = self.static_partition
-        if given is not None and len(given) != len(table.partition_columns):
+        static_values = self.static_partition
+        if static_values is not None and len(static_values) != len(table.partition_columns):
             raise ConnectionError(
-                f"{len(given)} values for the {len(table.partition_columns)} partition columns of "
-                f"{table.name}"
+                f"{len(static_values)} values for the {len(table.partition_columns)} partition "
+                f"columns of {table.name}"
             )
         return HiveStreamingConnection(
             _stream(self, self.session, table, self.writer),
@@ -193,7 +193,10 @@ def _check(session: Session, table: Table) -> None:
     full = table.name
     if table.is_materialized_view or not table.is_full_acid:
         raise InvalidTable(f"{full} is not an Acid table")
-    if any(one.kind in ("not null", "check") and one.enabled for one in table.constraints):
+    if any(
+        constraint.kind in ("not null", "check") and constraint.enabled
+        for constraint in table.constraints
+    ):
         raise NotSupported(f"streaming into {full}, which has constraints")
     require_bucket_numbers(table)
     if not streamable(table):

@@ -39,11 +39,11 @@ class StreamingSink:
         if self._session is None:
             self._session = connect(**self.connection, spark=spark)
         once = Once(key=f"stream/{query_id}/{self.table.lower()}", number=batch_id)
-        for left in reversed(range(_ATTEMPTS)):
+        for attempts_left in reversed(range(_ATTEMPTS)):
             try:
                 self._write(self._session, rows, once)
             except HiveSqlError as error:
-                if not (error.retryable and left):
+                if not (error.retryable and attempts_left):
                     raise
             else:
                 break

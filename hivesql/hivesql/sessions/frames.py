@@ -205,9 +205,9 @@ def _equal(keys: Sequence[str]) -> str:
     return " AND ".join(f"target.`{key}` = source.`{key}`" for key in keys)
 
 
-def _assigned(wanted: Assignments, names: Sequence[str], source: Table) -> dict[str, str]:
-    if isinstance(wanted, Mapping):
-        return {name.lower(): text for name, text in wanted.items()}
+def _assigned(assignments: Assignments, names: Sequence[str], source: Table) -> dict[str, str]:
+    if isinstance(assignments, Mapping):
+        return {name.lower(): text for name, text in assignments.items()}
     both = (name for name in names if name in source.column_names)
     return {name: f"source.`{name}`" for name in both}
 

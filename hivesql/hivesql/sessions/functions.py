@@ -52,13 +52,13 @@ class SessionFunctions(Mapping[str, OwnFunction | Macro]):
         database, _, short = name.partition(".")
         if name not in stored and is_hive_function(short):
             raise KeyError(name)
-        found = stored.get(name)
-        if found is None:
-            kept = self.metastore().function(database, short)
-            if kept is None:
+        function = stored.get(name)
+        if function is None:
+            stored_function = self.metastore().function(database, short)
+            if stored_function is None:
                 raise KeyError(name)
-            found = stored[name] = self.register(kept)
-        return found
+            function = stored[name] = self.register(stored_function)
+        return function
 
     def __contains__(self, name: object) -> bool:
         if name in self._known:
@@ -123,9 +123,9 @@ class SessionFunctions(Mapping[str, OwnFunction | Macro]):
                 self._drop(name, is_macro=macro)
 
     def _drop(self, name: str, *, is_macro: bool) -> None:
-        found = self._known.get(name)
-        if found is None or (is_macro and not isinstance(found, Macro)):
+        function = self._known.get(name)
+        if function is None or (is_macro and not isinstance(function, Macro)):
             return
         del self._known[name]
-        if isinstance(found, OwnFunction):
-            self.spark.forget_function(found.called)
+        if isinstance(function, OwnFunction):
+            self.spark.forget_function(function.called)

@@ -24,23 +24,23 @@ def site_settings(environment: Mapping[str, str] | None = None) -> dict[str, str
     left out. SemanticError for a file that cannot be understood, or for a value that its setting
     cannot have.
     """
-    known = os.environ if environment is None else environment
-    path = _path(known)
+    variables = os.environ if environment is None else environment
+    path = _path(variables)
     if path is None or not path.is_file():
         return {}
     properties = dict(_properties(path))
-    found = {}
+    settings = {}
     for key, text in properties.items():
         name = _NEWER_NAMES.get(key, key)
         if present_name(name) not in KEYS and name != METASTORE_ADDRESSES:
             continue
-        value = _substituted(text, properties, known)
+        value = _substituted(text, properties, variables)
         try:
             Settings().with_value(name, value)
         except SemanticError as error:
             raise SemanticError(f"{path}: {error.message}", code=error.code) from error
-        found[name] = value
-    return found
+        settings[name] = value
+    return settings
 
 
 def _path(environment: Mapping[str, str]) -> Path | None:
@@ -64,8 +64,8 @@ def _properties(path: Path) -> Iterator[tuple[str, str]]:
         raise SemanticError(f"{path}:{line}:{column + 1}: this is no XML: {error}") from error
     if root.tag != "configuration":
         raise SemanticError(f"{path}: <configuration> is expected, and <{root.tag}> was found")
-    for one in root.iter("property"):
-        name, value = one.findtext("name"), one.findtext("value")
+    for element in root.iter("property"):
+        name, value = element.findtext("name"), element.findtext("value")
         if name and name.strip() and value is not None:
             yield name.strip(), value.strip()
 

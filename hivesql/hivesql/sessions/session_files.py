@@ -20,21 +20,21 @@ class AddedFiles:
 
     def run(self, statement: SessionFiles) -> Outcome:
         """ADD, LIST or DELETE, as in Hive; what Spark has got already stays with it."""
-        known = self._added.setdefault(statement.kind, {})
+        added = self._added.setdefault(statement.kind, {})
         match statement.action:
             case "add":
                 places = [_place(statement.kind, path) for path in statement.paths]
                 for path, place in zip(statement.paths, places, strict=True):
                     self.spark.add_file(statement.kind, place)
-                    known[path] = place
+                    added[path] = place
                 return Outcome(message=f"Added resources: [{', '.join(statement.paths)}]")
             case "delete":
-                for path in statement.paths or tuple(known):
-                    if place := known.pop(path, ""):
+                for path in statement.paths or tuple(added):
+                    if place := added.pop(path, ""):
                         self.spark.forget_file(statement.kind, place)
                 return Outcome()
-        wanted = set(statement.paths)
-        rows = [(path,) for path in known if not wanted or path in wanted]
+        listed = set(statement.paths)
+        rows = [(path,) for path in added if not listed or path in listed]
         return Outcome.of_table(["resource"], rows)
 
 

@@ -35,8 +35,8 @@ def setting_text(key: str, settings: Settings, variables: Variables) -> str:
     space, name = split_key(key)
     if space == "hiveconf" and (present_name(name) in KEYS or name in settings.values):
         return f"{key}={settings.text(name)}"
-    known = variables.get(f"hivevar:{key}" if name == key else f"{space}:{name}")
-    value = known if known is not None else outside(space, name)
+    variable = variables.get(f"hivevar:{key}" if name == key else f"{space}:{name}")
+    value = variable if variable is not None else outside(space, name)
     if value is not None:
         return f"{key}={value}"
     if name == key:
@@ -51,13 +51,13 @@ def after_reset(
     named = tuple(map(present_name, statement.keys))
     if statement.to_default and (unknown := [key for key in named if key not in KEYS]):
         raise SemanticError(f"{unknown[0]} not found: RESET -d takes Hive's own settings")
-    kept = {} if statement.to_default else first.values
+    initial = {} if statement.to_default else first.values
     keys = named or tuple({**now.values, **first.values})
     values = {key: text for key, text in now.values.items() if key not in keys}
-    values |= {key: kept[key] for key in keys if key in kept}
+    values |= {key: initial[key] for key in keys if key in initial}
     for key in {*keys, *statement.keys}:
         variables.pop(f"hiveconf:{key}", None)
     for key in keys:
-        if key in kept:
-            variables[f"hiveconf:{key}"] = kept[key]
+        if key in initial:
+            variables[f"hiveconf:{key}"] = initial[key]
     return Settings(values=values)

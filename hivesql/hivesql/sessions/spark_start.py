@@ -236,8 +236,8 @@ class LazySpark:
         for place in self._places():
             from hivesql_executor.spark.session import temporary_view
 
-            if (found := temporary_view(place, name)) is not None:
-                return found
+            if (view := temporary_view(place, name)) is not None:
+                return view
         return None
 
     def catalog_table(self, catalog: str, database: str, name: str) -> DataFrame | None:
@@ -246,7 +246,9 @@ class LazySpark:
         Spark starts for it where it has to. NoSuchObject 10001 when the catalog has no such table.
         """
         key = f"spark.sql.catalog.{catalog}"
-        place = next((one for one in self._places() if one.conf.get(key, None) is not None), None)
+        place = next(
+            (session for session in self._places() if session.conf.get(key, None) is not None), None
+        )
         if place is None and key not in self._conf and catalog != _OWN_CATALOG:
             return None
         from hivesql_executor.spark.session import catalog_table, share_catalog
@@ -271,15 +273,15 @@ class LazySpark:
         if self._session is None:
             return None
         tracker = self._session.sparkContext.statusTracker()
-        done = total = active = 0
+        completed = total = active = 0
         for job in map(tracker.getJobInfo, tracker.getJobIdsForGroup(query_id)):
             if job is None or job.status != "RUNNING":
                 continue
             for stage in filter(None, map(tracker.getStageInfo, job.stageIds)):
                 total += stage.numTasks
-                done += stage.numCompletedTasks
+                completed += stage.numCompletedTasks
                 active += stage.numActiveTasks
-        return Progress(done, total, active) if total else None
+        return Progress(completed, total, active) if total else None
 
     def stop(self) -> None:
         """Stop Spark if it was started here and no other session uses it.
@@ -320,13 +322,13 @@ class LazySpark:
 
         from hivesql_executor.spark.session import running_spark, start_spark
 
-        found = self._user_session or running_spark()
-        if found is None:
-            found = start_spark(conf=self._conf)
-            gateway: Any = found.sparkContext._gateway
-            _started = _Started(found.sparkContext, getattr(gateway, "proc", None))
+        session = self._user_session or running_spark()
+        if session is None:
+            session = start_spark(conf=self._conf)
+            gateway: Any = session.sparkContext._gateway
+            _started = _Started(session.sparkContext, getattr(gateway, "proc", None))
         active = SparkContext._active_spark_context
-        if _started is not None and _started.context is active is found.sparkContext:
+        if _started is not None and _started.context is active is session.sparkContext:
             _started.users += 1
             self._shares = _started
-        return found
+        return session

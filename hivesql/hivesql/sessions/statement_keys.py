@@ -29,6 +29,6 @@ class StatementKeys:
         if key is None:
             return None
         if self.statements == 1:
-            kept = runtime.settings.seconds("hivesql.idempotency.retention")
-            runtime.metastore.forget_keys(kept)
+            retention = runtime.settings.seconds("hivesql.idempotency.retention")
+            runtime.metastore.forget_keys(retention)
         return key if isinstance(key, Once) else Once(key=key, text=text.text)

@@ -80,16 +80,18 @@ class TemporaryTables:
             case DropTable(name=name, kind="TABLE") if name in self.hidden:
                 return replace(statement, name=self.hidden[name])
             case Describe(table=Table() as table):
-                shown = replace(table, name=self._visible(table.name) or table.name)
-                return replace(statement, table=shown, stored=table.name)
+                renamed = replace(table, name=self._visible(table.name) or table.name)
+                return replace(statement, table=renamed, stored=table.name)
             case Show(kind="create table", table=Table() as table):
                 visible = self._visible(table.name)
                 own = {visible.name: table.name} if visible else {}
-                shown = replace(table, name=visible or table.name)
-                return replace(statement, table=shown, temporary=own)
+                renamed = replace(table, name=visible or table.name)
+                return replace(statement, table=renamed, temporary=own)
             case Show(kind=kind, database=database) if kind in _LISTS_TABLES:
                 own = {
-                    seen.name: at for seen, at in self.hidden.items() if seen.database == database
+                    by_user.name: at
+                    for by_user, at in self.hidden.items()
+                    if by_user.database == database
                 }
                 return replace(statement, temporary=own)
         return self._renamed(statement) if self.hidden else statement
@@ -125,8 +127,10 @@ class TemporaryTables:
     def _follow_rename(self, statement: Statement) -> None:
         from hivesql_planner.statements.ddl import RenameTable
 
-        if isinstance(statement, RenameTable) and (seen := self._visible(statement.table.name)):
-            del self.hidden[seen]
+        if isinstance(statement, RenameTable) and (
+            user_name := self._visible(statement.table.name)
+        ):
+            del self.hidden[user_name]
             self.hidden[statement.to] = TableName(
                 self._database(statement.to.database), statement.to.name
             )
@@ -142,8 +146,8 @@ class TemporaryTables:
                 drop_temporary(self.homes.pop(), self.runtime)
 
     def _visible(self, name: TableName) -> TableName | None:
-        found: Iterable[TableName] = (one for one, own in self.hidden.items() if own == name)
-        return next(iter(found), None)
+        names: Iterable[TableName] = (alias for alias, own in self.hidden.items() if own == name)
+        return next(iter(names), None)
 
     def _database(self, database: str) -> str:
         return f"{TEMPORARY}{self.id}_{database}"

@@ -53,8 +53,8 @@ class HiveType(types.UserDefinedType[Any]):
 
 def type_of(type_: hive_type.HiveType) -> types.TypeEngine[Any]:
     """Return the SQLAlchemy type of a column of the catalog."""
-    known = _KINDS.get(type_.kind)
-    return known(*type_.arguments) if known else HiveType(str(type_))
+    type_class = _KINDS.get(type_.kind)
+    return type_class(*type_.arguments) if type_class else HiveType(str(type_))
 
 
 class TypeCompiler(compiler.GenericTypeCompiler):
