@@ -76,14 +76,14 @@ def run_authorization(statement: AuthorizationStatement, runtime: Runtime) -> Ou
 # -- the session's user
 def roles_of(runtime: Runtime) -> dict[str, RoleGrant]:
     """Return all roles that the user has by now, those of roles included, by name."""
-    found: dict[str, RoleGrant] = {}
+    grants: dict[str, RoleGrant] = {}
     todo = [Principal(runtime.user)]
     while todo:
         for grant in _grants_of_roles(todo.pop(), runtime):
-            if grant.role not in found:
-                found[grant.role] = grant
+            if grant.role not in grants:
+                grants[grant.role] = grant
                 todo.append(Principal(grant.role, "ROLE"))
-    return found
+    return grants
 
 
 def _grants_of_roles(principal: Principal, runtime: Runtime) -> tuple[RoleGrant, ...]:
@@ -122,13 +122,13 @@ def is_admin(runtime: Runtime) -> bool:
 
 def set_role(name: str, runtime: Runtime) -> None:
     """Let one role of the user's be in force, all but ADMIN (ALL), or none (NONE)."""
-    having, wanted = roles_of(runtime), name.lower()
-    if wanted == "none":
+    having, role = roles_of(runtime), name.lower()
+    if role == "none":
         runtime.roles.names = frozenset()
-    elif wanted == "all":
+    elif role == "all":
         runtime.roles.names = frozenset(having) - {ADMIN}
-    elif wanted in having:
-        runtime.roles.names = frozenset({wanted})
+    elif role in having:
+        runtime.roles.names = frozenset({role})
     else:
         raise AuthorizationError(f"{runtime.user} doesn't belong to role {name}")
 
@@ -201,7 +201,7 @@ def denied(operation: str, missing_by_object: Iterable[str], user: str) -> Autho
 # -- privileges
 def _change_privileges(statement: GrantPrivileges, runtime: Runtime) -> None:
     privileges = check_privileges(statement.privileges)
-    principals = [check_principal(one) for one in statement.principals]
+    principals = [check_principal(principal) for principal in statement.principals]
     if statement.revokes:
         _revoke_privileges(statement, privileges, principals, runtime)
         return
@@ -230,7 +230,7 @@ def _revoke_privileges(
     runtime: Runtime,
 ) -> None:
     """Take what the user has granted, and with it, as Hive does, the same of other grantors."""
-    mine, taken = Principal(runtime.user), list[Grant]()
+    mine, revoked = Principal(runtime.user), list[Grant]()
     for principal in principals:
         grants = runtime.metastore.grants(statement.about, principal)
         granted = {grant.privilege: grant for grant in grants if grant.grantor == mine}
@@ -240,8 +240,8 @@ def _revoke_privileges(
                     f"Cannot find privilege Privilege [name={privilege}, columns=null] for "
                     f"{principal} on {statement.about} granted by {runtime.user}"
                 )
-            taken.append(granted[privilege])
-    runtime.metastore.revoke_privileges(taken, option_only=statement.option)
+            revoked.append(granted[privilege])
+    runtime.metastore.revoke_privileges(revoked, option_only=statement.option)
 
 
 def _show_grant(statement: ShowGrant, runtime: Runtime) -> Outcome:
@@ -318,7 +318,7 @@ def _has_option(roles: Iterable[str], runtime: Runtime) -> bool:
 
 def _change_roles(statement: GrantRoles, runtime: Runtime) -> None:
     roles = [role.lower() for role in statement.roles]
-    principals = [check_principal(one) for one in statement.principals]
+    principals = [check_principal(member) for member in statement.principals]
     if not is_admin(runtime) and not _has_option(roles, runtime):
         what = "to revoke role" if statement.revokes else "to grant role"
         raise _not_allowed(what, runtime, _HAS_OPTION)
@@ -336,12 +336,12 @@ def _change_roles(statement: GrantRoles, runtime: Runtime) -> None:
                         )
                     )  # fmt: skip
             except AuthorizationError as error:
-                told = (
+                problem = (
                     "Error granting role"
                     if not statement.revokes
                     else (f"Error revoking roles for {principal.name} to role {role}")
                 )
-                raise AuthorizationError(f"{told}: {error.message}") from error
+                raise AuthorizationError(f"{problem}: {error.message}") from error
 
 
 def _show_roles(statement: ShowRoles, runtime: Runtime) -> Outcome:
@@ -380,8 +380,8 @@ def _show_principals(statement: ShowRoles, runtime: Runtime) -> Outcome:
         raise _not_allowed("get principals in a role", runtime, _HAS_OPTION)
     members = list(runtime.metastore.role_members(role))
     if role == ADMIN:
-        known = {grant.principal for grant in members}
-        members += [grant for grant in _admins(runtime) if grant.principal not in known]
+        principals = {grant.principal for grant in members}
+        members += [grant for grant in _admins(runtime) if grant.principal not in principals]
     rows = [
         (
             grant.principal.name, grant.principal.type, _flag(grant.admin_option),

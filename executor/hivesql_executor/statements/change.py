@@ -69,11 +69,11 @@ def _write_small(
     try:
         visible = work.txn.visible[table.name]
         snapshot = small_snapshot(table, parts, visible, files, small.most_bytes)
-        found = hits(small, snapshot)
+        matches = hits(small, snapshot)
     except OnlySpark:
         return None
     return write_hits(
-        found,
+        matches,
         change_writes(change),
         snapshot,
         write_id=work.txn.write_ids[table.name],

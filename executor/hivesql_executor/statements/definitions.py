@@ -72,14 +72,14 @@ def take_steps(steps: Sequence[Step], txn_id: int, runtime: Runtime) -> None:
     changes = [
         _catalog_change(step, txn_id, runtime) for step in steps if isinstance(step, _OF_CATALOG)
     ]
-    made = [_made(step, runtime) for step in steps if isinstance(step, MakeDirectory)]
+    directories = [_made(step, runtime) for step in steps if isinstance(step, MakeDirectory)]
     moves = list(_moves(steps, runtime))
     around = next((step.path for step in steps if isinstance(step, RemoveIfEmpty)), "")
-    with ExitStack() as held:
-        if made:
-            held.enter_context(making(made, runtime, txn_id))
+    with ExitStack() as effects:
+        if directories:
+            effects.enter_context(making(directories, runtime, txn_id))
         if moves or around:
-            held.enter_context(placing(moves, runtime, txn_id, around=around))
+            effects.enter_context(placing(moves, runtime, txn_id, around=around))
         if len(changes) > 1:
             runtime.metastore.run_in_transaction(lambda: [change() for change in changes])
         else:
@@ -204,7 +204,7 @@ def _adding(step: AddEntry, txn_id: int, runtime: Runtime) -> Change:
             owned_table = replace(entry, owner=runtime.user)
             return partial(store.create_table, owned_table, if_not_exists=step.if_not_exists)
         case Partitions(table=table):
-            located = [_with_location(table, one, runtime) for one in entry.partitions]
+            located = [_with_location(table, partition, runtime) for partition in entry.partitions]
             return partial(
                 store.add_partitions, table.name, located, if_not_exists=step.if_not_exists,
                 txn_id=txn_id,
@@ -237,7 +237,7 @@ def _altering(step: AlterEntry, txn_id: int, runtime: Runtime) -> Change:
         case Partitions(table=table, partitions=olds), Partitions(partitions=news):
             if step.to_location:
                 place = _new_location(step.to_location, runtime)
-                news = tuple(replace(one, location=place) for one in news)
+                news = tuple(replace(partition, location=place) for partition in news)
             pairs = tuple(zip(olds, news, strict=True))
             return partial(_alter_partitions, table.name, pairs, txn_id, runtime)
     raise NotSupported(f"altering {step.before}")
@@ -258,7 +258,7 @@ def _dropping(step: DropEntry, txn_id: int, runtime: Runtime) -> Change:
         case Table(name=table_name):
             return partial(store.drop_table, table_name)
         case Partitions(table=table, partitions=partitions):
-            values = [one.values for one in partitions]
+            values = [partition.values for partition in partitions]
             return partial(store.drop_partitions, table.name, values, txn_id=txn_id)
         case function:
             return partial(store.drop_function, function.database, function.name)
@@ -287,7 +287,7 @@ def _check_file_names(table: Table, runtime: Runtime) -> None:
     """Only names that Hive takes for original files may lie in a converted table."""
     locations = [table.location]
     if table.partition_columns:
-        locations = [one.location for one in runtime.metastore.partitions(table.name)]
+        locations = [partition.location for partition in runtime.metastore.partitions(table.name)]
     files = runtime.files(table.location)
     for location in locations:
         for status in files.list(location):
@@ -301,22 +301,22 @@ def _check_file_names(table: Table, runtime: Runtime) -> None:
 def _statistics(step: StoreStatistics, runtime: Runtime) -> list[Statistics]:
     """Put what a user says of a column, or of partitions, beside what is known."""
     owners = (None,) if step.partitions is None else tuple(
-        one.values for one in step.partitions
+        partition.values for partition in step.partitions
     )  # fmt: skip
     rows, files, size = (step.basics.get(key) for key in BASICS)
-    told = []
+    statistics = []
     for values in owners:
-        known = runtime.metastore.statistics(step.table.name, values)
-        told.append(
+        stored = runtime.metastore.statistics(step.table.name, values)
+        statistics.append(
             Statistics(
                 values=values,
                 is_stated=True,
-                rows=known.rows if rows is None else rows,
-                files=known.files if files is None else files,
-                bytes=known.bytes if size is None else size,
+                rows=stored.rows if rows is None else rows,
+                files=stored.files if files is None else files,
+                bytes=stored.bytes if size is None else size,
                 columns=()
                 if step.column is None
-                else (overlay_statistics(step.column, known.columns),),
+                else (overlay_statistics(step.column, stored.columns),),
             )
         )
-    return told
+    return statistics

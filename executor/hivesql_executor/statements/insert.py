@@ -57,16 +57,18 @@ def _rebuild(view: Table, touched: Collection[str], work: Work) -> None:
 
     The commit sets the note, so the view never says that it has read more than it has.
     """
-    kept = view.materialized
-    assert kept is not None
+    materialized = view.materialized
+    assert materialized is not None
     partitions = work.runtime.metastore.partitions(view.name) if view.partition_columns else ()
     stale = tuple(
-        one for one in partitions if partition_name(view.partition_names, one.values) not in touched
+        partition
+        for partition in partitions
+        if partition_name(view.partition_names, partition.values) not in touched
     )
     if stale:
         empty_table(EmptyTable(table=view, partitions=stale), work.txn, work.runtime)
-    told = kept.seen(_visible(work)).written()
-    work.txn.notes.append(TableNote(view.name, MATERIALIZED, told))
+    text = materialized.seen(_visible(work)).written()
+    work.txn.notes.append(TableNote(view.name, MATERIALIZED, text))
 
 
 def _check_immutable(branch: InsertBranch, work: Work) -> None:

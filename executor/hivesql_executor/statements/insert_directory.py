@@ -70,10 +70,10 @@ def write_directory(statement: WriteDirectory, txn: Transaction, runtime: Runtim
 def _table(statement: WriteDirectory, rows: DataFrame, location: str) -> Table:
     """Files are those of a table; Hive numbers its columns."""
     fields = rows.schema.fields
-    known = [column.type for column in statement.query.columns] or [UNKNOWN] * len(fields)
+    column_types = [column.type for column in statement.query.columns] or [UNKNOWN] * len(fields)
     types = [
         kind if kind.is_known else hive_type(field.dataType.simpleString())
-        for kind, field in zip(known, fields, strict=True)
+        for kind, field in zip(column_types, fields, strict=True)
     ]
     return Table(
         name=TableName("directory", Path(location).parent.name),
@@ -92,5 +92,7 @@ def _put(sources: list[str], path: str, changes: FileChanges, copying: Files | N
         sources = changes.copy(sources, path, copying)
     changes.empty(path)
     targets = [f"{path}/{source.rpartition('/')[2]}" for source in sources]
-    if left := changes.bring(list(zip(sources, targets, strict=True))):
-        raise ExecutionError(f"{left[0][1]} exists already: somebody else writes into {path} too")
+    if unmoved := changes.bring(list(zip(sources, targets, strict=True))):
+        raise ExecutionError(
+            f"{unmoved[0][1]} exists already: somebody else writes into {path} too"
+        )

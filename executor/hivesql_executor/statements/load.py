@@ -27,8 +27,8 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
     path = named_path(statement.path, runtime, local=statement.local)
     source_files, files = runtime.files(path), runtime.files(table.location)
     sources = files_to_load(source_files, path)
-    kept = statement.partition is not None and not statement.overwrite
-    stored = table.stored_as(statement.partition) if kept else table
+    is_added = statement.partition is not None and not statement.overwrite
+    stored = table.stored_as(statement.partition) if is_added else table
     if (
         table.is_transactional
         and statement.partition
@@ -51,9 +51,9 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
         _add_partition(statement, location, runtime)
         if txn is not None and table.is_transactional:
             _record_partition(statement, txn, runtime)
-        elif statement.partition and statement.partition.storage and not kept:
-            one = table.stored_anew(statement.partition)
-            runtime.metastore.alter_partition(table.name, one.values, one)
+        elif statement.partition and statement.partition.storage and not is_added:
+            anew = table.stored_anew(statement.partition)
+            runtime.metastore.alter_partition(table.name, anew.values, anew)
     count([_loaded(statement, sizes)], txn, runtime)
     return Outcome(message=f"Loading data to table {table.name}")
 
@@ -117,13 +117,13 @@ def _into_place(
         names = dict(zip(copies, names.values(), strict=True))
     if statement.overwrite:
         changes.empty(location)
-    taken = {status.path for status in files.list(location)}
+    existing = {status.path for status in files.list(location)}
     waiting = list(names)
     while waiting:
         pairs = []
         for source in waiting:
-            name = _free_name(names[source], taken)
-            taken.add(name)
+            name = _free_name(names[source], existing)
+            existing.add(name)
             pairs.append((source, f"{location}/{name}"))
         # Somebody else may have taken a name since they were listed.
         waiting = [source for source, _ in changes.bring(pairs)]
@@ -147,14 +147,16 @@ def _into_directory(
     if statement.local:
         sources = changes.copy(sources, location, files)
     # Should we die, those that were moved go back, before a cleaner takes the directory away.
-    changes.bring([(source, f"{home}/{one}") for source, one in zip(sources, names, strict=True)])
+    changes.bring(
+        [(source, f"{home}/{file_name}") for source, file_name in zip(sources, names, strict=True)]
+    )
 
 
-def _free_name(name: str, taken: set[str]) -> str:
+def _free_name(name: str, existing: set[str]) -> str:
     """``x.txt``, ``x_copy_1.txt``, ``x_copy_2.txt`` …, as Hive names them."""
     stem, dot, suffix = name.rpartition(".") if "." in name else (name, "", "")
-    found, number = name, 0
-    while found in taken:
+    free, number = name, 0
+    while free in existing:
         number += 1
-        found = f"{stem}_copy_{number}{dot}{suffix}"
-    return found
+        free = f"{stem}_copy_{number}{dot}{suffix}"
+    return free

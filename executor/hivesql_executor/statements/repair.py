@@ -22,17 +22,27 @@ def repair_table(step: FollowDirectories, txn: Transaction | None, runtime: Runt
     if not table.partition_columns:
         return Outcome()
     files = runtime.files(table.location)
-    known = store.partitions(table.name)
-    places = {_plain(partition.location) for partition in known}
-    found = [one for one in _on_disk(files, table) if _plain(one.location) not in places]
-    taken = {one.values for one in known}
-    new = [one for one in found if one.values not in taken]
+    partitions = store.partitions(table.name)
+    places = {_plain(partition.location) for partition in partitions}
+    on_disk = [
+        partition
+        for partition in _on_disk(files, table)
+        if _plain(partition.location) not in places
+    ]
+    values = {partition.values for partition in partitions}
+    new = [partition for partition in on_disk if partition.values not in values]
     # One that SET LOCATION has moved stays, like Hive's, while its old directory is there: dropped,
     # it would show the rows that it has left once somebody adds it again.
-    at_home = {one.values for one in found}
-    gone = [one for one in known if one.values not in at_home and not files.exists(one.location)]
-    lines = [f"Partitions not in metastore:\t{_named(table, one)}" for one in new]
-    lines += [f"Partitions missing from filesystem:\t{_named(table, one)}" for one in gone]
+    at_home = {partition.values for partition in on_disk}
+    gone = [
+        partition
+        for partition in partitions
+        if partition.values not in at_home and not files.exists(partition.location)
+    ]
+    lines = [f"Partitions not in metastore:\t{_named(table, partition)}" for partition in new]
+    lines += [
+        f"Partitions missing from filesystem:\t{_named(table, partition)}" for partition in gone
+    ]
     next_write_id = 0
     if step.add and new and table.is_transactional:
         next_write_id = _next_write_id(files, new)
@@ -43,13 +53,20 @@ def repair_table(step: FollowDirectories, txn: Transaction | None, runtime: Runt
         if step.add and new:
             store.add_partitions(table.name, new, if_not_exists=True, txn_id=txn_id)
         if step.drop and gone:
-            store.drop_partitions(table.name, [one.values for one in gone], txn_id=txn_id)
+            store.drop_partitions(
+                table.name, [partition.values for partition in gone], txn_id=txn_id
+            )
 
     store.run_in_transaction(repair)
     if step.add and new:
-        lines += [f"Repair: Added partition to metastore {_named(table, one)}" for one in new]
+        lines += [
+            f"Repair: Added partition to metastore {_named(table, partition)}" for partition in new
+        ]
     if step.drop and gone:
-        lines += [f"Repair: Dropped partition from metastore {_named(table, one)}" for one in gone]
+        lines += [
+            f"Repair: Dropped partition from metastore {_named(table, partition)}"
+            for partition in gone
+        ]
     return Outcome.of_table(["result"], [(line,) for line in lines])
 
 
@@ -63,10 +80,10 @@ def _named(table: Table, partition: Partition) -> str:
 
 def _on_disk(files: Files, table: Table) -> Iterator[Partition]:
     """Directories ``k=v/k2=v2`` below the table; a key in the wrong place is an error."""
-    found = [""]
+    directories = [""]
     for key in table.partition_names:
         deeper = []
-        for above in found:
+        for above in directories:
             for name in files.directories(f"{table.location}{above}"):
                 word, equals, _ = name.partition("=")
                 if not equals or word.lower() != key:
@@ -75,14 +92,14 @@ def _on_disk(files: Files, table: Table) -> Iterator[Partition]:
                         f"expected {key}=…. Move the directory away"
                     )
                 deeper.append(f"{above}/{name}")
-        found = deeper
-    whole = [column.type.kind in INTEGERS for column in table.partition_columns]
-    for path in found:
+        directories = deeper
+    are_integers = [column.type.kind in INTEGERS for column in table.partition_columns]
+    for path in directories:
         # Hive writes whole numbers as they are elsewhere, and leaves all other texts.
         values = tuple(
             (normal_value(text, column.type) or text) if text is not None and is_whole else text
             for text, column, is_whole in zip(
-                parse_partition_name(path[1:]), table.partition_columns, whole, strict=True
+                parse_partition_name(path[1:]), table.partition_columns, are_integers, strict=True
             )
         )
         yield Partition(values=values, location=f"{table.location}{path}")

@@ -16,9 +16,9 @@ _MOST_PARTITIONS = 100
 def run_select(select: Select, work: Work) -> Outcome:
     """Return the rows to whoever wants them, while the snapshot is held."""
     if select.small and (work.consume is None or isinstance(work.consume, OrRows)):
-        found = _without_spark(select.small, select.query, work)
-        if found is not None:
-            return found
+        outcome = _without_spark(select.small, select.query, work)
+        if outcome is not None:
+            return outcome
     from hivesql_executor.statements.select_by_spark import query_rows
 
     return query_rows(select.query, work)

@@ -14,22 +14,26 @@ from hivesql_planner.relations import Query
 
 def query_rows(query: Query, work: Work) -> Outcome:
     """Consume the rows while the snapshot is held."""
-    found = nanosecond_rows_of(query, work.txn, work.runtime)
+    nanosecond_rows = nanosecond_rows_of(query, work.txn, work.runtime)
     columns = query.columns
-    frame = with_instants_marked(as_wall_clock(as_shown(found.rows, columns)), columns)
+    frame = with_instants_marked(as_wall_clock(as_shown(nanosecond_rows.rows, columns)), columns)
     # Times inside of arrays and their like have microseconds.
     nanoseconds = [
-        i for i in found.nanoseconds if found.rows.schema[i].dataType.typeName() == "timestamp"
+        i
+        for i in nanosecond_rows.nanoseconds
+        if nanosecond_rows.rows.schema[i].dataType.typeName() == "timestamp"
     ]
     if nanoseconds:
         # Two columns may have one name.
         width = len(frame.columns)
-        texts = [f"c{width + found.nanoseconds.index(i)}" for i in nanoseconds]
-        numbered = found.whole.toDF(*(f"c{i}" for i in range(len(found.whole.columns))))
-        whole = numbered.select(*(f"c{i}" for i in range(width)), *texts)
+        texts = [f"c{width + nanosecond_rows.nanoseconds.index(i)}" for i in nanoseconds]
+        numbered = nanosecond_rows.whole.toDF(
+            *(f"c{i}" for i in range(len(nanosecond_rows.whole.columns)))
+        )
+        with_texts = numbered.select(*(f"c{i}" for i in range(width)), *texts)
         more = [Column(text, STRING) for text in texts] if columns else []
         frame = NanosecondFrame(
-            frame, as_wall_clock(as_shown(whole, [*columns, *more])), nanoseconds
+            frame, as_wall_clock(as_shown(with_texts, [*columns, *more])), nanoseconds
         )
     if work.consume and not isinstance(work.consume, OrRows):
         # Errors of the user's own function are his.

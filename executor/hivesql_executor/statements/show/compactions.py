@@ -18,14 +18,14 @@ _NUMBERS = frozenset(
 
 def show_compactions(statement: Show, runtime: Runtime) -> Outcome:
     """Give one row per compaction in Hive's columns, the latest first unless sorted otherwise."""
-    wanted = statement.compactions
-    found = [
+    filters = statement.compactions
+    matching = [
         row
         for row in runtime.metastore.compactions()
-        if _is_named(row, statement) and _is_wanted(row, wanted)
+        if _is_named(row, statement) and _is_wanted(row, filters)
     ]
-    rows = [_shown(row) for row in found]
-    for key in reversed(wanted.order):
+    rows = [_shown(row) for row in matching]
+    for key in reversed(filters.order):
         at = COMPACTION_COLUMNS.index(key.column)
         present = [row for row in rows if row[at] != _NOTHING]
         missing = [row for row in rows if row[at] == _NOTHING]
@@ -36,7 +36,7 @@ def show_compactions(statement: Show, runtime: Runtime) -> Outcome:
 
         present.sort(key=sort_key, reverse=key.descending)
         rows = missing + present if key.puts_nulls_first else present + missing
-    return Outcome.of_table(COMPACTION_COLUMNS, rows[: wanted.limit])
+    return Outcome.of_table(COMPACTION_COLUMNS, rows[: filters.limit])
 
 
 def _is_named(row: Compaction, statement: Show) -> bool:
@@ -47,15 +47,15 @@ def _is_named(row: Compaction, statement: Show) -> bool:
     return statement.partition is None or row.partition == statement.partition
 
 
-def _is_wanted(row: Compaction, wanted: CompactionFilter) -> bool:
+def _is_wanted(row: Compaction, filters: CompactionFilter) -> bool:
     pairs = (
-        (wanted.pool, row.pool or _DEFAULT_POOL),
-        (wanted.kind, row.kind),
-        (wanted.state, row.state),
+        (filters.pool, row.pool or _DEFAULT_POOL),
+        (filters.kind, row.kind),
+        (filters.state, row.state),
     )
-    if wanted.id is not None and row.id != wanted.id:
+    if filters.id is not None and row.id != filters.id:
         return False
-    return all(asked is None or asked.lower() == own.lower() for asked, own in pairs)
+    return all(expected is None or expected.lower() == own.lower() for expected, own in pairs)
 
 
 def _shown(row: Compaction) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ def _lines(table: Table, kind: str) -> Iterator[str]:
         yield f"INTO {table.bucket_count} BUCKETS"
     if table.skew is not None:
         yield f"SKEWED BY ({','.join(f'`{name}`' for name in table.skew.columns)})"
-        values = (f"({','.join(map(_escaped, one))})" for one in table.skew.values)
+        values = (f"({','.join(map(_escaped, row))})" for row in table.skew.values)
         yield f"  ON ({','.join(values)})"
         if table.skew.in_directories:
             yield "  STORED AS DIRECTORIES"
@@ -108,31 +108,33 @@ def _constraint_statements(table: Table) -> Iterator[str]:
     """Give one ALTER TABLE for each constraint, as in Hive: a column may have several."""
     types = {column.name: column.type for column in table.columns}
     altered = f"ALTER TABLE `{table.name.database}`.`{table.name.name}`"
-    for one in sorted(table.constraints, key=lambda one: (_ORDER.index(one.kind), one.name)):
-        called = f"CONSTRAINT `{one.name}`"
-        if one.kind in ("not null", "default"):
-            (name,) = one.columns
-            what = "NOT NULL" if one.kind == "not null" else f"DEFAULT {one.text}"
+    for constraint in sorted(
+        table.constraints, key=lambda constraint: (_ORDER.index(constraint.kind), constraint.name)
+    ):
+        called = f"CONSTRAINT `{constraint.name}`"
+        if constraint.kind in ("not null", "default"):
+            (name,) = constraint.columns
+            what = "NOT NULL" if constraint.kind == "not null" else f"DEFAULT {constraint.text}"
             change = f"CHANGE COLUMN `{name}` `{name}` {types[name]} {called} {what}"
         else:
-            change = f"ADD {called} {_key_or_check(one)}"
-        yield f"{altered} {change}{_options(one)};"
+            change = f"ADD {called} {_key_or_check(constraint)}"
+        yield f"{altered} {change}{_options(constraint)};"
 
 
-def _key_or_check(one: Constraint) -> str:
-    if one.kind == "check":
-        return f"CHECK ({one.text})"
-    names = ", ".join(f"`{name}`" for name in one.columns)
-    if one.parent is None:
-        return f"{one.kind.upper()} ({names})"
-    theirs = ", ".join(f"`{name}`" for name in one.parent_columns)
-    parent = f"`{one.parent.database}`.`{one.parent.name}`"
+def _key_or_check(constraint: Constraint) -> str:
+    if constraint.kind == "check":
+        return f"CHECK ({constraint.text})"
+    names = ", ".join(f"`{name}`" for name in constraint.columns)
+    if constraint.parent is None:
+        return f"{constraint.kind.upper()} ({names})"
+    theirs = ", ".join(f"`{name}`" for name in constraint.parent_columns)
+    parent = f"`{constraint.parent.database}`.`{constraint.parent.name}`"
     return f"FOREIGN KEY ({names}) REFERENCES {parent}({theirs})"
 
 
-def _options(one: Constraint) -> str:
-    state = "ENABLE" if one.enabled else "DISABLE"
-    return f" {state} NOVALIDATE {'RELY' if one.rely else 'NORELY'}"
+def _options(constraint: Constraint) -> str:
+    state = "ENABLE" if constraint.enabled else "DISABLE"
+    return f" {state} NOVALIDATE {'RELY' if constraint.rely else 'NORELY'}"
 
 
 def _pairs(values: Mapping[str, str]) -> str:

@@ -99,21 +99,24 @@ def describe_column(
 ) -> Outcome:
     """Give one column, or with FORMATTED its properties one below the other."""
     name, written = statement.column or "", statement.column_text
-    found = next((column for column in table.all_columns if column.name == name), None)
-    if found is None:
-        known = ", ".join(f"{i}:{column.name}" for i, column in enumerate(table.columns))
-        raise SemanticError(f"cannot find field {name} from [{known}]")
+    column = next((column for column in table.all_columns if column.name == name), None)
+    if column is None:
+        fields = ", ".join(f"{i}:{column.name}" for i, column in enumerate(table.columns))
+        raise SemanticError(f"cannot find field {name} from [{fields}]")
     # As in Hive, the serde answers, and it knows no comments.
     comment = "from deserializer"
-    if found in table.partition_columns:
-        written, comment = found.name, found.comment or ""
+    if column in table.partition_columns:
+        written, comment = column.name, column.comment or ""
     statistics = statistics or Statistics()
     accurate = accuracy_text(statistics)
     if style != "formatted":
         marks = [(ACCURATE, escaped(accurate), "")] if accurate else []
-        return Outcome.of_table(_COLUMNS, [(written, str(found.type), comment), *marks])
-    own = next((one for one in statistics.columns if one.name == name), None)
-    rows = [("col_name", written), ("data_type", str(found.type))]
+        return Outcome.of_table(_COLUMNS, [(written, str(column.type), comment), *marks])
+    own = next(
+        (measured_column for measured_column in statistics.columns if measured_column.name == name),
+        None,
+    )
+    rows = [("col_name", written), ("data_type", str(column.type))]
     measured = _without_values(own) if own and own.distinct == 0 else own
     rows += [(label, _shown(getattr(measured, field, None))) for label, field in _MEASURES]
     rows += [("bit_vector", ""), ("comment", comment)]
@@ -274,37 +277,40 @@ def _of_storage(table: Table) -> list[_Row]:
 
 def _skew_texts(skew: Skew) -> tuple[str, str]:
     """Write the columns and the values as Java's lists."""
-    values = ", ".join(f"[{', '.join(one)}]" for one in skew.values)
+    values = ", ".join(f"[{', '.join(row)}]" for row in skew.values)
     return f"[{', '.join(skew.columns)}]", f"[{values}]"
 
 
 def _of_constraints(table: Table) -> list[_Row]:
     rows = [_EMPTY, ("# Constraints", "", "")]
-    for kind, ones in _by_kind(table):
+    for kind, constraints in _by_kind(table):
         rows += [_EMPTY, (f"# {_TITLES[kind]}", "", ""), ("Table:", str(table.name), "")]
-        for one in ones:
-            rows += [("Constraint Name:", one.name, ""), *map(_row_of_pairs, _cells(one))]
+        for constraint in constraints:
+            rows += [
+                ("Constraint Name:", constraint.name, ""),
+                *map(_row_of_pairs, _cells(constraint)),
+            ]
             rows += [] if kind == "primary key" else [_EMPTY]
     return rows
 
 
 def _by_kind(table: Table) -> list[tuple[ConstraintKind, list[Constraint]]]:
     """Return the constraints in the order in which Hive tells them."""
-    found = [
+    by_kind = [
         (kind, sorted((o for o in table.constraints if o.kind == kind), key=lambda o: o.name))
         for kind in _TITLES
     ]
-    return [(kind, ones) for kind, ones in found if ones]
+    return [(kind, constraints) for kind, constraints in by_kind if constraints]
 
 
-def _cells(one: Constraint) -> list[_Pairs]:
+def _cells(constraint: Constraint) -> list[_Pairs]:
     """Tell what is told of a constraint, a row for each of its columns."""
-    columns = one.columns or ("null",)
-    match one.kind:
+    columns = constraint.columns or ("null",)
+    match constraint.kind:
         case "foreign key":
-            pairs = enumerate(zip(one.parent_columns, columns, strict=True), 1)
+            pairs = enumerate(zip(constraint.parent_columns, columns, strict=True), 1)
             return [
-                (("Parent Column Name", f"{one.parent}.{theirs}"), ("Column Name", ours),
+                (("Parent Column Name", f"{constraint.parent}.{theirs}"), ("Column Name", ours),
                  ("Key Sequence", str(i)))
                 for i, (theirs, ours) in pairs
             ]  # fmt: skip
@@ -312,47 +318,49 @@ def _cells(one: Constraint) -> list[_Pairs]:
             keys = enumerate(columns, 1)
             return [(("Column Name", name), ("Key Sequence", str(i))) for i, name in keys]
         case "default":
-            return [(("Column Name", columns[0]), ("Default Value", one.text))]
+            return [(("Column Name", columns[0]), ("Default Value", constraint.text))]
         case "check":
-            return [(("Column Name", columns[0]), ("Check Value", one.text))]
+            return [(("Column Name", columns[0]), ("Check Value", constraint.text))]
     return [(("Column Name", name),) for name in columns]
 
 
 def _row_of_pairs(pairs: _Pairs) -> _Row:
     if len(pairs) == 1:
         return (f"{pairs[0][0]}:", pairs[0][1], "")
-    told = [f"{key}:{value}" for key, value in pairs]
-    return (told[0], told[1], told[2] if len(told) > 2 else "")
+    texts = [f"{key}:{value}" for key, value in pairs]
+    return (texts[0], texts[1], texts[2] if len(texts) > 2 else "")
 
 
 def _constraint_texts(table: Table) -> list[str]:
     """Return the constraints as DESCRIBE EXTENDED tells them, a text for each kind."""
     texts = []
-    for kind, ones in _by_kind(table):
+    for kind, constraints in _by_kind(table):
         title = _TITLES[kind]
         if kind == "primary key":
-            (key,) = ones
+            (key,) = constraints
             names = ",".join(key.columns)
             texts.append(f"{title} for {table.name}:[{names}], Constraint Name: {key.name}")
             continue
         parts = []
-        for one in ones:
+        for constraint in constraints:
             cells = [", ".join(f"{_EXTENDED.get(key, key)}: {value}" for key, value in pairs)
-                     for pairs in _cells(one)]  # fmt: skip
-            told = ", ".join(cells if kind == "not null" else [f"({cell})" for cell in cells])
-            parts.append(f" {{Constraint Name: {one.name}, {told}}}")
+                     for pairs in _cells(constraint)]  # fmt: skip
+            columns_text = ", ".join(
+                cells if kind == "not null" else [f"({cell})" for cell in cells]
+            )
+            parts.append(f" {{Constraint Name: {constraint.name}, {columns_text}}}")
         texts.append(f"{title} for {table.name}:[{','.join(parts)}]")
     return texts
 
 
 def stored_properties(table: Table) -> dict[str, str]:
     """Return the table's parameters as Hive's metastore holds them."""
-    found = dict(table.properties)
+    parameters = dict(table.properties)
     if table.comment is not None:
-        found["comment"] = table.comment
+        parameters["comment"] = table.comment
     if table.type == "EXTERNAL_TABLE":
-        found["EXTERNAL"] = "TRUE"
-    return found
+        parameters["EXTERNAL"] = "TRUE"
+    return parameters
 
 
 def _pairs(values: Mapping[str, str]) -> list[_Row]:
@@ -428,8 +436,8 @@ def _skew_text(skew: Skew | None) -> str:
 
 def _fields_text(columns: Iterable[Column]) -> str:
     return ", ".join(
-        f"FieldSchema(name:{one.name}, type:{one.type}, comment:{one.comment or 'null'})"
-        for one in columns
+        f"FieldSchema(name:{column.name}, type:{column.type}, comment:{column.comment or 'null'})"
+        for column in columns
     )
 
 

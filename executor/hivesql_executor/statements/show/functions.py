@@ -42,10 +42,12 @@ def _described(own: OwnFunction | Macro, runtime: Runtime) -> Described:
     """Tell what a function of the user's own says of itself, and of which names of Hive it is."""
     if isinstance(own, Macro):
         return Described(_MACRO, "", "", ())
-    known = described_functions().values()
-    found = next((one for one in known if one.java_class == own.java_class), None)
-    if found is not None:
-        return found
+    builtins = described_functions().values()
+    builtin = next(
+        (candidate for candidate in builtins if candidate.java_class == own.java_class), None
+    )
+    if builtin is not None:
+        return builtin
     from hivesql_executor.spark.functions import describe_class
 
     return Described(own.java_class, *describe_class(runtime.spark(), own.java_class), ())

@@ -29,7 +29,7 @@ class Described:
 def described_functions() -> dict[str, Described]:
     """Read all functions by their names in lower case."""
     described = [
-        Described(one["class"], one["usage"], one["details"], tuple(one["names"]))
-        for one in json.loads(FILE.read_text(encoding="utf-8"))
+        Described(entry["class"], entry["usage"], entry["details"], tuple(entry["names"]))
+        for entry in json.loads(FILE.read_text(encoding="utf-8"))
     ]
-    return {name: one for one in described for name in one.names}
+    return {name: function for function in described for name in function.names}

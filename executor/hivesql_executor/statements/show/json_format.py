@@ -32,16 +32,16 @@ def rows_as_json(statement: Show, outcome: Outcome) -> Outcome:
 
 def tables_as_json(statement: Show, runtime: Runtime) -> Outcome:
     """SHOW TABLE EXTENDED."""
-    found = [
+    statuses = [
         _status(name, table, statement.part, file_sizes(table, statement.part, runtime))
         for name, table in matching_tables(statement, runtime)
     ]
-    return _line({"tables": found})
+    return _line({"tables": statuses})
 
 
 def database_as_json(database: Database, *, extended: bool) -> Outcome:
     """DESCRIBE DATABASE."""
-    told = {
+    description = {
         "database": database.name,
         "comment": database.comment,
         "location": database.location,
@@ -52,8 +52,8 @@ def database_as_json(database: Database, *, extended: bool) -> Outcome:
         "remote_dbname": "",
     }
     if extended and database.properties:
-        told["params"] = dict(sorted(database.properties.items()))  # type: ignore[assignment]
-    return _line(told)
+        description["params"] = dict(sorted(database.properties.items()))  # type: ignore[assignment]
+    return _line(description)
 
 
 def column_as_json(name: str, type_: str, comment: str) -> Outcome:
@@ -65,25 +65,25 @@ def table_as_json(table: Table, partition: Partition | None, style: str) -> Outc
     """DESCRIBE of a table or partition."""
     table = table.described_as(partition)
     columns = table.columns if style == "formatted" else table.all_columns
-    told: dict[str, Any] = {"columns": _columns(columns)}
+    description: dict[str, Any] = {"columns": _columns(columns)}
     if style == "extended" and partition:
-        told["partitionInfo"] = _partition_info(table, partition)
+        description["partitionInfo"] = _partition_info(table, partition)
     elif style == "extended":
-        told["tableInfo"] = _table_info(table)
-    return _line(told)
+        description["tableInfo"] = _table_info(table)
+    return _line(description)
 
 
 def _line(value: Mapping[str, Any]) -> Outcome:
-    kept = {key: one for key, one in value.items() if one is not None}
-    text = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+    present = {key: member for key, member in value.items() if member is not None}
+    text = json.dumps(present, ensure_ascii=False, separators=(",", ":"))
     return Outcome.of_table(["json"], [(text,)])
 
 
 def _columns(columns: Iterable[Column]) -> list[dict[str, str]]:
     return [
-        {"name": one.name, "type": str(one.type)}
-        | ({} if one.comment is None else {"comment": one.comment})
-        for one in columns
+        {"name": column.name, "type": str(column.type)}
+        | ({} if column.comment is None else {"comment": column.comment})
+        for column in columns
     ]
 
 
@@ -99,23 +99,23 @@ def _types(rows: _Rows) -> dict[str, Any]:
 
 
 def _partitions(rows: _Rows) -> dict[str, Any]:
-    found = []
+    partitions = []
     for (name,) in rows:
         keys = [part.partition("=")[0] for part in name.split("/")]
         values = [value or DEFAULT_PARTITION for value in parse_partition_name(name)]
         pairs = list(zip(keys, values, strict=True))
-        found.append({
+        partitions.append({
             "name": ",".join(f"{key}='{value}'" for key, value in pairs),
             "values": [{"columnName": key, "columnValue": value} for key, value in pairs],
         })  # fmt: skip
-    return {"partitions": found}
+    return {"partitions": partitions}
 
 
 def _status(
     name: str, table: Table, partition: Partition | None, sizes: FileSizes | None
 ) -> dict[str, Any]:
     storage = STORAGE[table.stored_as(partition).format]
-    told: dict[str, Any] = {
+    status: dict[str, Any] = {
         "tableName": name,
         "ownerType": table.owner_type,
         "owner": table.owner,
@@ -126,10 +126,10 @@ def _status(
         "partitioned": bool(table.partition_columns),
     }
     if table.partition_columns:
-        told["partitionColumns"] = _columns(table.partition_columns)
+        status["partitionColumns"] = _columns(table.partition_columns)
     if sizes is not None:
-        told |= dict(sizes)
-    return {key: value for key, value in told.items() if value is not None}
+        status |= dict(sizes)
+    return {key: value for key, value in status.items() if value is not None}
 
 
 def _table_info(table: Table) -> dict[str, Any]:

@@ -95,21 +95,21 @@ def describe(statement: Describe, runtime: Runtime) -> Outcome:
 
 def _is_outdated(statement: Describe, runtime: Runtime) -> bool | None:
     """Tell whether a materialized view has not read all that its tables have; None: unknown."""
-    kept = statement.table.materialized if statement.table else None
-    if kept is None or statement.style != "formatted":
+    materialized = statement.table.materialized if statement.table else None
+    if materialized is None or statement.style != "formatted":
         return None
     store = runtime.metastore
-    names = tuple(TableName(*name.split(".", 1)) for name in kept.sources)
+    names = tuple(TableName(*name.split(".", 1)) for name in materialized.sources)
     visible = store.valid_write_ids(store.valid_txns(), names)
-    return kept.is_outdated({str(name): writes for name, writes in visible.items()})
+    return materialized.is_outdated({str(name): writes for name, writes in visible.items()})
 
 
 def wants_json(runtime: Runtime) -> bool:
     """Tell whether the session asks for JSON; SemanticError where it asks for something else."""
-    wanted = runtime.settings.text(_FORMAT).strip().lower()
-    if wanted not in ("text", "json"):
-        raise SemanticError(f"{_FORMAT} must be text or json, not {wanted!r}")
-    return wanted == "json"
+    format_ = runtime.settings.text(_FORMAT).strip().lower()
+    if format_ not in ("text", "json"):
+        raise SemanticError(f"{_FORMAT} must be text or json, not {format_!r}")
+    return format_ == "json"
 
 
 def _described_as_json(statement: Describe, runtime: Runtime) -> Outcome:
@@ -145,20 +145,20 @@ def _with_partition_columns(
     assert table is not None
     for i, column in enumerate(table.partition_columns):
         if column.name == statement.column:
-            values = [one.values[i] for one in runtime.metastore.partitions(table.name)]
+            values = [partition.values[i] for partition in runtime.metastore.partitions(table.name)]
             return replace(statistics, columns=(of_partition_column(column, values),))
     return statistics
 
 
 def _databases(statement: Show, runtime: Runtime) -> Outcome:
-    found = runtime.metastore.databases()
-    names = [name for name in found if not name.startswith(TEMPORARY)]
+    databases = runtime.metastore.databases()
+    names = [name for name in databases if not name.startswith(TEMPORARY)]
     return Outcome.of_table(["database_name"], matching(names, statement.pattern))
 
 
 def _tables(statement: Show, runtime: Runtime) -> Outcome:
-    found = runtime.metastore.tables(statement.database or "default")
-    names = {*(name.name for name in found), *statement.temporary}
+    tables = runtime.metastore.tables(statement.database or "default")
+    names = {*(name.name for name in tables), *statement.temporary}
     return Outcome.of_table(["tab_name"], matching(names, statement.pattern))
 
 
@@ -176,8 +176,8 @@ def _table(statement: Show) -> Table:
 
 def _columns(statement: Show, runtime: Runtime) -> Outcome:
     names = [column.name for column in _table(statement).all_columns]
-    found = {name for (name,) in matching(names, statement.pattern, underscore=False)}
-    rows = [(name,) for name in names if name in found]
+    matches = {name for (name,) in matching(names, statement.pattern, underscore=False)}
+    rows = [(name,) for name in names if name in matches]
     return Outcome.of_table(["field"], sorted(rows) if statement.extended else rows)
 
 
@@ -232,7 +232,7 @@ def _locks(statement: Show, runtime: Runtime) -> Outcome:
         table.name.name if table else None,
         statement.partition,
     )
-    shown = [
+    lock_rows = [
         (
             f"{row.lock_id}.{row.internal_id}",
             row.database,
@@ -250,7 +250,7 @@ def _locks(statement: Show, runtime: Runtime) -> Outcome:
         )
         for row in rows
     ]
-    return Outcome.of_table(LOCK_COLUMNS, shown)
+    return Outcome.of_table(LOCK_COLUMNS, lock_rows)
 
 
 def _transactions(statement: Show, runtime: Runtime) -> Outcome:

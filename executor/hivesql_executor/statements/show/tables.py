@@ -36,7 +36,7 @@ def matching(
 
 
 def _expression(pattern: str, *, underscore: bool) -> str:
-    def one(match: re.Match[str]) -> str:
+    def regex_of(match: re.Match[str]) -> str:
         escaped, percent, anything, single, other = match.groups()
         if anything:
             return ".*"
@@ -44,7 +44,7 @@ def _expression(pattern: str, *, underscore: bool) -> str:
             return "."
         return re.escape(escaped or percent or single or other)
 
-    return _MARK.sub(one, pattern)
+    return _MARK.sub(regex_of, pattern)
 
 
 _THRIFT = {
@@ -61,10 +61,12 @@ def show_table_types(statement: Show, runtime: Runtime) -> Outcome:
 
 def show_tables_of_type(statement: Show, runtime: Runtime) -> Outcome:
     """SHOW TABLES … WHERE `table_type` = '…'."""
-    found = [
-        (name,) for name, one in matching_tables(statement, runtime) if one.type == statement.key
+    names = [
+        (name,)
+        for name, table in matching_tables(statement, runtime)
+        if table.type == statement.key
     ]
-    return Outcome.of_table(["tab_name"], found)
+    return Outcome.of_table(["tab_name"], names)
 
 
 def show_table_extended(statement: Show, runtime: Runtime) -> Outcome:
@@ -90,34 +92,38 @@ _REBUILT: dict[IncrementalRebuild, str] = {
 
 def show_materialized_views(statement: Show, runtime: Runtime) -> Outcome:
     """SHOW MATERIALIZED VIEWS: whether and how long Hive may rewrite queries to read them."""
-    found = [pair for pair in matching_tables(statement, runtime) if pair[1].is_materialized_view]
+    views = [pair for pair in matching_tables(statement, runtime) if pair[1].is_materialized_view]
     columns = ["mv_name", "rewrite_enabled", "mode", "incremental_rebuild"]
-    return Outcome.of_table(columns, [_of_materialized(name, view) for name, view in found])
+    return Outcome.of_table(columns, [_of_materialized(name, view) for name, view in views])
 
 
 def _of_materialized(name: str, view: Table) -> tuple[str, str, str, str]:
-    kept = view.materialized
-    rewrites = kept is not None and kept.rewrite
+    materialized = view.materialized
+    rewrites = materialized is not None and materialized.rewrite
     window = view.properties.get("rewriting.time.window")
     lasting = ""
     if window is not None:
         number = re.match(r"\s*(-?\d+)", window)
-        given = int(number[1]) if number else 0
+        window_length = int(number[1]) if number else 0
         valid = (
-            "always" if given < 0 else f"for {window}" if given else "until source tables modified"
+            "always"
+            if window_length < 0
+            else f"for {window}"
+            if window_length
+            else "until source tables modified"
         )
         lasting = f" (Valid {valid})"
-    rebuilt = _REBUILT[kept.incremental if kept and rewrites else "none"]
+    rebuilt = _REBUILT[materialized.incremental if materialized and rewrites else "none"]
     return name, "Yes" if rewrites else "No", f"Manual refresh{lasting}", rebuilt
 
 
 def matching_tables(statement: Show, runtime: Runtime) -> list[tuple[str, Table]]:
     """Return the tables that match by the names that the session sees."""
     store = runtime.metastore
-    names = {one.name: one for one in store.tables(statement.database or "default")}
+    names = {name.name: name for name in store.tables(statement.database or "default")}
     names |= statement.temporary
-    found = matching(list(names), statement.pattern)
-    return [(name, store.table(names[name])) for (name,) in found]
+    rows = matching(list(names), statement.pattern)
+    return [(name, store.table(names[name])) for (name,) in rows]
 
 
 def _paragraph(table: Table, partition: Partition | None, runtime: Runtime) -> list[str]:
@@ -157,4 +163,6 @@ def file_sizes(table: Table, partition: Partition | None, runtime: Runtime) -> F
 
 
 def _thrift(columns: tuple[Column, ...]) -> str:
-    return ", ".join(f"{_THRIFT.get(one.type.kind, one.type)} {one.name}" for one in columns)
+    return ", ".join(
+        f"{_THRIFT.get(column.type.kind, column.type)} {column.name}" for column in columns
+    )
