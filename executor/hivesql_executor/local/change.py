@@ -45,15 +45,15 @@ def hits(small: SmallChange, snapshot: SmallSnapshot) -> list[Hit]:
     by_part: dict[tuple[str, ...], list[Fitting]] = defaultdict(list)
     for file in fitting(snapshot, small.where, snapshot.table.columns, small.most_bytes):
         by_part[file.part.texts].append(file)
-    found = [
+    changed_rows = [
         hit
         for partition, files in by_part.items()
         for hit in _hits(small, snapshot.table, partition, files)
     ]
     if small.values is not None:
-        for hit in found:
+        for hit in changed_rows:
             enforce_check(small.check, hit.row, snapshot.table)
-    return found
+    return changed_rows
 
 
 def _hits(
@@ -95,8 +95,8 @@ def _new_row(small: SmallChange, table: Table, file: Fitting) -> pa.StructArray:
 
 def _new_value(value: OldValue | Constant | Computed, kind: pa.DataType, file: Fitting) -> pa.Array:
     match value:
-        case Constant(value=given):
-            return pa.repeat(pa.scalar(given, kind), len(file.ids["rowId"]))
+        case Constant(value=constant):
+            return pa.repeat(pa.scalar(constant, kind), len(file.ids["rowId"]))
         case OldValue(column=name):
             return file.columns[name]
         case Computed(column=name, operator=operator, number=number):

@@ -59,10 +59,10 @@ def _deleted_of(tail: OrcTail, deleted: Mapping[_Key, list[int]]) -> int:
 
 def _numbers(keys: set[_Key]) -> dict[_Key, list[int]]:
     """Row numbers in their order, by write and bucket."""
-    found: dict[_Key, list[int]] = defaultdict(list)
+    numbers: dict[_Key, list[int]] = defaultdict(list)
     for *unit, number in sorted(keys):
-        found[tuple(unit)].append(number)
-    return found
+        numbers[tuple(unit)].append(number)
+    return numbers
 
 
 def _deleted(snapshot: SmallSnapshot, part: PartitionFiles, most_bytes: int) -> set[_Key]:

@@ -65,11 +65,11 @@ def _compare(comparison: Compare, column: pa.Array) -> pa.Array:
 def _one_of(one_of: OneOf, column: pa.Array) -> pa.Array:
     if pa.types.is_integer(column.type):
         column = column.cast(pa.int64())
-    found = pc.is_in(column, value_set=pa.array(one_of.values, column.type))
+    is_member = pc.is_in(column, value_set=pa.array(one_of.values, column.type))
     unknown = pc.is_null(column)
     if one_of.has_null:
-        unknown = pc.or_(unknown, pc.invert(found))
-    return pc.if_else(unknown, pa.scalar(None, pa.bool_()), found)
+        unknown = pc.or_(unknown, pc.invert(is_member))
+    return pc.if_else(unknown, pa.scalar(None, pa.bool_()), is_member)
 
 
 def enforce_check(check: Predicate | None, row: pa.StructArray, table: Table) -> None:

@@ -59,8 +59,8 @@ class Fitting:
         """Choose some of the rows."""
         return Fitting(
             self.part,
-            {name: one.take(chosen) for name, one in self.ids.items()},
-            {name: one.take(chosen) for name, one in self.columns.items()},
+            {name: array.take(chosen) for name, array in self.ids.items()},
+            {name: array.take(chosen) for name, array in self.columns.items()},
         )
 
 
@@ -86,22 +86,22 @@ def fitting(
 
     def wanted_of(only: Only) -> list[_Wanted]:
         return [
-            one
+            file_piece
             for part in snapshot.parts
-            for one in _wanted(snapshot, part, where, columns, only=only)
+            for file_piece in _wanted(snapshot, part, where, columns, only=only)
         ]
 
-    wanted = _narrowed(wanted_of, lambda one: one.piece, most_bytes)
-    check_small([one.piece for one in wanted], most_bytes)
+    pieces = _narrowed(wanted_of, lambda file_piece: file_piece.piece, most_bytes)
+    check_small([file_piece.piece for file_piece in pieces], most_bytes)
     by_part: dict[int, list[Fitting]] = {}
-    for one in wanted:
-        found = _fitting(snapshot, one, where, columns)
-        if found is not None:
-            by_part.setdefault(id(one.part), []).append(found)
+    for file_piece in pieces:
+        rows = _fitting(snapshot, file_piece, where, columns)
+        if rows is not None:
+            by_part.setdefault(id(file_piece.part), []).append(rows)
     return [
         file
-        for found in by_part.values()
-        for file in _alive(found, snapshot, found[0].part, most_bytes)
+        for fittings in by_part.values()
+        for file in _alive(fittings, snapshot, fittings[0].part, most_bytes)
     ]
 
 
@@ -112,20 +112,20 @@ def first_rows(
 
     OnlySpark when more would have to be read than is worth no Spark job.
     """
-    found: list[Fitting] = []
+    fittings: list[Fitting] = []
     read: list[Piece] = []
     for part in snapshot.parts:
-        for whole in _wanted(snapshot, part, None, columns):
-            for piece in _chunks(snapshot, whole.piece, columns, max(count, _FIRST)):
+        for file_piece in _wanted(snapshot, part, None, columns):
+            for piece in _chunks(snapshot, file_piece.piece, columns, max(count, _FIRST)):
                 if count <= 0:
-                    return found
+                    return fittings
                 read.append(piece)
                 check_small(read, most_bytes)
-                rows = _fitting(snapshot, replace(whole, piece=piece), None, columns)
+                rows = _fitting(snapshot, replace(file_piece, piece=piece), None, columns)
                 alive = list(_alive([rows], snapshot, part, most_bytes)) if rows else []
-                found += alive
-                count -= sum(len(one.ids["rowId"]) for one in alive)
-    return found
+                fittings += alive
+                count -= sum(len(rows.ids["rowId"]) for rows in alive)
+    return fittings
 
 
 def _chunks(
@@ -145,7 +145,9 @@ def _chunks(
 
 def check_small(pieces: Sequence[Piece], most_bytes: int) -> None:
     """OnlySpark when to read these pieces is worth a Spark job."""
-    if not is_small([one.bytes for one in pieces], [one.rows for one in pieces], most_bytes):
+    if not is_small(
+        [piece.bytes for piece in pieces], [piece.rows for piece in pieces], most_bytes
+    ):
         raise OnlySpark
 
 
@@ -155,12 +157,12 @@ def _narrowed(
     """Pieces by stripes, or by row groups where that saves much and few indexes tell of them."""
     by_stripes = read(None)
     pieces = list(map(piece_of, by_stripes))
-    rows = sum(one.rows for one in pieces)
+    rows = sum(piece.rows for piece in pieces)
     if len(pieces) > _MOST_INDEXES or (rows <= _MANY and is_small(
-        (one.bytes for one in pieces), (), most_bytes
+        (piece.bytes for piece in pieces), (), most_bytes
     )):  # fmt: skip
         return by_stripes
-    return read(frozenset(one.path for one in pieces))
+    return read(frozenset(piece.path for piece in pieces))
 
 
 def _wanted(
@@ -207,47 +209,50 @@ def _certainly_deleted(snapshot: SmallSnapshot, part: PartitionFiles) -> set[tup
 
 
 def _fitting(
-    snapshot: SmallSnapshot, one: _Wanted, where: Predicate | None, columns: tuple[Column, ...]
+    snapshot: SmallSnapshot,
+    file_piece: _Wanted,
+    where: Predicate | None,
+    columns: tuple[Column, ...],
 ) -> Fitting | None:
     """Return the piece's visible rows that fit, deleted or not; None without one."""
-    asked = set(columns_of(where)) if where is not None else set()
-    tested = tuple(column for column in snapshot.table.columns if column.name in asked)
+    names_tested = set(columns_of(where)) if where is not None else set()
+    tested = tuple(column for column in snapshot.table.columns if column.name in names_tested)
     names = {column.name for column in columns}
-    if one.piece.rows <= _MANY and one.piece.runs is None:
+    if file_piece.piece.rows <= _MANY and file_piece.piece.runs is None:
         both = columns + tuple(column for column in tested if column.name not in names)
-        events = read_piece(snapshot, one.piece, one.file.length, both)
-        found = events.take(_chosen(snapshot, one, where, events))
+        events = read_piece(snapshot, file_piece.piece, file_piece.file.length, both)
+        stored = events.take(_chosen(snapshot, file_piece, where, events))
     else:
-        events = read_piece(snapshot, one.piece, one.file.length, tested)
-        found = _again(snapshot, one, _chosen(snapshot, one, where, events), columns)
-    if not len(found.writers):
+        events = read_piece(snapshot, file_piece.piece, file_piece.file.length, tested)
+        stored = _again(snapshot, file_piece, _chosen(snapshot, file_piece, where, events), columns)
+    if not len(stored.writers):
         return None
-    return Fitting(one.part, found.ids, {name: found.columns[name] for name in names})
+    return Fitting(file_piece.part, stored.ids, {name: stored.columns[name] for name in names})
 
 
 def _chosen(
-    snapshot: SmallSnapshot, one: _Wanted, where: Predicate | None, events: Stored
+    snapshot: SmallSnapshot, file_piece: _Wanted, where: Predicate | None, events: Stored
 ) -> pa.Array:
     """Find the indices of the events that are seen and fit."""
     fits = pa.array(np.ones(len(events.writers), np.bool_))
     if where is not None:
-        known = events.columns | partition_columns(
-            one.part.partition, snapshot.table, len(events.writers)
+        values = events.columns | partition_columns(
+            file_piece.part.partition, snapshot.table, len(events.writers)
         )
-        fits = pc.fill_null(evaluate(where, known), False)
-    if one.file.write_id_filter:
+        fits = pc.fill_null(evaluate(where, values), False)
+    if file_piece.file.write_id_filter:
         fits = pc.and_(fits, seen_by(snapshot.visible, events.writers))
     return pc.indices_nonzero(fits)
 
 
 def _again(
-    snapshot: SmallSnapshot, one: _Wanted, chosen: pa.Array, columns: tuple[Column, ...]
+    snapshot: SmallSnapshot, file_piece: _Wanted, chosen: pa.Array, columns: tuple[Column, ...]
 ) -> Stored:
     """Return the chosen rows of a piece with these columns."""
-    piece, length = one.piece, one.file.length
+    piece, length = file_piece.piece, file_piece.file.length
     if len(chosen) <= _MOST_SEEKS and is_seekable(snapshot, piece.path, columns):
         numbers = _numbers(piece)[chosen.to_numpy()]
-        few = replace(piece, runs=joined(((one, 1) for one in numbers.tolist()), _GAP))
+        few = replace(piece, runs=joined(((number, 1) for number in numbers.tolist()), _GAP))
         events = read_piece(snapshot, few, length, columns)
         return events.take(pa.array(np.searchsorted(_numbers(few), numbers)))
     return read_piece(snapshot, piece, length, columns).take(chosen)
@@ -256,8 +261,8 @@ def _again(
 def _numbers(piece: Piece) -> npt.NDArray[np.int64]:
     """Numbers in the file of the piece's rows."""
     runs = ((piece.first_row, piece.rows),) if piece.runs is None else piece.runs
-    found = (np.arange(first, first + count) for first, count in runs)
-    return np.concatenate([np.empty(0, np.int64), *found])
+    ranges = (np.arange(first, first + count) for first, count in runs)
+    return np.concatenate([np.empty(0, np.int64), *ranges])
 
 
 def _alive(
@@ -265,55 +270,55 @@ def _alive(
 ) -> Iterator[Fitting]:
     """Yield the rows of the files that nothing has deleted; files without one are left out."""
     ids = {name: pa.concat_arrays([file.ids[name] for file in fittings]) for name in KEYS}
-    keys = list(zip(*(one.to_pylist() for one in ids.values()), strict=True))
-    told = _certainly_deleted(snapshot, part)
-    events = _deletes(ids, snapshot, part, most_bytes) if not told.issuperset(keys) else ()
-    deleted = told | _keys_among(ids, list(events))
+    keys = list(zip(*(column.to_pylist() for column in ids.values()), strict=True))
+    certain = _certainly_deleted(snapshot, part)
+    events = _deletes(ids, snapshot, part, most_bytes) if not certain.issuperset(keys) else ()
+    deleted = certain | _keys_among(ids, list(events))
     gone, start = pa.array([key in deleted for key in keys], pa.bool_()), 0
     for file in fittings:
         count = len(file.ids["rowId"])
-        kept = pc.indices_nonzero(pc.invert(gone.slice(start, count)))
+        living = pc.indices_nonzero(pc.invert(gone.slice(start, count)))
         start += count
-        if len(kept) == count:
+        if len(living) == count:
             yield file
-        elif len(kept):
-            yield file.take(kept)
+        elif len(living):
+            yield file.take(living)
 
 
 def _deletes(
     ids: dict[str, pa.Array], snapshot: SmallSnapshot, part: PartitionFiles, most_bytes: int
 ) -> Iterator[Stored]:
     """Yield the visible delete events that may be of rows with these ids, but for certain ones."""
-    numbers = {name: one.to_numpy() for name, one in ids.items()}
-    ends = {name: (int(one.min()), int(one.max())) for name, one in numbers.items()}
+    numbers = {name: array.to_numpy() for name, array in ids.items()}
+    ends = {name: (int(array.min()), int(array.max())) for name, array in numbers.items()}
     places = {name: (ACID_FIELDS.index(name),) for name in KEYS}
 
     def wanted_of(only: Only) -> list[tuple[DeleteFile, Piece]]:
-        found: list[tuple[DeleteFile, Piece]] = []
+        pieces_of_files: list[tuple[DeleteFile, Piece]] = []
         for file in part.files.deletes:
             path = f"{part.location}/{file.path}"
             if only is not None and path not in only:
                 continue
             tail = snapshot.tails[path]
-            told = tail.only is not None and not file.write_id_filter
-            if told or not _meet(ends, tail.key_range):
+            is_certain = tail.only is not None and not file.write_id_filter
+            if is_certain or not _meet(ends, tail.key_range):
                 continue
             near = _within(numbers, tail.key_range)
             if len(near["rowId"]):
-                where = any_of_ids({name: one.tolist() for name, one in near.items()})
+                where = any_of_ids({name: array.tolist() for name, array in near.items()})
                 pieces = pieces_of(
                     snapshot.files, path, file.length, tail, where, places, in_runs=only is not None
                 )
-                found += [(file, piece) for piece in pieces]
-        return found
+                pieces_of_files += [(file, piece) for piece in pieces]
+        return pieces_of_files
 
-    wanted = _narrowed(wanted_of, lambda one: one[1], most_bytes)
-    check_small([piece for _, piece in wanted], most_bytes)
-    for file, piece in wanted:
+    file_pieces = _narrowed(wanted_of, lambda pair: pair[1], most_bytes)
+    check_small([piece for _, piece in file_pieces], most_bytes)
+    for file, piece in file_pieces:
         events = read_piece(snapshot, piece, file.length, ())
         if file.write_id_filter:
-            seen = seen_by(snapshot.visible, events.writers)
-            events = events.take(pc.indices_nonzero(seen))
+            is_visible = seen_by(snapshot.visible, events.writers)
+            events = events.take(pc.indices_nonzero(is_visible))
         yield events
 
 
@@ -333,7 +338,7 @@ def _within(
     fit = np.logical_and.reduce(
         [(ids[name] >= low) & (ids[name] <= high) for name, (low, high) in ends.items()]
     )
-    return {name: one[fit] for name, one in ids.items()}
+    return {name: array[fit] for name, array in ids.items()}
 
 
 def _keys_among(ids: dict[str, pa.Array], deletes: Sequence[Stored]) -> set[tuple[int, ...]]:
@@ -341,26 +346,26 @@ def _keys_among(ids: dict[str, pa.Array], deletes: Sequence[Stored]) -> set[tupl
     if not deletes:
         return set()
     near_by = np.isin(
-        np.concatenate([one.ids["rowId"].to_numpy() for one in deletes]),
+        np.concatenate([stored.ids["rowId"].to_numpy() for stored in deletes]),
         ids["rowId"].to_numpy(),
     )
-    keys = (pa.chunked_array([one.ids[name] for one in deletes]) for name in ids)
+    keys = (pa.chunked_array([stored.ids[name] for stored in deletes]) for name in ids)
     return set(zip(*(key.filter(pa.array(near_by)).to_pylist() for key in keys), strict=True))
 
 
 def partition_columns(partition: Partition | None, table: Table, count: int) -> dict[str, pa.Array]:
     """Give the partition's values as columns; those of types that nobody asks for are left out."""
     values = table.read_values(partition) if partition else ()
-    found = {}
+    arrays = {}
     for column, text in zip(table.partition_columns, values, strict=True):
         kind = arrow_type(column.type)
         if text is None:
-            found[column.name] = pa.nulls(count, kind)
+            arrays[column.name] = pa.nulls(count, kind)
         elif column.type.kind is Kind.STRING:
-            found[column.name] = pa.repeat(pa.scalar(text), count)
+            arrays[column.name] = pa.repeat(pa.scalar(text), count)
         elif pa.types.is_integer(kind) or pa.types.is_date(kind):
-            found[column.name] = pa.repeat(_typed(text, kind), count)
-    return found
+            arrays[column.name] = pa.repeat(_typed(text, kind), count)
+    return arrays
 
 
 def _typed(text: str, kind: pa.DataType) -> pa.Scalar:

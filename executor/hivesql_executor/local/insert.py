@@ -93,12 +93,12 @@ def _places(row: pa.StructArray, small: SmallInsert, table: Table) -> dict[_Plac
         if table.is_bucketed
         else np.zeros(len(row), np.int64)
     )
-    found: dict[_Place, list[int]] = defaultdict(list)
+    numbers: dict[_Place, list[int]] = defaultdict(list)
     for number, (bucket, partition) in enumerate(
         zip(buckets.tolist(), small.partitions, strict=True)
     ):
-        found[bucket, partition].append(number)
-    return found
+        numbers[bucket, partition].append(number)
+    return numbers
 
 
 def _in_order(item: tuple[_Place, list[int]]) -> tuple[int, list[bytes]]:

@@ -42,23 +42,23 @@ def pieces_of(
     ``places`` says where the file has the columns whose statistics mean what they say. Without
     ``in_runs`` a stripe is read whole.
     """
-    whole = Piece(path, tail.rows, length)
+    file_piece = Piece(path, tail.rows, length)
     names = tuple(dict.fromkeys(columns_of(where))) if where is not None else ()
-    known = tuple(name for name in names if name in places)
+    tested = tuple(name for name in names if name in places)
     if not tail.rows:
         return
-    if not known:
-        yield whole
+    if not tested:
+        yield file_piece
         return
-    wanted = tuple(places[name] for name in known)
+    paths = tuple(places[name] for name in tested)
     modified = tail.modified
-    statistics = read_statistics(files, path, length, modified, wanted)
+    statistics = read_statistics(files, path, length, modified, paths)
     if statistics is None or sum(stripe.rows for stripe in statistics.stripes) != tail.rows:
-        yield whole
+        yield file_piece
         return
 
     def fits(extents: Sequence[object]) -> bool:
-        by_name = zip(known, extents, strict=True)
+        by_name = zip(tested, extents, strict=True)
         return may_hold(where, {name: extent for name, extent in by_name if extent is not None})  # type: ignore[misc]
 
     pieces = []
@@ -66,14 +66,14 @@ def pieces_of(
         if not fits(stripe.extents):
             continue
         groups = (
-            read_groups(files, path, length, modified, wanted, stripe.number)
+            read_groups(files, path, length, modified, paths, stripe.number)
             if in_runs and stripe.rows > statistics.stride
             else ()
         )
         pieces.append(_piece(path, stripe, [fits(group) for group in groups], statistics.stride))
     pieces = [piece for piece in pieces if piece.rows]
     if sum(piece.rows for piece in pieces) == tail.rows:
-        yield whole
+        yield file_piece
     else:
         yield from pieces
 

@@ -60,17 +60,19 @@ def small_snapshot(
 
     DataError, as in any reading, for a file that is not what its name says.
     """
-    found = [one for part in parts for one in _all_files(part)]
-    if len(found) > MOST_FILES and not is_small([file.length for _, file in found], (), most_bytes):
+    paths_and_files = [entry for part in parts for entry in _all_files(part)]
+    if len(paths_and_files) > MOST_FILES and not is_small(
+        [file.length for _, file in paths_and_files], (), most_bytes
+    ):
         raise OnlySpark
-    if any(isinstance(file, DataFile) and file.original for _, file in found):
+    if any(isinstance(file, DataFile) and file.original for _, file in paths_and_files):
         raise OnlySpark
-    lengths = [(path, file.length) for path, file in found]
-    modified = {path: file.modified for path, file in found}
+    lengths = [(path, file.length) for path, file in paths_and_files]
+    modified = {path: file.modified for path, file in paths_and_files}
     tails = dict(read_footers(files, lengths, modified))
     for part in parts:
         check_orphans([f"{part.location}/{file.path}" for file in part.files.orphans], tails)
-    for path, file in found:
+    for path, file in paths_and_files:
         check_file(path, file, tails[path])
         if isinstance(file, DataFile) and holds_changes(tails[path]):
             raise OnlySpark
@@ -95,9 +97,9 @@ class Stored:
     def take(self, chosen: pa.Array) -> Stored:
         """Choose some of the events."""
         return Stored(
-            {name: one.take(chosen) for name, one in self.ids.items()},
+            {name: array.take(chosen) for name, array in self.ids.items()},
             self.writers.take(chosen),
-            {name: one.take(chosen) for name, one in self.columns.items()},
+            {name: array.take(chosen) for name, array in self.columns.items()},
         )
 
 
@@ -123,8 +125,12 @@ def read_piece(
 
 def is_seekable(snapshot: SmallSnapshot, path: str, columns: Sequence[Column]) -> bool:
     """Tell whether single rows of a file can be read."""
-    found = [one for one in _fields(snapshot, path, columns) if one.name is not None]
-    return can_seek([one.name or "" for one in found], [one.column for one in found])
+    present = [
+        orc_field for orc_field in _fields(snapshot, path, columns) if orc_field.name is not None
+    ]
+    return can_seek(
+        [orc_field.name or "" for orc_field in present], [orc_field.column for orc_field in present]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +146,19 @@ def _fields(snapshot: SmallSnapshot, path: str, columns: Sequence[Column]) -> tu
     """By position in the file, as Hive finds columns. OnlySpark for texts cut to another length."""
     tail = snapshot.tails[path]
     places = {column.name: i for i, column in enumerate(snapshot.table.columns)}
-    found = []
+    orc_fields = []
     for column in columns:
         position = places[column.name]
-        known = position < len(tail.row_fields)
-        if known and column.type.kind in SIZED_TEXTS and not is_as_stored(tail, position, column):
+        is_present = position < len(tail.row_fields)
+        if (
+            is_present
+            and column.type.kind in SIZED_TEXTS
+            and not is_as_stored(tail, position, column)
+        ):
             raise OnlySpark
-        name = tail.row_fields[position] if known else None
-        found.append(_Field(column, position, name))
-    return tuple(found)
+        name = tail.row_fields[position] if is_present else None
+        orc_fields.append(_Field(column, position, name))
+    return tuple(orc_fields)
 
 
 def is_as_stored(tail: OrcTail, position: int, column: Column) -> bool:
@@ -160,10 +170,12 @@ def _of_runs(
     snapshot: SmallSnapshot, path: str, length: int, runs: Runs, fields: Sequence[_Field]
 ) -> Stored:
     tail = snapshot.tails[path]
-    stored = sorted((one.position, one) for one in fields if one.name is not None)
-    if not all(is_as_stored(tail, position, one.column) for position, one in stored):
+    stored = sorted(
+        (orc_field.position, orc_field) for orc_field in fields if orc_field.name is not None
+    )
+    if not all(is_as_stored(tail, position, orc_field.column) for position, orc_field in stored):
         raise OnlySpark
-    named = [(one.name or "", one.column) for _, one in stored]
+    named = [(orc_field.name or "", orc_field.column) for _, orc_field in stored]
     try:
         ids, columns = read_runs(snapshot.files, path, length, runs, named)
     except (pyorc.ORCError, ValueError, ArithmeticError, pa.ArrowException):
@@ -172,13 +184,13 @@ def _of_runs(
     writers = ids.pop(ACID_FIELDS[4])
     _check_codec(ids["bucket"])
     count = len(writers)
-    found = {
-        one.column.name: pa.nulls(count, arrow_type(one.column.type))
-        if one.name is None
-        else _value(columns[one.column.name], one.column)
-        for one in fields
+    values = {
+        orc_field.column.name: pa.nulls(count, arrow_type(orc_field.column.type))
+        if orc_field.name is None
+        else _value(columns[orc_field.column.name], orc_field.column)
+        for orc_field in fields
     }
-    return Stored(ids, writers, found)
+    return Stored(ids, writers, values)
 
 
 def _read(
@@ -192,7 +204,9 @@ def _read(
 ) -> Stored:
     """Return a file or one stripe as it is stored; ``width`` is the number of its data columns."""
     source = readable(files, path, length, 1 << 20)
-    names = {one.position: one.name for one in fields if one.name is not None}
+    names = {
+        orc_field.position: orc_field.name for orc_field in fields if orc_field.name is not None
+    }
     positions = sorted(names)
     some = len(positions) < width and all(map(PLAIN_NAME.fullmatch, names.values()))
     expected: tuple[str, ...] = ACID_FIELDS if positions else ACID_FIELDS[:-1]
@@ -215,7 +229,10 @@ def _read(
     return Stored(
         ids={name: events.column(name).combine_chunks() for name in ACID_FIELDS[1:4]},
         writers=events.column("currentTransaction").combine_chunks(),
-        columns={one.column.name: _column(row, one, places, len(events)) for one in fields},
+        columns={
+            orc_field.column.name: _column(row, orc_field, places, len(events))
+            for orc_field in fields
+        },
     )
 
 
@@ -240,32 +257,32 @@ def _column(
 
 
 def _value(array: pa.Array, column: Column) -> pa.Array:
-    wanted = arrow_type(column.type)
-    if pa.types.is_timestamp(wanted):
+    kind = arrow_type(column.type)
+    if pa.types.is_timestamp(kind):
         return _microseconds(array)
-    if not _is_same(array.type, wanted):
+    if not _is_same(array.type, kind):
         raise OnlySpark
     if column.type.kind is Kind.CHAR:
         # CHAR compares without its padding.
         return pc.utf8_rtrim(array, " ")
-    return array.cast(wanted)
+    return array.cast(kind)
 
 
-def _is_same(actual: pa.DataType, wanted: pa.DataType) -> bool:
+def _is_same(actual: pa.DataType, expected: pa.DataType) -> bool:
     """Equal but for names inside lists and maps, which mean nothing."""
-    if pa.types.is_nested(wanted):
-        inner = [wanted.field(i) for i in range(wanted.num_fields)]
+    if pa.types.is_nested(expected):
+        inner = [expected.field(i) for i in range(expected.num_fields)]
         others = [actual.field(i) for i in range(actual.num_fields)]
-        named = not pa.types.is_struct(wanted) or [a.name for a in inner] == [
+        named = not pa.types.is_struct(expected) or [a.name for a in inner] == [
             b.name for b in others
         ]
         return (
-            actual.id == wanted.id
+            actual.id == expected.id
             and len(inner) == len(others)
             and named
             and all(_is_same(b.type, a.type) for a, b in zip(inner, others, strict=True))
         )
-    return bool(actual == wanted)
+    return bool(actual == expected)
 
 
 def _microseconds(array: pa.Array) -> pa.Array:

@@ -41,7 +41,9 @@ class _Nanoseconds(ORCConverter):
 
 def can_seek(names: Sequence[str], columns: Sequence[Column]) -> bool:
     """Tell whether columns, called so in the file, are of a kind that is read row by row."""
-    return all(map(PLAIN_NAME.fullmatch, names)) and not any(one.type.is_nested for one in columns)
+    return all(map(PLAIN_NAME.fullmatch, names)) and not any(
+        column.type.is_nested for column in columns
+    )
 
 
 def read_runs(

@@ -35,17 +35,21 @@ def select_rows(small: SmallSelect, snapshot: SmallSnapshot, columns: Sequence[C
 
 def _select_rows(small: SmallSelect, snapshot: SmallSnapshot, columns: Sequence[Column]) -> Outcome:
     table = snapshot.table
-    asked = {item.column for item in (*small.items, *small.order) if not isinstance(item, Constant)}
-    wanted = tuple(column for column in table.columns if column.name in asked)
+    names_read = {
+        item.column for item in (*small.items, *small.order) if not isinstance(item, Constant)
+    }
+    columns_read = tuple(column for column in table.columns if column.name in names_read)
     counted = living_rows(snapshot, small.most_bytes) if _only_counts(small) else None
-    found = _find_rows(small, snapshot, wanted) if counted is None else []
-    count = sum(len(file.ids["rowId"]) for file in found) if counted is None else counted
-    known = {
-        column.name: _joined(column, found, table) for column in table.all_columns
-        if column.name in asked
+    fittings = _find_rows(small, snapshot, columns_read) if counted is None else []
+    count = sum(len(file.ids["rowId"]) for file in fittings) if counted is None else counted
+    values_by_name = {
+        column.name: _joined(column, fittings, table) for column in table.all_columns
+        if column.name in names_read
     }  # fmt: skip
     if any(isinstance(item, Total) for item in small.items):
-        values = [_total(item, known, count) for item in small.items if isinstance(item, Total)]
+        values = [
+            _total(item, values_by_name, count) for item in small.items if isinstance(item, Total)
+        ]
         arrays = [
             pa.array([value], arrow_type(column.type))
             for value, column in zip(values, columns, strict=True)
@@ -54,13 +58,17 @@ def _select_rows(small: SmallSelect, snapshot: SmallSnapshot, columns: Sequence[
     else:
         if min(count, count if small.limit is None else small.limit) > _MOST_ROWS:
             raise OnlySpark
-        chosen = _in_order(small.order, known, count)
-        known = {name: one.take(pa.array(chosen, pa.int64())) for name, one in known.items()}
+        chosen = _in_order(small.order, values_by_name, count)
+        values_by_name = {
+            name: array.take(pa.array(chosen, pa.int64())) for name, array in values_by_name.items()
+        }
         arrays = [
-            _array(item, column, known, count)
+            _array(item, column, values_by_name, count)
             for item, column in zip(small.items, columns, strict=True)
         ]
-    arrays = [one.slice(0, small.limit) for one in arrays] if small.limit is not None else arrays
+    arrays = (
+        [array.slice(0, small.limit) for array in arrays] if small.limit is not None else arrays
+    )
     rows = pa.Table.from_arrays(arrays, names=[column.name for column in columns])
     return _outcome(rows, columns)
 
@@ -72,13 +80,13 @@ def _only_counts(small: SmallSelect) -> bool:
 
 
 def _find_rows(
-    small: SmallSelect, snapshot: SmallSnapshot, wanted: tuple[Column, ...]
+    small: SmallSelect, snapshot: SmallSnapshot, columns: tuple[Column, ...]
 ) -> list[Fitting]:
     """Return the rows that fit; of those that need not be chosen or sorted, enough."""
     every = small.where or small.order or any(isinstance(item, Total) for item in small.items)
     if small.limit is None or every:
-        return fitting(snapshot, small.where, wanted, small.most_bytes)
-    return first_rows(snapshot, wanted, small.limit, small.most_bytes)
+        return fitting(snapshot, small.where, columns, small.most_bytes)
+    return first_rows(snapshot, columns, small.limit, small.most_bytes)
 
 
 def _joined(column: Column, fittings: Sequence[Fitting], table: Table) -> pa.Array:
@@ -101,11 +109,13 @@ def _joined(column: Column, fittings: Sequence[Fitting], table: Table) -> pa.Arr
     return pa.concat_arrays([pa.array([], kind), *parts])
 
 
-def _in_order(order: Sequence[Sorting], known: dict[str, pa.Array], count: int) -> list[int]:
+def _in_order(
+    order: Sequence[Sorting], values_by_name: dict[str, pa.Array], count: int
+) -> list[int]:
     """Numbers of the rows as they are sorted."""
     chosen = list(range(count))
     for sorting in reversed(order):
-        values = known[sorting.column].to_pylist()
+        values = values_by_name[sorting.column].to_pylist()
         nulls = [i for i in chosen if values[i] is None]
         others = [i for i in chosen if values[i] is not None]
         others.sort(key=values.__getitem__, reverse=sorting.descending)
@@ -114,19 +124,19 @@ def _in_order(order: Sequence[Sorting], known: dict[str, pa.Array], count: int) 
 
 
 def _array(
-    item: Shown | Constant | Total, column: Column, known: dict[str, pa.Array], count: int
+    item: Shown | Constant | Total, column: Column, values_by_name: dict[str, pa.Array], count: int
 ) -> pa.Array:
     if isinstance(item, Constant):
         return pa.repeat(pa.scalar(item.value, arrow_type(column.type)), count)
     assert isinstance(item, Shown)
-    found, kind = known[item.column], column.type.kind
-    return pc.utf8_rpad(found, column.type.length, " ") if kind is Kind.CHAR else found
+    array, kind = values_by_name[item.column], column.type.kind
+    return pc.utf8_rpad(array, column.type.length, " ") if kind is Kind.CHAR else array
 
 
-def _total(item: Total, known: dict[str, pa.Array], count: int) -> Any:
+def _total(item: Total, values_by_name: dict[str, pa.Array], count: int) -> Any:
     if item.column is None:
         return count
-    values = known[item.column].drop_null()
+    values = values_by_name[item.column].drop_null()
     if item.function == "count":
         return len(values)
     if not len(values):
@@ -142,10 +152,10 @@ def _total(item: Total, known: dict[str, pa.Array], count: int) -> Any:
 
 def _outcome(rows: pa.Table, columns: Sequence[Column]) -> Outcome:
     names = tuple(column.name for column in columns)
-    values = [_python_values(one.combine_chunks()) for one in rows.columns]
-    found = [NamedRow(names, row) for row in zip(*values, strict=True)]
+    values = [_python_values(column.combine_chunks()) for column in rows.columns]
+    named_rows = [NamedRow(names, row) for row in zip(*values, strict=True)]
     types = tuple(_printed_type(column.type) for column in columns)
-    return Outcome(columns=names, types=types, rows=found, value=found, table=rows)
+    return Outcome(columns=names, types=types, rows=named_rows, value=named_rows, table=rows)
 
 
 def _printed_type(hive_type: HiveType) -> str:
@@ -175,12 +185,12 @@ def _shaped(kind: pa.DataType) -> Callable[[Any], Any]:
             if len(pairs) > 1:
                 # They come from Spark in an order of its own.
                 raise OnlySpark
-            return {key(one): item(other) for one, other in pairs}
+            return {key(entry_key): item(other) for entry_key, other in pairs}
 
         return _unless_null(mapping)
     if pa.types.is_list(kind):
         shape = _shaped(kind.value_type)
-        return _unless_null(lambda value: [shape(one) for one in value])
+        return _unless_null(lambda value: [shape(element) for element in value])
     return lambda value: value
 
 
