@@ -44,10 +44,10 @@ def required_pyspark() -> str:
     """Return the requirement of PySpark that pyproject.toml names."""
     # Python 3.10 reads no TOML by itself.
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    found = re.search(r'^  "(pyspark[^"]*)",$', text, re.MULTILINE)
-    if found is None:
+    requirement = re.search(r'^  "(pyspark[^"]*)",$', text, re.MULTILINE)
+    if requirement is None:
         raise RuntimeError("pyproject.toml names no PySpark among its dependencies")
-    return found[1]
+    return requirement[1]
 
 
 def fetched_pyspark(line: str) -> Distribution:
@@ -76,9 +76,9 @@ def installed_pyspark() -> Distribution | None:
     An isolated build hides the environment that it builds for, but runs its interpreter.
     """
     paths = [*sys.path, sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
-    for found in Distribution.discover(name="pyspark", path=paths):
-        if Path(str(found.locate_file("pyspark/jars"))).is_dir():
-            return found
+    for distribution in Distribution.discover(name="pyspark", path=paths):
+        if Path(str(distribution.locate_file("pyspark/jars"))).is_dir():
+            return distribution
     return None
 
 
@@ -104,39 +104,41 @@ def build_jar(line: str | None = None) -> Path:
         with tempfile.TemporaryDirectory(dir=JARS, prefix=".jar-") as place:
             classes = Path(place) / "classes"
             _compile(line, Path(str(pyspark.locate_file("pyspark/jars"))), classes)
-            made = Path(place) / jar.name
-            _pack(line, classes, made)
+            new_jar = Path(place) / jar.name
+            _pack(line, classes, new_jar)
             # Others may be starting Spark with the one that was there.
-            made.replace(jar)
+            new_jar.replace(jar)
     return jar
 
 
 def _compile(line: str, jars: Path, classes: Path) -> None:
     sources = _sources(line)
     if _number(line) < (4,):
-        sources = {name: _rewritten(one, classes.parent / name) for name, one in sources.items()}
+        sources = {
+            name: _rewritten(source, classes.parent / name) for name, source in sources.items()
+        }
     options = ["--release", RELEASE, "-nowarn", "-proc:none", "-encoding", "UTF-8"]
-    done = subprocess.run(
+    compilation = subprocess.run(
         [_javac(), *options, "-cp", f"{jars}/*", "-d", str(classes),
          *map(str, sources.values())],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    if done.returncode:
+    if compilation.returncode:
         raise RuntimeError(
-            f"the Java classes of HiveSQL do not compile:\n{done.stdout}{done.stderr}"
+            f"the Java classes of HiveSQL do not compile:\n{compilation.stdout}{compilation.stderr}"
         )
 
 
 def _javac() -> str:
     home = os.environ.get("JAVA_HOME")
-    found = shutil.which("javac", path=f"{home}/bin") if home else shutil.which("javac")
-    if found is None:
+    program = shutil.which("javac", path=f"{home}/bin") if home else shutil.which("javac")
+    if program is None:
         where = f"JAVA_HOME={home} has no javac" if home else "there is no javac"
         raise RuntimeError(
             f"{where}: building HiveSQL needs a JDK {RELEASE} (Debian: apt-get install "
             f"openjdk-{RELEASE}-jdk-headless); using a built wheel needs a JRE only"
         )
-    return found
+    return program
 
 
 def _sources(line: str) -> dict[str, Path]:
@@ -144,12 +146,12 @@ def _sources(line: str) -> dict[str, Path]:
 
     Of those that differ between lines it has the ones of its own line, or of the nearest before.
     """
-    found: dict[str, Path] = {}
-    shims = [one for one in SHIMS.iterdir() if _number(one.name) <= _number(line)]
-    for folder in (SOURCES, *sorted(shims, key=lambda one: _number(one.name))):
+    sources: dict[str, Path] = {}
+    shims = [shim for shim in SHIMS.iterdir() if _number(shim.name) <= _number(line)]
+    for folder in (SOURCES, *sorted(shims, key=lambda shim: _number(shim.name))):
         for source in sorted(folder.rglob("*.java")):
-            found[source.relative_to(folder).as_posix()] = source
-    return found
+            sources[source.relative_to(folder).as_posix()] = source
+    return sources
 
 
 def _rewritten(source: Path, target: Path) -> Path:
@@ -192,8 +194,8 @@ def _pack(line: str, classes: Path, jar: Path) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--requires"]:
-        wanted = [f"pyspark=={one}.*" for one in sys.argv[2:]] or [required_pyspark()]
-        sys.stdout.write(wanted[0] + "\n")
+        requirements = [f"pyspark=={line}.*" for line in sys.argv[2:]] or [required_pyspark()]
+        sys.stdout.write(requirements[0] + "\n")
     else:
         try:
             build_jar(sys.argv[2] if sys.argv[1:2] == ["--line"] else None)
