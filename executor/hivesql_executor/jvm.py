@@ -48,23 +48,23 @@ def new_object(spark: SparkSession, name: str, *arguments: Any) -> Any:
         constructor = classes.loader.loadClass(f"hivesql.{name}").getConstructors()[0]
         classes.constructors[name] = constructor
     gateway: Any = spark.sparkContext._gateway
-    given = gateway.new_array(java_class(spark, "java.lang.Object"), len(arguments))
+    array = gateway.new_array(java_class(spark, "java.lang.Object"), len(arguments))
     for i, argument in enumerate(arguments):
-        given[i] = argument
-    return constructor.newInstance(given)
+        array[i] = argument
+    return constructor.newInstance(array)
 
 
 def call_static(spark: SparkSession, name: str, method: str, *arguments: Any) -> Any:
     """Call a static method of one of our classes, the only one of its name."""
-    found = next(
-        one for one in _classes(spark).loader.loadClass(f"hivesql.{name}").getMethods()
-        if one.getName() == method
+    static_method = next(
+        candidate for candidate in _classes(spark).loader.loadClass(f"hivesql.{name}").getMethods()
+        if candidate.getName() == method
     )  # fmt: skip
     gateway: Any = spark.sparkContext._gateway
-    given = gateway.new_array(java_class(spark, "java.lang.Object"), len(arguments))
+    array = gateway.new_array(java_class(spark, "java.lang.Object"), len(arguments))
     for i, argument in enumerate(arguments):
-        given[i] = argument
-    return found.invoke(None, given)
+        array[i] = argument
+    return static_method.invoke(None, array)
 
 
 def spark_line() -> tuple[int, int]:
@@ -112,10 +112,10 @@ def gateway(spark: SparkSession) -> Any:
 
     From then on its statements about event files share generated code: see LiteralParameterizer.
     """
-    found = _gateways.get(spark)
-    if found is None:
-        found = _gateways[spark] = new_object(spark, "Gateway", spark._jsparkSession)
-    return found
+    session_gateway = _gateways.get(spark)
+    if session_gateway is None:
+        session_gateway = _gateways[spark] = new_object(spark, "Gateway", spark._jsparkSession)
+    return session_gateway
 
 
 def _classes(spark: SparkSession) -> _Classes:

@@ -111,9 +111,9 @@ def _as_dict(value: Any) -> Any:
     if isinstance(value, NamedRow):
         return value.asDict(recursive=True)
     if isinstance(value, list):
-        return [_as_dict(one) for one in value]
+        return [_as_dict(item) for item in value]
     if isinstance(value, dict):
-        return {key: _as_dict(one) for key, one in value.items()}
+        return {key: _as_dict(item) for key, item in value.items()}
     return value
 
 
@@ -132,9 +132,9 @@ class NanosecondTime(datetime):
     @classmethod
     def of(cls, time: datetime, nanosecond: int) -> NanosecondTime:
         """Return the time, and so many nanoseconds."""
-        made = cls(*time.timetuple()[:6], time.microsecond)
-        made.nanosecond = nanosecond
-        return made
+        moment = cls(*time.timetuple()[:6], time.microsecond)
+        moment.nanosecond = nanosecond
+        return moment
 
     def isoformat(self, sep: str = "T", timespec: str = "auto") -> str:
         """As of every datetime, with nine digits where no other number is asked for."""
@@ -152,10 +152,10 @@ class NanosecondTime(datetime):
 
 def with_text(time: datetime | None, text: str | None) -> datetime | None:
     """Return the time, with what its text says of nanoseconds."""
-    found = _FINER.search(text) if text else None
-    if found is None or time is None:
+    match = _FINER.search(text) if text else None
+    if match is None or time is None:
         return time
-    nanosecond = int(found[1].ljust(3, "0"))
+    nanosecond = int(match[1].ljust(3, "0"))
     return NanosecondTime.of(time, nanosecond) if nanosecond else time
 
 

@@ -46,10 +46,10 @@ def services_of(runtime: Runtime, *, pool: str | None = None) -> tuple[Service, 
     ``pool``: the workers take the requests of that pool alone.
     """
     settings = runtime.settings
-    wanted = [_steady("housekeeper", runtime, _keep_house, "metastore.acid.housekeeper.interval")]
+    services = [_steady("housekeeper", runtime, _keep_house, "metastore.acid.housekeeper.interval")]
     if settings.flag("metastore.compactor.initiator.on"):
-        wanted.append(_steady("initiator", runtime, _initiate, "hive.compactor.check.interval"))
-    wanted += [
+        services.append(_steady("initiator", runtime, _initiate, "hive.compactor.check.interval"))
+    services += [
         Service(
             f"worker-{number}",
             _worker(runtime, number, pool),
@@ -59,9 +59,9 @@ def services_of(runtime: Runtime, *, pool: str | None = None) -> tuple[Service, 
         for number in range(settings.integer("metastore.compactor.worker.threads"))
     ]
     if settings.flag("metastore.compactor.cleaner.on"):
-        wanted.append(_steady("cleaner", runtime, _clean, "hive.compactor.cleaner.run.interval"))
+        services.append(_steady("cleaner", runtime, _clean, "hive.compactor.cleaner.run.interval"))
     key = "metastore.compaction.housekeeper.interval"
-    return (*wanted, _steady("history", runtime, purge_history, key))
+    return (*services, _steady("history", runtime, purge_history, key))
 
 
 def run_round(services: Sequence[Service], runtime: Runtime) -> bool:
@@ -138,9 +138,9 @@ def _worker(runtime: Runtime, number: int, pool: str | None) -> Callable[[], boo
             try:
                 state = run_next(runtime, number=number, pool=pool, stopping=runtime.cancelled)
             except Exception as error:  # noqa: BLE001 - one table must not stop all others
-                told = translate_error(error)
+                failure = translate_error(error)
                 what = "was stopped, and waits again" if runtime.cancelled.is_set() else "failed"
-                runtime.notify(f"worker-{number}: a compaction {what}: {told}")
+                runtime.notify(f"worker-{number}: a compaction {what}: {failure}")
                 good = False
                 continue
             if state is None:

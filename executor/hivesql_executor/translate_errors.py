@@ -40,10 +40,10 @@ def wrong_argument(call: Any, arguments: Sequence[Any], named: Mapping[str, Any]
     beyond the kinds above is not looked at.
     """
     try:
-        given = inspect.signature(call).bind(*arguments, **named).arguments
+        bound = inspect.signature(call).bind(*arguments, **named).arguments
     except TypeError:
         return None
-    for name, value in given.items():
+    for name, value in bound.items():
         annotation = call.__annotations__.get(name)
         if isinstance(annotation, str) and not _is_of(annotation, value):
             # The value itself may be a secret.
@@ -55,10 +55,10 @@ def _is_of(annotation: str, value: Any) -> bool:
     kinds = [part.strip().partition("[")[0] for part in _parts(annotation)]
     if any(kind in _CALLABLE for kind in kinds) and callable(value):
         return True
-    known = [kind for kind in kinds if kind in _KINDS]
-    if len(known) + sum(kind in _CALLABLE for kind in kinds) < len(kinds):
+    checkable = [kind for kind in kinds if kind in _KINDS]
+    if len(checkable) + sum(kind in _CALLABLE for kind in kinds) < len(kinds):
         return True
-    return any(isinstance(value, _KINDS[kind]) for kind in known)
+    return any(isinstance(value, _KINDS[kind]) for kind in checkable)
 
 
 def _parts(annotation: str) -> list[str]:
@@ -120,10 +120,10 @@ def translate_error(error: Exception, *, of_user_too: bool = False) -> Exception
     """
     if isinstance(error, HiveSqlError) or (getattr(error, _OF_USER, False) and not of_user_too):
         return error
-    told = _translate(error)
+    translation = _translate(error)
     for note in getattr(error, "__notes__", ()):
-        add_note(told, note)
-    return told
+        add_note(translation, note)
+    return translation
 
 
 def _translate(error: Exception) -> HiveSqlError:
@@ -158,11 +158,11 @@ def translate_errors(door: T, translate: Translate = translate_error) -> T:
     for name in dir(door):
         if name.startswith("_"):
             continue
-        found = inspect.getattr_static(door, name)
-        if isinstance(found, property):
-            setattr(door, name, property(_guarded(found.fget, translate), found.fset))
-        elif inspect.isfunction(found):
-            setattr(door, name, _guarded(found, translate))
+        member = inspect.getattr_static(door, name)
+        if isinstance(member, property):
+            setattr(door, name, property(_guarded(member.fget, translate), member.fset))
+        elif inspect.isfunction(member):
+            setattr(door, name, _guarded(member, translate))
     return door
 
 
@@ -172,10 +172,10 @@ def as_user_errors(translate: Translate = translate_error) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        told = translate(error)
-        if told is error:
+        translation = translate(error)
+        if translation is error:
             raise
-        raise told from error
+        raise translation from error
 
 
 def marking_user_errors(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -208,10 +208,10 @@ def _guarded(call: Any, translate: Translate) -> Any:
         try:
             return call(*arguments, **named)
         except Exception as error:
-            told = _of_door(error, call, arguments, named, translate)
-            if told is error:
+            translation = _of_door(error, call, arguments, named, translate)
+            if translation is error:
                 raise
-            raise told from error
+            raise translation from error
 
     return guarded
 
@@ -296,17 +296,17 @@ def missing_package(error: ImportError) -> HiveSqlError:
     """Tell which extra brings what could not be imported."""
     name = (error.name or "").partition(".")[0]
     extra = _EXTRAS.get(name)
-    wanted = f"hivesql[{extra}]" if extra else name or "hivesql"
+    requirement = f"hivesql[{extra}]" if extra else name or "hivesql"
     return ExecutionError(
         f"the package {name or 'that is asked for'} cannot be imported ({_first_line(error)}): "
-        f"pip install '{wanted}'"
+        f"pip install '{requirement}'"
     )
 
 
 def _retryable(message: str, *, code: int | None = None) -> ExecutionError:
-    told = ExecutionError(message, code=code)
-    told.retryable = True
-    return told
+    failure = ExecutionError(message, code=code)
+    failure.retryable = True
+    return failure
 
 
 def _first_line(error: Exception) -> str:

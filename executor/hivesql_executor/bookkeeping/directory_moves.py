@@ -121,8 +121,8 @@ def hiding(location: str, table_id: int, partition: str = "") -> Move:
 def _aside(location: str) -> str:
     parent, _, name = location.rstrip("/").rpartition("/")
     # No longer than names of files may be.
-    kept = name.encode()[:200].decode(errors="ignore")
-    return f"{parent}/{HIDDEN}{kept}-{uuid.uuid4().hex[:8]}"
+    short_name = name.encode()[:200].decode(errors="ignore")
+    return f"{parent}/{HIDDEN}{short_name}-{uuid.uuid4().hex[:8]}"
 
 
 def may_delete(location: str, database: str, runtime: Runtime) -> bool:
@@ -139,8 +139,8 @@ def may_delete(location: str, database: str, runtime: Runtime) -> bool:
 
 def _homes(database: str, runtime: Runtime) -> Iterable[str]:
     store = runtime.metastore
-    for known in (store.database("default"), store.database(database)):
-        yield from _places(known)
+    for home in (store.database("default"), store.database(database)):
+        yield from _places(home)
 
 
 def _places(database: Database) -> Iterable[str]:

@@ -29,8 +29,8 @@ def record_partitions(
     store = runtime.metastore
     if not table.partition_columns:
         return
-    wanted = [_partition(table, name) for name in sorted(touched)]
-    store.add_partitions(table.name, wanted, if_not_exists=True, txn_id=txn.id, for_rows=True)
+    partitions = [_partition(table, name) for name in sorted(touched)]
+    store.add_partitions(table.name, partitions, if_not_exists=True, txn_id=txn.id, for_rows=True)
     for name, partition in foreign_partitions(table, runtime).items() if replaced else ():
         if name in touched and partition.storage:
             # Nothing is left of what was stored otherwise.

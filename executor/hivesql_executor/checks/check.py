@@ -46,7 +46,7 @@ def check_table(name: TableName, runtime: Runtime) -> tuple[Finding, ...]:
 
 def _findings(table: Table, partitions: Sequence[Partition], runtime: Runtime) -> Iterator[Finding]:
     store, files = runtime.metastore, runtime.files(table.location)
-    known = _known_counts(table, partitions, runtime)
+    stated = _known_counts(table, partitions, runtime)
     txns = store.valid_txns()
     visible = store.valid_write_ids(txns, (table.name,))[table.name]
     yield from _orphans(table, partitions, files)
@@ -76,8 +76,8 @@ def _findings(table: Table, partitions: Sequence[Partition], runtime: Runtime) -
     else:
         for part in parts:
             yield from _plain_findings(table, part, files, counts)
-    if known and known == _known_counts(table, partitions, runtime):
-        yield from _lost_rows(known, counts)
+    if stated and stated == _known_counts(table, partitions, runtime):
+        yield from _lost_rows(stated, counts)
 
 
 def _plain_findings(
@@ -102,17 +102,19 @@ def _known_counts(
     """By location, the rows that accurate statistics tell of."""
     counts = {}
     for partition, location in table_roots(table, partitions):
-        known = runtime.metastore.statistics(table.name, partition.values if partition else None)
-        if known.is_accurate and known.rows is not None:
-            counts[location] = known.rows
+        statistics = runtime.metastore.statistics(
+            table.name, partition.values if partition else None
+        )
+        if statistics.is_accurate and statistics.rows is not None:
+            counts[location] = statistics.rows
     return counts
 
 
-def _lost_rows(known: Mapping[str, int], counts: Mapping[str, int]) -> Iterator[Finding]:
+def _lost_rows(stated: Mapping[str, int], counts: Mapping[str, int]) -> Iterator[Finding]:
     """Nothing else may tell that a whole file is not there any more."""
     for location, rows in counts.items():
-        if known.get(location, rows) != rows:
-            expected = known[location]
+        if stated.get(location, rows) != rows:
+            expected = stated[location]
             less, more = "a data file may be missing", "deletes may be missing, or rows twice here"
             yield Finding(
                 location,
@@ -235,7 +237,7 @@ def _first_unknown(directory: AcidDirectory) -> int:
 
 def _orphans(table: Table, partitions: Sequence[Partition], files: Files) -> Iterator[Finding]:
     """Directories that look like partitions, but are none in the catalog."""
-    known = {partition.location for partition in partitions}
+    locations = {partition.location for partition in partitions}
     level = [table.location]
     for name in table.partition_names:
         below = []
@@ -246,5 +248,5 @@ def _orphans(table: Table, partitions: Sequence[Partition], files: Files) -> Ite
             ]  # fmt: skip
         level = below
     for place in level if table.partition_columns else ():
-        if place not in known and files.list(place):
+        if place not in locations and files.list(place):
             yield Finding(place, "the catalog has no such partition: its rows are not read")

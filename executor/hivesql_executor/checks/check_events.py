@@ -36,22 +36,22 @@ def event_findings(
     counts: dict[str, int],
 ) -> Iterator[Finding]:
     """Yield what is wrong with footers and rows; fill in the rows of each whole partition."""
-    known = _Known()
+    file_facts = _Known()
     for part in parts:
         for file in _files(part):
-            yield from _file_findings(table, part.location, file, runtime, known)
+            yield from _file_findings(table, part.location, file, runtime, file_facts)
     counts.update((part.location, 0) for part in parts if not _files(part))
     if not any(part.files.data or part.files.orphans for part in parts):
         return
     while True:
         try:
             # Whole, so that nothing is told twice when a file turns out to be damaged inside.
-            findings = tuple(_row_findings(table, parts, visible, runtime, known, counts))
+            findings = tuple(_row_findings(table, parts, visible, runtime, file_facts, counts))
         except FAILURES as error:
-            path, why = _damaged(error, parts, known)
+            path, why = _damaged(error, parts, file_facts)
             if not path:
                 raise
-            known.leave_out(path)
+            file_facts.leave_out(path)
             yield Finding(path, f"cannot be read: {why}")
         else:
             yield from findings
@@ -74,17 +74,17 @@ class _Known:
 
 
 def _file_findings(
-    table: Table, location: str, file: DataFile | DeleteFile, runtime: Runtime, known: _Known
+    table: Table, location: str, file: DataFile | DeleteFile, runtime: Runtime, file_facts: _Known
 ) -> Iterator[Finding]:
     path = f"{location}/{file.path}"
     tail = _tail(runtime.files(table.location), path, file)
     if isinstance(tail, Finding):
-        known.broken.add(path)
+        file_facts.broken.add(path)
         yield tail
         return
     yield from _footer_findings(table, path, tail)
     if isinstance(file, DeleteFile):
-        known.deletes[path] = tail
+        file_facts.deletes[path] = tail
     elif file.original is not None or holds_changes(tail):
         # Neither has an order of its own; their ids are compared later.
         return
@@ -92,14 +92,16 @@ def _file_findings(
     if isinstance(ends, str):
         yield Finding(path, f"{KEY_INDEX} {ends}: Hive may leave out rows")
         ends = ()
-    known.keyed.append(_keyed(location, file, tail, ends))
+    file_facts.keyed.append(_keyed(location, file, tail, ends))
 
 
-def _damaged(error: Exception, parts: Sequence[PartitionFiles], known: _Known) -> tuple[str, str]:
+def _damaged(
+    error: Exception, parts: Sequence[PartitionFiles], file_facts: _Known
+) -> tuple[str, str]:
     """Return the file that made a job fail, if it is one of these, and why; else nothing."""
     path, why = unreadable(error) or ("", "")
     paths = (f"{part.location}/{file.path}" for part in parts for file in _files(part))
-    hit = (file for file in paths if bare_path(file) == path and file not in known.broken)
+    hit = (file for file in paths if bare_path(file) == path and file not in file_facts.broken)
     return next(hit, ""), why
 
 
@@ -141,12 +143,12 @@ def _footer_findings(table: Table, path: str, tail: OrcTail) -> Iterator[Finding
     if foreign := foreign_writes(path, tail):
         yield Finding(path, foreign)
     names = tuple(name.lower() for name in tail.row_fields)
-    known = table.column_names[: len(names)]
-    if names != known and sorted(names) == sorted(known):
-        wrong = f"{', '.join(names)} where the table has {', '.join(known)}"
+    column_names = table.column_names[: len(names)]
+    if names != column_names and sorted(names) == sorted(column_names):
+        wrong = f"{', '.join(names)} where the table has {', '.join(column_names)}"
         yield Finding(path, f"has the columns {wrong}: they are read by position")
     for column, kind in zip(table.columns, tail.row_types, strict=False):
-        shapes = [one.kind if one.is_nested else None for one in (kind, column.type)]
+        shapes = [type_.kind if type_.is_nested else None for type_ in (kind, column.type)]
         # No conversion leads away from these.
         if shapes[0] is not shapes[1]:
             wrong = f"{kind} where the table has {column.type}"
@@ -173,35 +175,35 @@ def _row_findings(
     parts: Sequence[PartitionFiles],
     visible: ValidWriteIdList,
     runtime: Runtime,
-    known: _Known,
+    file_facts: _Known,
     counts: dict[str, int],
 ) -> Iterator[Finding]:
     spark, files, home = runtime.spark(), runtime.files(table.location), table.location
     if any(file.side_file for part in parts for file in part.files.data):
         know_flushed_files(spark)
     problems = chain(
-        file_problems(spark, table, known.keyed), missing_rows(spark, table, known.keyed)
+        file_problems(spark, table, file_facts.keyed), missing_rows(spark, table, file_facts.keyed)
     )
     yield from (Finding(place, problem) for place, problem in problems)
-    readable = [_readable(part, known.broken) for part in parts]
+    readable = [_readable(part, file_facts.broken) for part in parts]
     ids = row_ids(spark, table, readable, visible=visible, files=files)
     yield from (Finding(home, problem) for problem in repeated_ids(ids))
-    whole = []
-    for part, kept in zip(parts, readable, strict=True):
+    complete = []
+    for part, checked in zip(parts, readable, strict=True):
         try:
-            paths = [f"{part.location}/{file.path}" for file in kept.files.orphans]
-            check_orphans(paths, known.deletes)
+            paths = [f"{part.location}/{file.path}" for file in checked.files.orphans]
+            check_orphans(paths, file_facts.deletes)
         except DataError as error:
             yield Finding(part.location, error.message)
             continue
-        if kept == part:
-            whole.append(part)
+        if checked == part:
+            complete.append(part)
     # Where a file is broken, rows that are not found may be there.
-    events = delete_events(spark, table, whole, known.deletes, visible=visible)
+    events = delete_events(spark, table, complete, file_facts.deletes, visible=visible)
     if events is not None:
         yield from (Finding(home, problem) for problem in unmatched_deletes(ids, events))
-    alive = row_counts(spark, table, whole, visible=visible, files=files)
-    counts.update((part.location, alive.get(part.texts, 0)) for part in whole)
+    alive = row_counts(spark, table, complete, visible=visible, files=files)
+    counts.update((part.location, alive.get(part.texts, 0)) for part in complete)
 
 
 def _readable(part: PartitionFiles, broken: Collection[str]) -> PartitionFiles:

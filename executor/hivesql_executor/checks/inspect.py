@@ -155,10 +155,10 @@ def _grouped(listing: Sequence[FileStatus]) -> Mapping[str, Sequence[FileStatus]
     grouped: dict[str, list[FileStatus]] = {}
     for status in listing:
         name = status.path.partition("/")[0]
-        known = "/" in status.path and parse_directory(name) is not None
+        is_directory = "/" in status.path and parse_directory(name) is not None
         if is_marker(status.path) or is_side_file(status.path):
             continue
-        grouped.setdefault(name if known else ORIGINALS, []).append(status)
+        grouped.setdefault(name if is_directory else ORIGINALS, []).append(status)
     return grouped
 
 

@@ -50,16 +50,16 @@ def _clean_unit(unit: Candidate, runtime: Runtime) -> bool:
     if flag_property(place.table.properties, NO_CLEANUP):
         return False
     txns = replace(txns, aborted=txns.aborted & aborted.txns)
-    kept: frozenset[int] = frozenset()
+    retained: frozenset[int] = frozenset()
     roots = list_roots(place, runtime)
     delete_abandoned(place, roots, aborted.txns, runtime)
     for location in roots:
         files = runtime.files(location)
         state = acid_state(files, location, aborted.visible, txns)
-        left = empty_directories(files, location, state, aborted.visible, txns)
-        delete_writes(place, location, (*state.aborted, *left), runtime)
-        kept |= uncompacted(state, aborted.visible.aborted)
-    store.forget_aborted(unit, aborted, retained=kept)
+        empty = empty_directories(files, location, state, aborted.visible, txns)
+        delete_writes(place, location, (*state.aborted, *empty), runtime)
+        retained |= uncompacted(state, aborted.visible.aborted)
+    store.forget_aborted(unit, aborted, retained=retained)
     return True
 
 

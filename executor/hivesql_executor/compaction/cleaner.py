@@ -96,7 +96,7 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
     below = store.min_open_txn() - 1
     txns = ValidTxnList(below, frozenset(), frozenset(txn for txn in now.aborted if txn <= below))
     visible = _visible(compaction, txns, runtime)
-    kept: frozenset[int] = frozenset()
+    retained: frozenset[int] = frozenset()
     roots = list_roots(place, runtime)
     for location in roots:
         files = runtime.files(location)
@@ -104,15 +104,15 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
         require_none_hidden(files, location, state)
         delete_writes(place, location, _removable(state, place), runtime)
         state = acid_state(files, location, visible, txns)
-        if left := _removable(state, place):
-            raise ExecutionError(f"{location} still holds {', '.join(sorted(left))}")
-        left = empty_directories(files, location, state, visible, txns)
-        delete_writes(place, location, left, runtime)
-        kept |= uncompacted(state, visible.aborted)
+        if remaining := _removable(state, place):
+            raise ExecutionError(f"{location} still holds {', '.join(sorted(remaining))}")
+        remaining = empty_directories(files, location, state, visible, txns)
+        delete_writes(place, location, remaining, runtime)
+        retained |= uncompacted(state, visible.aborted)
     # Of workers, and of writers, who work in their table's: they are forgotten from now on.
     delete_abandoned(place, roots, now.aborted, runtime)
     hit_failpoint(FailPoint.DIRECTORY_CLEANED)
-    store.mark_cleaned(compaction.id, retained=kept)
+    store.mark_cleaned(compaction.id, retained=retained)
     return True
 
 
@@ -141,38 +141,38 @@ def empty_directories(
 
     No reader looks at directories without files. Those of writes that are open are left alone.
     """
-    held: dict[str, list[str]] = defaultdict(list)
+    paths: dict[str, list[str]] = defaultdict(list)
     for status in files.list(location):
-        held[status.path.partition("/")[0]].append(status.path)
-    found = []
+        paths[status.path.partition("/")[0]].append(status.path)
+    names = []
     for name in files.all_directories(location):
         directory = parse_directory(name)
         if directory is None:
             continue
         _, low, high, _, made_by = directory
-        inside = held.get(name, ())
+        inside = paths.get(name, ())
         has_ended = visible.min_open is None or high < visible.min_open
         if directory.may_grow and has_ended and visible.range_aborted(low, high) is Range.SOME:
             # Of a stream that died when it had committed elsewhere, and had begun a file here.
             if all(is_marker(path) or is_side_file(path) for path in inside):
-                found.append(name)
+                names.append(name)
             continue
         if inside:
             continue
         covered = any(
-            high <= one.max_write_id
+            high <= other.max_write_id
             and (
-                one.kind is DirectoryKind.BASE
-                or (one.visibility_txn > 0 and low >= one.min_write_id)
+                other.kind is DirectoryKind.BASE
+                or (other.visibility_txn > 0 and low >= other.min_write_id)
             )
-            for one in (entry.directory for entry in state.directories)
+            for other in (entry.directory for entry in state.directories)
         )
         is_aborted = (
             txns.is_aborted(made_by) if made_by else visible.range_aborted(low, high) is Range.ALL
         )
         if is_aborted or (covered and has_ended and txns.sees(made_by)):
-            found.append(name)
-    return tuple(found)
+            names.append(name)
+    return tuple(names)
 
 
 def delete_writes(place: Place, location: str, names: Sequence[str], runtime: Runtime) -> None:

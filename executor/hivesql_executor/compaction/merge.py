@@ -28,7 +28,7 @@ def merge(
 ) -> None:
     """Write what the compaction makes of a directory; nothing stays of it after an error."""
     table = _with_properties(place.table, compaction)
-    made = results(
+    directories = results(
         state,
         compaction.kind,
         txn_id,
@@ -36,10 +36,10 @@ def merge(
         insert_only=table.is_insert_only,
     )
     try:
-        _write(compaction, table, place.location, state, visible, made, runtime)
+        _write(compaction, table, place.location, state, visible, directories, runtime)
     except BaseException:
         files = runtime.files(place.location)
-        for result in made:
+        for result in directories:
             files.delete(f"{place.location}/{result.name}")
         raise
 
@@ -55,7 +55,7 @@ def _write(
     location: str,
     state: AcidState,
     visible: ValidWriteIdList,
-    made: tuple[AcidDirectory, ...],
+    directories: tuple[AcidDirectory, ...],
     runtime: Runtime,
 ) -> None:
     spark, files = runtime.spark(), runtime.files(location)
@@ -65,20 +65,20 @@ def _write(
             state = replace(state, base=None)
         compact_plain(
             spark, table, location, state,
-            directory=f"{location}/{made[0].name}", visible=visible, files=files,
+            directory=f"{location}/{directories[0].name}", visible=visible, files=files,
         )  # fmt: skip
     elif compaction.kind == "rebalance":
         rebalance(
-            spark, table, location, state, result=made[0], visible=visible, files=files,
+            spark, table, location, state, result=directories[0], visible=visible, files=files,
             request=compaction,
         )  # fmt: skip
     elif compaction.kind == "major":
         compact_major(
-            spark, table, location, state, result=made[0], visible=visible, files=files,
+            spark, table, location, state, result=directories[0], visible=visible, files=files,
             most_files=most_files,
         )  # fmt: skip
     else:
         compact_minor(
-            spark, table, location, state, results=made, visible=visible, files=files,
+            spark, table, location, state, results=directories, visible=visible, files=files,
             most_files=most_files,
         )  # fmt: skip

@@ -114,8 +114,8 @@ def _queued(statement: CompactTable, unit: str | None, runtime: Runtime) -> Comp
 
 def _does_as_much(queued: Compaction, statement: CompactTable, kind: Kind) -> bool:
     details = statement.details
-    wanted = (kind, dict(details.properties), details.bucket_count, details.order_text)
-    return (queued.kind, dict(queued.properties), queued.bucket_count, queued.order) == wanted
+    requested = (kind, dict(details.properties), details.bucket_count, details.order_text)
+    return (queued.kind, dict(queued.properties), queued.bucket_count, queued.order) == requested
 
 
 def _wait(id_: int, runtime: Runtime) -> str:

@@ -16,8 +16,8 @@ from hivesql_planner.statements.ddl import Analyze
 
 def gather_again(compaction: Compaction, place: Place, runtime: Runtime) -> None:
     """ANALYZE the columns that have statistics; what goes wrong is told, and spoils nothing."""
-    wanted = runtime.settings.flag("hive.compactor.gather.stats")
-    if compaction.kind != "major" or not wanted or place.is_whole_partitioned_table:
+    is_enabled = runtime.settings.flag("hive.compactor.gather.stats")
+    if compaction.kind != "major" or not is_enabled or place.is_whole_partitioned_table:
         return
     try:
         statement = _analysis(place, runtime)
@@ -42,8 +42,8 @@ def _analyze(statement: Analyze, runtime: Runtime) -> None:
 
 def _analysis(place: Place, runtime: Runtime) -> Analyze | None:
     table, partition = place.table, place.partition
-    known = runtime.metastore.statistics(table.name, partition.values if partition else None)
-    names = {column.name for column in known.columns}
+    statistics = runtime.metastore.statistics(table.name, partition.values if partition else None)
+    names = {column.name for column in statistics.columns}
     columns = tuple(column for column in table.columns if column.name in names)
     if not columns:
         return None

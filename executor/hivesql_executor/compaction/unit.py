@@ -35,12 +35,12 @@ class Place:
         return self.partition is None and bool(self.table.partition_columns)
 
 
-def each(work: Callable[[T], int], wanted: Sequence[T], threads: int) -> int:
+def each(work: Callable[[T], int], items: Sequence[T], threads: int) -> int:
     """Work on all, so many at a time; the sum of what the work answers."""
-    if threads <= 1 or len(wanted) <= 1:
-        return sum(map(work, wanted))
+    if threads <= 1 or len(items) <= 1:
+        return sum(map(work, items))
     with ThreadPoolExecutor(threads) as pool:
-        return sum(pool.map(work, wanted))
+        return sum(pool.map(work, items))
 
 
 def find_place(unit: Unit, runtime: Runtime) -> Place:

@@ -227,8 +227,8 @@ def _compact(
             merge(compaction, place, state, visible, txn_id, runtime)
             hit_failpoint(FailPoint.COMPACTION_WRITTEN)
             # Our own transaction sees what it has written.
-            made = acid_state(files, place.location, visible, txns)
-            before, after = visible_sizes(state), visible_sizes(made)
+            state_after = acid_state(files, place.location, visible, txns)
+            before, after = visible_sizes(state), visible_sizes(state_after)
             counted = replace(
                 counted, files=len(after) - len(before), bytes=sum(after) - sum(before)
             )

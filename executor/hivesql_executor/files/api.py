@@ -137,8 +137,8 @@ class RangeFile(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Fill a buffer from where we are; how many bytes there were."""
-        wanted = min(len(buffer), max(0, self._length - self._at))
-        data = self._files.read(self._path, self._at, wanted) if wanted else b""
+        count = min(len(buffer), max(0, self._length - self._at))
+        data = self._files.read(self._path, self._at, count) if count else b""
         buffer[: len(data)] = data
         self._at += len(data)
         return len(data)

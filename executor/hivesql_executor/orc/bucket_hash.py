@@ -48,8 +48,8 @@ def _hash_v1(array: pa.Array, kind: str) -> Ints:
         return folded
     if kind == "float":
         values = values.view(np.int32)
-    whole: Ints = values.astype(np.int32)
-    return whole
+    integers: Ints = values.astype(np.int32)
+    return integers
 
 
 def _hash_v2(array: pa.Array, kind: str) -> Ints:
@@ -142,17 +142,17 @@ def _murmur(matrix: _Bytes, lengths: npt.NDArray[np.int64]) -> Ints:
         matrix = np.pad(matrix, ((0, 0), (0, 4 - matrix.shape[1] % 4)))
     words = np.ascontiguousarray(matrix).view("<u4")
     result = np.full(len(matrix), _SEED, np.uint32)
-    whole = lengths // 4
+    word_counts = lengths // 4
     with np.errstate(over="ignore"):
-        for position in range(int(whole.max(initial=0))):
+        for position in range(int(word_counts.max(initial=0))):
             mixed = _rotated(words[:, position] * c1, 15) * c2
             following = _rotated(result ^ mixed, 13) * np.uint32(5) + np.uint32(0xE6546B64)
-            result = np.where(position < whole, following, result)
+            result = np.where(position < word_counts, following, result)
         rest = lengths % 4
         tail = np.zeros(len(matrix), np.uint32)
         rows = np.arange(len(matrix))
         for index, shift in ((2, 16), (1, 8), (0, 0)):
-            at = np.minimum(whole * 4 + index, matrix.shape[1] - 1)
+            at = np.minimum(word_counts * 4 + index, matrix.shape[1] - 1)
             # The tail bytes are signed in Hive, unlike in the textbook.
             byte = matrix[rows, at].view(np.int8).astype(np.int32).view(np.uint32)
             tail = np.where(rest > index, tail ^ (byte << np.uint32(shift)), tail)

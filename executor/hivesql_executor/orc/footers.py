@@ -43,20 +43,20 @@ def read_footers(
                 f"{path} is empty: a write into it was cut off. Restore it, or remove it if its "
                 "rows are not wanted"
             )
-    known: dict[str, OrcTail] = {}
+    cached: dict[str, OrcTail] = {}
     if isinstance(files, LocalFiles):
         # Elsewhere to look whether a file is still the same is a request, better made in a thread.
         times = modified or {}
         looked = (
             (path, known_tail(files, path, length, times.get(path, 0))) for path, length in lengths
         )
-        known = {path: tail for path, tail in looked if tail is not None}
-    missing = [(path, length) for path, length in lengths if path not in known]
+        cached = {path: tail for path, tail in looked if tail is not None}
+    missing = [(path, length) for path, length in lengths if path not in cached]
     if len(missing) <= _FEW:
-        return known | {path: cached_tail(files, path, length) for path, length in missing}
+        return cached | {path: cached_tail(files, path, length) for path, length in missing}
     with ThreadPoolExecutor(_THREADS) as pool:
         tails = pool.map(lambda file: cached_tail(files, *file), missing)
-        return known | {path: tail for (path, _), tail in zip(missing, tails, strict=True)}
+        return cached | {path: tail for (path, _), tail in zip(missing, tails, strict=True)}
 
 
 def check_file(path: str, file: DataFile | DeleteFile, tail: OrcTail) -> None:
@@ -111,16 +111,16 @@ def foreign_writes(path: str, tail: OrcTail) -> str | None:
 def holds_changes(tail: OrcTail) -> bool:
     """Tell whether a data file has update or delete events too: ACID version 1."""
     _, updates, deletes = _statistics(tail)
-    seen = tail.operations is not None and tail.operations[1] != INSERT_EVENT
-    return tail.is_acid and (seen or updates + deletes > 0)
+    has_changes = tail.operations is not None and tail.operations[1] != INSERT_EVENT
+    return tail.is_acid and (has_changes or updates + deletes > 0)
 
 
 def check_deletes(path: str, tail: OrcTail) -> None:
     """Raise unless this is a file of delete events."""
     _check_acid(path, tail)
     inserts, updates, _ = _statistics(tail)
-    seen = tail.operations is not None and tail.operations[0] != DELETE_EVENT
-    if seen or inserts or updates:
+    has_others = tail.operations is not None and tail.operations[0] != DELETE_EVENT
+    if has_others or inserts or updates:
         raise DataError(f"{path} holds inserted rows though its directory is one of deletes")
 
 

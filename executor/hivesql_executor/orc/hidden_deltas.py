@@ -49,15 +49,15 @@ def hidden_deltas(files: Files, location: str, state: AcidState) -> tuple[Hidden
     hold, the events of what they cover.
     """
     covered = [(name, parse_directory(name)) for name in state.obsolete]
-    known = [*((entry.name, entry.directory) for entry in state.deltas), *covered]
+    directories = [*((entry.name, entry.directory) for entry in state.deltas), *covered]
     spans = {
         directory[1:3]
-        for _, directory in known
+        for _, directory in directories
         if directory and directory.kind is DirectoryKind.DELETE_DELTA
     }
     batches = [
         (name, directory)
-        for name, directory in known
+        for name, directory in directories
         if directory and directory.may_grow and directory[1:3] not in spans
     ]
     suspects = [

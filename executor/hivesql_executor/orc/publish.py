@@ -270,9 +270,11 @@ def _publish_directory(
     begun: set[str],
 ) -> Iterator[WrittenFile]:
     (write,) = publication.writes
-    finished = [done for staged in group if (done := _finish(staged, write, files))]
+    finished = [
+        finished_file for staged in group if (finished_file := _finish(staged, write, files))
+    ]
     # Names of files that are replaced are not used again: somebody may remember those files.
-    taken = {status.path.rpartition("/")[2] for status in files.list(directory)}
+    names = {status.path.rpartition("/")[2] for status in files.list(directory)}
     if write.kind is WriteKind.FILES:
         assert publication.changes is not None
         publication.changes.make([directory])
@@ -282,7 +284,7 @@ def _publish_directory(
         begun.add(directory)
     if finished or write.kind is WriteKind.FILES:
         # A delta without files would be one whose files are lost.
-        yield from _place(finished, directory, taken, publication, files)
+        yield from _place(finished, directory, names, publication, files)
 
 
 def _finish(staged: _Staged, write: Write, files: Files) -> _Staged | None:
@@ -299,7 +301,7 @@ def _finish(staged: _Staged, write: Write, files: Files) -> _Staged | None:
 def _place(
     group: Sequence[_Staged],
     directory: str,
-    taken: set[str],
+    names: set[str],
     publication: Publication,
     files: Files,
 ) -> Iterator[WrittenFile]:
@@ -311,12 +313,12 @@ def _place(
     while waiting:
         pairs = []
         for path, staged in waiting.items():
-            name = _free_name(staged.writer, taken)
-            taken.add(name)
+            name = _free_name(staged.writer, names)
+            names.add(name)
             pairs.append((path, f"{directory}/{name}"))
-        left = dict(changes.bring(pairs) if changes else _move(pairs, files))
+        unmoved = dict(changes.bring(pairs) if changes else _move(pairs, files))
         for path, target in pairs:
-            if path not in left:
+            if path not in unmoved:
                 staged = waiting.pop(path)
                 yield WrittenFile(
                     path=target,
@@ -351,9 +353,9 @@ def plain_types(table: Table) -> dict[int, StoredType]:
     return instants(types, 1) if table.format == "orc" else {}
 
 
-def _free_name(writer: int, taken: set[str]) -> str:
+def _free_name(writer: int, names: set[str]) -> str:
     name, copies = f"{writer:06d}_0", 0
-    while name in taken:
+    while name in names:
         copies += 1
         name = f"{writer:06d}_0_copy_{copies}"
     return name

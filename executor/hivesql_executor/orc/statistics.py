@@ -67,20 +67,20 @@ class Statistics:
 
 @functools.lru_cache(maxsize=20_000)
 def read_statistics(
-    files: Files, path: str, length: int, modified: int, wanted: tuple[ColumnPath, ...]
+    files: Files, path: str, length: int, modified: int, paths: tuple[ColumnPath, ...]
 ) -> Statistics | None:
     """Tell what a file says about columns, read once as long as it stays the same.
 
     None where nothing can be told: an odd codec, or a tail that is not understood.
     """
     try:
-        return _statistics(files, path, length, wanted)
+        return _statistics(files, path, length, paths)
     except _UNCLEAR:
         return None
 
 
 def _statistics(
-    files: Files, path: str, length: int, wanted: tuple[ColumnPath, ...]
+    files: Files, path: str, length: int, paths: tuple[ColumnPath, ...]
 ) -> Statistics | None:
     start = max(0, length - _TAIL_GUESS)
     tail = files.read(path, start, length - start)
@@ -95,16 +95,16 @@ def _statistics(
         tail = files.read(path, start, length - start)
     footer = Message(postscript.unpack(tail[metadata_end - start : footer_end - start]))
     metadata = Message(postscript.unpack(tail[metadata_start - start : metadata_end - start]))
-    columns = tuple(_column(footer, place) for place in wanted)
+    columns = tuple(_column(footer, place) for place in paths)
     entries = footer.messages(orc_proto.Footer.STRIPES)
     stated = metadata.contents(orc_proto.Metadata.STRIPE_STATISTICS)
-    known = len(entries) == len(stated) and postscript.writer_version >= _FIRST_SOUND_WRITER
+    is_sound = len(entries) == len(stated) and postscript.writer_version >= _FIRST_SOUND_WRITER
     stripes, first_row = [], 0
     for number, entry in enumerate(entries):
-        extents = _extents(stated[number] if known else b"", columns)
+        extents = _extents(stated[number] if is_sound else b"", columns)
         stripes.append(_stripe(entry, number, first_row, extents))
         first_row += stripes[-1].rows
-    stride = footer.number(orc_proto.Footer.ROW_INDEX_STRIDE) if known else 0
+    stride = footer.number(orc_proto.Footer.ROW_INDEX_STRIDE) if is_sound else 0
     return Statistics(tuple(stripes), stride, postscript.codec, columns)
 
 
@@ -144,11 +144,11 @@ def read_groups(
     path: str,
     length: int,
     modified: int,
-    wanted: tuple[ColumnPath, ...],
+    paths: tuple[ColumnPath, ...],
     number: int,
 ) -> tuple[tuple[Extent | None, ...], ...]:
     """Extents of the wanted columns in each row group of a stripe; () where there is no index."""
-    statistics = read_statistics(files, path, length, modified, wanted)
+    statistics = read_statistics(files, path, length, modified, paths)
     if statistics is None or not statistics.stride:
         return ()
     stripe, stride = statistics.stripes[number], statistics.stride

@@ -154,8 +154,8 @@ def _lacking(by_column: _ByColumn, events: int) -> tuple[str, ...]:
 
 def _key_range(by_column: _ByColumn) -> dict[str, tuple[int, int]]:
     ranges = {name: _range(by_column, column) for name, column in _KEY_COLUMNS.items()}
-    known = {name: ends for name, ends in ranges.items() if ends is not None}
-    return known if len(known) == len(ranges) else {}
+    stated = {name: ends for name, ends in ranges.items() if ends is not None}
+    return stated if len(stated) == len(ranges) else {}
 
 
 def _range(by_column: _ByColumn, column: int) -> tuple[int, int] | None:
@@ -208,12 +208,12 @@ def _new_end(
     if postscript is None:
         raise DataError(f"{path} has no ORC postscript: it is truncated or not an ORC file")
     added = postscript.pack(user_metadata(metadata))
-    start, kept = size - postscript.length, postscript.footer_length
+    start, footer_length = size - postscript.length, postscript.footer_length
     if types:
-        start, kept = start - kept, 0
+        start, footer_length = start - footer_length, 0
         footer = postscript.unpack(read(start, postscript.footer_length))
         added = postscript.pack(with_types(footer, types)) + added
     try:
-        return start, added + postscript.replace(footer_length=kept + len(added))
+        return start, added + postscript.replace(footer_length=footer_length + len(added))
     except ValueError as error:
         raise DataError(f"{path}: {error}") from error

@@ -115,8 +115,8 @@ class PostScript:
         if metadata_length is not None:
             lengths[orc_proto.PostScript.METADATA_LENGTH] = metadata_length
         data = b"".join(
-            numbered(number, lengths[number]) if number in lengths else whole
-            for number, whole, _ in fields(self.data)
+            numbered(number, lengths[number]) if number in lengths else field
+            for number, field, _ in fields(self.data)
         )
         if len(data) > _LONGEST_POSTSCRIPT:
             raise ValueError("the ORC postscript would be longer than 255 bytes")
@@ -166,28 +166,28 @@ def with_types(footer: bytes, types: Mapping[int, StoredType]) -> bytes:
     """
     pieces, column = [], 0
     wrong = set(types)
-    for number, whole, content in fields(footer):
+    for number, field, content in fields(footer):
         if number != orc_proto.Footer.TYPES:
-            pieces.append(whole)
+            pieces.append(field)
             continue
-        wanted = types.get(column)
-        if wanted and Message(content).number(orc_proto.Type.KIND) == wanted.encoded_like:
-            pieces.append(delimited(orc_proto.Footer.TYPES, _retyped(content, wanted)))
+        stored_type = types.get(column)
+        if stored_type and Message(content).number(orc_proto.Type.KIND) == stored_type.encoded_like:
+            pieces.append(delimited(orc_proto.Footer.TYPES, _retyped(content, stored_type)))
             wrong.discard(column)
         else:
-            pieces.append(whole)
+            pieces.append(field)
         column += 1
     if wrong:
         raise DataError(f"columns {sorted(wrong)} of an ORC file are of other types than expected")
     return b"".join(pieces)
 
 
-def _retyped(message: bytes, wanted: StoredType) -> bytes:
-    kind = numbered(orc_proto.Type.KIND, _KINDS[wanted.name])
+def _retyped(message: bytes, stored_type: StoredType) -> bytes:
+    kind = numbered(orc_proto.Type.KIND, _KINDS[stored_type.name])
     most = b""
-    if wanted.length is not None:
-        most = numbered(orc_proto.Type.MAXIMUM_LENGTH, wanted.length)
-    rest = (whole for number, whole, _ in fields(message) if number != orc_proto.Type.KIND)
+    if stored_type.length is not None:
+        most = numbered(orc_proto.Type.MAXIMUM_LENGTH, stored_type.length)
+    rest = (field for number, field, _ in fields(message) if number != orc_proto.Type.KIND)
     return b"".join([kind, *rest, most])
 
 

@@ -14,11 +14,11 @@ def stored_types(hive_types: Iterable[HiveType], first: int) -> dict[int, Stored
     These are TIMESTAMP WITH LOCAL TIME ZONE, CHAR and VARCHAR; ``first`` is the id of the first
     column.
     """
-    inner = (one for hive_type in hive_types for one in hive_type.walk())
+    inner = (type_ for hive_type in hive_types for type_ in hive_type.walk())
     return {
-        first + i: StoredType(one.kind.value, one.length)
-        for i, one in enumerate(inner)
-        if one.kind is Kind.INSTANT or one.kind in SIZED_TEXTS
+        first + i: StoredType(type_.kind.value, type_.length)
+        for i, type_ in enumerate(inner)
+        if type_.kind is Kind.INSTANT or type_.kind in SIZED_TEXTS
     }
 
 

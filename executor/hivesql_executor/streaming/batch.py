@@ -174,10 +174,10 @@ class Batch:
         """Abort what has not ended, close the files. May be called again."""
         if self._dead:
             return
-        left = self._left()
+        open_txns = self._left()
         try:
-            if left:
-                self._abort(set(left))
+            if open_txns:
+                self._abort(set(open_txns))
         finally:
             self._end()
 
@@ -232,8 +232,8 @@ class Batch:
 
     def _beat(self) -> None:
         with self._ending:
-            if left := self._left():
-                self.stream.runtime.metastore.heartbeat_txns(left)
+            if open_txns := self._left():
+                self.stream.runtime.metastore.heartbeat_txns(open_txns)
 
     def require_open(self) -> None:
         """InvalidTransactionState unless a transaction has begun, and the metastore knows it."""

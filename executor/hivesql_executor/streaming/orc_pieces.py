@@ -93,11 +93,11 @@ class OrcPieces:
 
     def _footer(self, metadata: Mapping[str, bytes]) -> bytes:
         assert self._first is not None
-        kept = b"".join(
-            whole for number, whole, _ in fields(self._first.footer) if number not in _OWN
+        own_fields = b"".join(
+            entry for number, entry, _ in fields(self._first.footer) if number not in _OWN
         )
         return b"".join([
-            with_types(kept, self.types),
+            with_types(own_fields, self.types),
             numbered(Footer.CONTENT_LENGTH, self.length),
             *self._stripes,
             user_metadata(metadata),
@@ -159,8 +159,8 @@ def _moved(stripe: bytes, shift: int) -> bytes:
     """Return a stripe's entry at another offset."""
     offset = Message(stripe).number(StripeInformation.OFFSET) + shift
     return b"".join(
-        numbered(number, offset) if number == StripeInformation.OFFSET else whole
-        for number, whole, _ in fields(stripe)
+        numbered(number, offset) if number == StripeInformation.OFFSET else entry
+        for number, entry, _ in fields(stripe)
     )
 
 
@@ -203,8 +203,10 @@ def _statistics(message: bytes) -> _Statistics:
             values[field_number, 0] = sum(trues[:1])
         elif field_number in _ENDS:
             ends = Message(content)
-            known = ((end, ends.signed(end)) for end in _ENDS[field_number])
-            values |= {(field_number, end): value for end, value in known if value is not None}
+            ends_of_type = ((end, ends.signed(end)) for end in _ENDS[field_number])
+            values |= {
+                (field_number, end): value for end, value in ends_of_type if value is not None
+            }
     return values
 
 

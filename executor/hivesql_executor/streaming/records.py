@@ -65,20 +65,20 @@ class StrictDelimitedInputWriter:
     def rows(self, data: str, columns: Sequence[Column]) -> list[Row]:
         """Read one row a line."""
         width, delimiter = len(columns), self.field_delimiter
-        found: list[Row] = []
+        rows: list[Row] = []
         for line in _lines(data, self.line_delimiter_pattern):
             parts: list[str | None] = list(line.split(delimiter))
             if len(parts) < width:
                 parts += [None] * (width - len(parts))
-            found.append(parts[:width])
-        return found
+            rows.append(parts[:width])
+        return rows
 
     def column(self, values: Sequence[Any], hive_type: HiveType) -> pa.Array:
         """Texts as a column."""
         form = LineFormat.of_separators(
             self.field_delimiter, self.collection_delimiter, self.map_key_delimiter
         )
-        texts = [None if one == form.null else one for one in values]
+        texts = [None if value == form.null else value for value in values]
         return typed(texts, hive_type, form)
 
 
@@ -158,7 +158,7 @@ def converter(hive_type: HiveType) -> Converter:
     if kind is Kind.DECIMAL:
         precision, scale = hive_type.arguments
         return lambda value: _decimal(value, precision, scale)
-    known: dict[Kind, Converter] = {
+    converters: dict[Kind, Converter] = {
         **dict.fromkeys(TEXTS, _text),
         Kind.FLOAT: float,
         Kind.DOUBLE: float,
@@ -166,9 +166,9 @@ def converter(hive_type: HiveType) -> Converter:
         Kind.DATE: datetime.date.fromisoformat,
         Kind.TIMESTAMP: _timestamp,
     }
-    if kind not in known:
+    if kind not in converters:
         raise NotSupported(f"the type {hive_type} in a stream of JSON")
-    return known[kind]
+    return converters[kind]
 
 
 def _decimal(value: Any, precision: int, scale: int) -> Decimal | None:
@@ -209,17 +209,17 @@ def _timestamp(value: str) -> datetime.datetime:
 def _nested(hive_type: HiveType) -> Converter:
     if hive_type.kind is Kind.UNION:
         raise NotSupported(f"the type {hive_type} in a stream")
-    convert = [_or_null(converter(one)) for one in hive_type.children]
+    convert = [_or_null(converter(child)) for child in hive_type.children]
     if hive_type.kind is Kind.ARRAY:
         return lambda value: list(map(convert[0], value))
     if hive_type.kind is Kind.MAP:
-        return lambda value: [(convert[0](key), convert[1](one)) for key, one in value.items()]
+        return lambda value: [(convert[0](key), convert[1](item)) for key, item in value.items()]
     names = [name for name, _ in hive_type.fields]
 
     def struct(value: Any) -> Any:
-        lowered = {key.lower(): one for key, one in value.items()}
-        known = zip(names, convert, strict=True)
-        return {name: one(lowered.get(name)) for name, one in known}
+        lowered = {key.lower(): field_value for key, field_value in value.items()}
+        fields = zip(names, convert, strict=True)
+        return {name: field_converter(lowered.get(name)) for name, field_converter in fields}
 
     return struct
 

@@ -60,7 +60,7 @@ def typed(texts: Texts, hive_type: HiveType, form: LineFormat) -> pa.Array:
         if _all_match(array, _plain_decimal(precision - scale, scale)):
             return array.cast(pa.decimal128(precision, scale))
     read = reader(hive_type, form)
-    return pa.array([None if one is None else read(one) for one in texts], arrow_type(hive_type))
+    return pa.array([None if text is None else read(text) for text in texts], arrow_type(hive_type))
 
 
 def sized(array: pa.Array, hive_type: HiveType) -> pa.Array:
@@ -79,8 +79,8 @@ def _whole(array: pa.Array, texts: Texts, hive_type: HiveType) -> pa.Array:
     bits = BITS[hive_type.kind]
     limit = 2 ** (bits - 1)
     if not _all_match(array, _PLAIN_WHOLE):
-        found = [None if one is None else _whole_number(one, limit) for one in texts]
-        return pa.array(found, arrow_type(hive_type))
+        numbers = [None if text is None else _whole_number(text, limit) for text in texts]
+        return pa.array(numbers, arrow_type(hive_type))
     values = array.cast(pa.int64())
     if bits < 64:
         inside = pc.and_(pc.greater_equal(values, -limit), pc.less(values, limit))
@@ -126,25 +126,26 @@ def _or_null(read: Reader, form: LineFormat) -> Reader:
 
 
 def _map_reader(hive_type: HiveType, form: LineFormat, level: int) -> Reader:
-    key, value = (_or_null(reader(one, form, level + 2), form) for one in hive_type.children)
+    key, value = (_or_null(reader(child, form, level + 2), form) for child in hive_type.children)
     between, after_key = form.at(level), form.at(level + 1)
 
     def read(text: str) -> list[tuple[Any, Any]]:
-        found: dict[Any, Any] = {}
+        entries: dict[Any, Any] = {}
         for entry in text.split(between) if text else ():
             before, separator, rest = entry.partition(after_key)
-            known = key(before)
+            entry_key = key(before)
             # Of a key given twice, the first value counts.
-            if known is not None and known not in found:
-                found[known] = value(rest) if separator else None
-        return list(found.items())
+            if entry_key is not None and entry_key not in entries:
+                entries[entry_key] = value(rest) if separator else None
+        return list(entries.items())
 
     return read
 
 
 def _struct_reader(hive_type: HiveType, form: LineFormat, level: int) -> Reader:
     fields = [
-        (name, _or_null(reader(one, form, level + 1), form)) for name, one in hive_type.fields
+        (name, _or_null(reader(field_type, form, level + 1), form))
+        for name, field_type in hive_type.fields
     ]
     between = form.at(level)
 
@@ -162,8 +163,8 @@ def _whole_number(text: str, limit: int) -> int | None:
     """Return a number whose fraction, if there is one, is dropped; None where it does not fit."""
     if not _WHOLE.fullmatch(text):
         return None
-    whole = text.partition(".")[0]
-    number = int(whole) if whole.strip("+-") else 0
+    integral = text.partition(".")[0]
+    number = int(integral) if integral.strip("+-") else 0
     return number if -limit <= number < limit else None
 
 
@@ -183,10 +184,10 @@ def decimal_of(value: str | int | Decimal, precision: int, scale: int) -> Decima
     """Return a number rounded to the scale; None when it is none or does not fit."""
     with localcontext(Context(prec=100)):
         try:
-            found = Decimal(value).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
+            number = Decimal(value).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
         except (InvalidOperation, ValueError):
             return None
-        return found if abs(found) < Decimal(1).scaleb(precision - scale) else None
+        return number if abs(number) < Decimal(1).scaleb(precision - scale) else None
 
 
 def _date(text: str) -> datetime.date | None:

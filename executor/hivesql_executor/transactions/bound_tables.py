@@ -87,9 +87,12 @@ def _partitions(
     bound: BoundTable, store: Metastore
 ) -> dict[tuple[str | None, ...], Partition | None]:
     """Look the partitions up as they are now."""
-    table, wanted = bound.table, bound.partitions
-    if len(wanted) == 1:
-        return {values: store.partition(table.name, values) for values in wanted}
+    table, expected = bound.table, bound.partitions
+    if len(expected) == 1:
+        return {values: store.partition(table.name, values) for values in expected}
     # The table may have very many others.
-    now = {one.values: one for one in store.partitions(table.name, among(table, wanted))}
-    return {values: now.get(values) for values in wanted}
+    now = {
+        partition.values: partition
+        for partition in store.partitions(table.name, among(table, expected))
+    }
+    return {values: now.get(values) for values in expected}

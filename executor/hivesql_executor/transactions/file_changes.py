@@ -50,9 +50,9 @@ class FileChanges:
         Those above it come with it, and go when we fail, where nothing was put in.
         """
         above = path.rstrip("/").rpartition("/")[0]
-        made = making_moves(missing_directories([above], self.runtime))
+        parents = making_moves(missing_directories([above], self.runtime))
         aside = Move(source="", target=path, kind=MoveKind.ASIDE)
-        self._note([*made, aside], lasts=True)
+        self._note([*parents, aside], lasts=True)
 
     def fill(self, table: Table, *, is_new: bool) -> None:
         """Note a table whose rows are to come; ``is_new``: its directory is its own."""
@@ -92,7 +92,7 @@ class FileChanges:
         """Move files to where they are wanted; those are left and returned whose place is taken."""
         moves = [Move(source=old, target=new, kind=MoveKind.BROUGHT) for old, new in pairs]
         self._note(moves)
-        left = []
+        unmoved = []
         for move in moves:
             files = self.runtime.files(move.target)
             self._renew()
@@ -111,11 +111,11 @@ class FileChanges:
                 self.noted.remove(move)
                 if {*self.noted} <= {*self.unnoted}:
                     self.key = ""
-                left.append((move.source, move.target))
+                unmoved.append((move.source, move.target))
             else:
                 self.arrived[move] = modified
             hit_failpoint(FailPoint.FILE_PUBLISHED)
-        return left
+        return unmoved
 
     def copy(self, sources: Sequence[str], directory: str, files: Files) -> list[str]:
         """Copy files to where they can be brought into a directory; the copies, in that order.
@@ -159,15 +159,15 @@ class FileChanges:
         if self.key:
             # Whoever took us for dead has put back what was noted: another's files may be in
             # its place now.
-            known = self.runtime.metastore.noted_moves(self.key)
-            if known is None and not self.all_came:
+            noted = self.runtime.metastore.noted_moves(self.key)
+            if noted is None and not self.all_came:
                 self._give_back()
-                known = self._note_again()
-            kept = [pair for pair in begun.moves if pair[0] in self.unnoted]
+                noted = self._note_again()
+            unnoted = [pair for pair in begun.moves if pair[0] in self.unnoted]
             begun = BegunMoves(
                 # What another has taken is its to forget, when it has undone it.
-                key=known.key if known else "",
-                moves=(*kept, *(known.moves if known else ())),
+                key=noted.key if noted else "",
+                moves=(*unnoted, *(noted.moves if noted else ())),
             )
         mend(begun, self.runtime)
 
@@ -243,8 +243,8 @@ class FileChanges:
         if not moves:
             return
         if self.txn_id or not lasts:
-            given = [*self.unnoted, *moves]
-            self.key = self.runtime.metastore.note_moves(self.txn_id, given, self.key)
+            pending = [*self.unnoted, *moves]
+            self.key = self.runtime.metastore.note_moves(self.txn_id, pending, self.key)
             self.unnoted = []
             self.renewed = self.runtime.clock.monotonic()
         else:

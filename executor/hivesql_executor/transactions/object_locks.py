@@ -68,17 +68,17 @@ def lock_object(statement: LockObject, runtime: Runtime) -> None:
 def show_object_locks(statement: Show, runtime: Runtime) -> Outcome:
     """SHOW LOCKS as DummyTxnManager's sessions see it: name and mode."""
     database = statement.database
-    wanted: list[str] = [database] if database else []
+    path: list[str] = [database] if database else []
     if statement.table is not None:
         partition = (statement.partition or "").split("/")
-        wanted = [
+        path = [
             statement.table.name.database,
             statement.table.name.name,
             *filter(None, partition),
         ]
     rows: list[tuple[str, str | None]] = []
     for row in runtime.metastore.object_locks():
-        if row.name.split("@")[: len(wanted)] != wanted:
+        if row.name.split("@")[: len(path)] != path:
             continue
         rows.append((row.name, "EXCLUSIVE" if row.exclusive else "SHARED"))
         if statement.extended:
@@ -108,16 +108,16 @@ def _acquire(locks: Sequence[ObjectLock], runtime: Runtime, *, explicit: bool) -
     pause, began = min(_FIRST_SLEEP, longest), clock.monotonic()
     retries = settings.integer("hive.lock.numretries")
     for tried in range(retries + 1):
-        held = store.take_object_locks(locks, row)
-        if held is None:
+        blocker = store.take_object_locks(locks, row)
+        if blocker is None:
             return
         waited = clock.monotonic() - began
-        mode = "exclusive" if held.exclusive else "shared"
-        reason = f"{held.name} is locked ({mode}) by {held.user}@{held.host}"
+        mode = "exclusive" if blocker.exclusive else "shared"
+        reason = f"{blocker.name} is locked ({mode}) by {blocker.user}@{blocker.host}"
         if tried == retries:
             break
         runtime.notify(f"waiting for locks for {waited:.1f} s: {reason}")
-        sleep_in_line(pause, partial(_count_acquired, store, held), runtime)
+        sleep_in_line(pause, partial(_count_acquired, store, blocker), runtime)
         pause = min(pause * 2, longest)
     raise LockTimeout(
         f"locks could not be acquired after {waited:.1f} s: {reason}. Run the statement again "

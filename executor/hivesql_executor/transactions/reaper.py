@@ -52,10 +52,10 @@ def mend(begun: BegunMoves, runtime: Runtime) -> None:
         _undo_birth(birth, runtime)
     if births:
         # Now the catalog does not name their directories any more.
-        known = store.noted_moves(begun.key, is_taken=True) if begun.key else begun
-        if known is None:
+        noted = store.noted_moves(begun.key, is_taken=True) if begun.key else begun
+        if noted is None:
             return
-        begun = known
+        begun = noted
     for move, remedy in reversed(begun.moves):
         _mend_one(move, remedy, runtime.files(move.target))
     store.forget_moves(begun.key)
@@ -104,12 +104,12 @@ def _take_back(move: Move, files: Files) -> None:
         files.delete(move.target)
 
 
-def _put_back(hidden: str, shown: str, files: Files) -> None:
-    if files.is_file(shown) and is_same(files, hidden, shown):
+def _put_back(hidden: str, visible: str, files: Files) -> None:
+    if files.is_file(visible) and is_same(files, hidden, visible):
         # Died between the two halves of a move: the file has both names.
         files.delete(hidden)
     else:
-        files.rename(hidden, shown)
+        files.rename(hidden, visible)
 
 
 def is_same(files: Files, path: str, other: str) -> bool:

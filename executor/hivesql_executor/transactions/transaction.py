@@ -141,13 +141,13 @@ def commit(
 
 def _answer_lost(error: CommitUnknown) -> ExecutionError:
     """Tell what a lost answer means that was none to the statement's own commit."""
-    told = ExecutionError(
+    failure = ExecutionError(
         f"the connection to the metastore broke: {error.message.partition(';')[0]}. Nothing that "
         "the statement wrote is visible: run it again",
         code=_DATABASE_FAILED,
     )
-    told.retryable = True
-    return told
+    failure.retryable = True
+    return failure
 
 
 @contextmanager
@@ -266,23 +266,23 @@ def _acquire(
         return look(write_ids), None
 
     # A reader leaves nothing behind that power loss could harm.
-    held, refused = store.run_in_transaction(ask, durable=not isinstance(plan.body, Select))
+    acquired, refused = store.run_in_transaction(ask, durable=not isinstance(plan.body, Select))
     if refused is not None:
         await_locks(txn_id, refused, runtime)
-        held = look(held.write_ids)
+        acquired = look(acquired.write_ids)
     hit_failpoint(FailPoint.LOCKS_ACQUIRED)
-    return held
+    return acquired
 
 
 def _prepare(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> Transaction:
     store, txn_id, txns = runtime.metastore, opened.id, opened.txns
-    held = _acquire(plan, runtime, opened, is_alone=True)
-    write_ids, visible = held.write_ids, held.visible
-    if held.newer is not None and held.newer > txn_id:
+    acquired = _acquire(plan, runtime, opened, is_alone=True)
+    write_ids, visible = acquired.write_ids, acquired.visible
+    if acquired.newer is not None and acquired.newer > txn_id:
         # Our snapshot can never see a later transaction: only a new transaction can.
         raise StaleSnapshot(
-            f"transaction {held.newer} changed the data while transaction {txn_id} waited for its "
-            "locks, and this happened again and again. Run the statement again"
+            f"transaction {acquired.newer} changed the data while transaction {txn_id} waited for "
+            "its locks, and this happened again and again. Run the statement again"
         )
     if visible is None:
         # We hold the locks now, so a snapshot taken here stays good. The new write ids must be
@@ -296,14 +296,14 @@ def _prepare(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> Transacti
 
 
 def _prepare_inside(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> Transaction:
-    held = _acquire(plan, runtime, opened)
-    if held.visible is None:
+    acquired = _acquire(plan, runtime, opened)
+    if acquired.visible is None:
         # The snapshot is that of START TRANSACTION, so nothing can be planned again.
         raise WriteConflict(
-            f"transaction {held.newer} changed the data that transaction {opened.id} wants to "
+            f"transaction {acquired.newer} changed the data that transaction {opened.id} wants to "
             f"change, and committed first. Transaction {opened.id} was rolled back: run it again"
         )
-    return _seen(opened, opened.txns, held.write_ids, held.visible)
+    return _seen(opened, opened.txns, acquired.write_ids, acquired.visible)
 
 
 def _tables(plan: Plan, write_ids: Mapping[TableName, int]) -> tuple[TableName, ...]:
