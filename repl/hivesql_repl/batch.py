@@ -56,12 +56,12 @@ def _run_once(
     if checkpoint.skips(statement):
         runner.printer.tell(f"{file}:{statement.line}: ran before, left out")
         return True
-    done = runner.run(statement, text, checkpoint.key(statement, runner.session))
-    if done:
+    succeeded = runner.run(statement, text, checkpoint.key(statement, runner.session))
+    if succeeded:
         checkpoint.note(statement, open_transaction=runner.session.in_transaction)
     else:
         checkpoint.drop_pending()
-    return done
+    return succeeded
 
 
 def show_plans(session: Session, printer: Printer, scripts: Sequence[Script]) -> int:

@@ -50,8 +50,8 @@ class Checkpoint:
         path = Path(name)
         if path.exists():
             try:
-                kept = json.loads(path.read_text(encoding="utf-8"))
-                return cls(path, str(kept["id"]), dict(kept["done"]))
+                saved = json.loads(path.read_text(encoding="utf-8"))
+                return cls(path, str(saved["id"]), dict(saved["done"]))
             except (OSError, ValueError, KeyError, TypeError) as error:
                 raise ValueError(f"{name} is not a checkpoint of hivesql ({error})") from error
         fresh = cls(path, uuid.uuid4().hex, {})

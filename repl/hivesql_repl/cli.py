@@ -200,7 +200,7 @@ def _printer(
     *,
     interactive: bool,
 ) -> Printer:
-    wanted = options.outputformat or profile.outputformat
+    format_ = options.outputformat or profile.outputformat
     style = Style(
         header=options.showHeader and settings.get(HEADER, "true").strip().lower() == "true",
         null="" if options.nullemptystring else "NULL",
@@ -213,7 +213,7 @@ def _printer(
         color=options.color and not os.environ.get("NO_COLOR"),
     )
     return Printer(
-        format=format_of(wanted, sys.stdout),
+        format=format_of(format_, sys.stdout),
         style=style,
         quiet=options.silent,
         verbose=options.verbose,

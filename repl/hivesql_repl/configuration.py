@@ -72,15 +72,15 @@ def read_profile(path: Path | None = None, name: str | None = None) -> Profile:
     if chosen is None:
         return Profile()
     if not isinstance(profiles, dict) or chosen not in profiles:
-        known = ", ".join(sorted(profiles)) or "none"
-        raise ValueError(f"{place}: there is no profile {chosen!r} (known: {known})")
+        names = ", ".join(sorted(profiles)) or "none"
+        raise ValueError(f"{place}: there is no profile {chosen!r} (known: {names})")
     return _profile(profiles[chosen], f"{place}: profile {chosen!r}")
 
 
 def _profile(entries: Mapping[str, Any], where: str) -> Profile:
     if unknown := sorted(set(entries) - {*_TEXTS, "settings"}):
-        known = ", ".join([*_TEXTS, "settings"])
-        raise ValueError(f"{where}: unknown key {unknown[0]!r}; there are {known}")
+        keys = ", ".join([*_TEXTS, "settings"])
+        raise ValueError(f"{where}: unknown key {unknown[0]!r}; there are {keys}")
     for key in _TEXTS:
         if key in entries and not isinstance(entries[key], str):
             raise ValueError(f"{where}: {key} must be a text")

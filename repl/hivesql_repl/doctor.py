@@ -78,8 +78,8 @@ def _java() -> Finding:
     advice = f"install a JDK {_OLDEST_JAVA} and set JAVA_HOME, or put java on the PATH"
     if shutil.which(program) is None:
         return Finding("failed", "Java", f"{program} is not there", advice)
-    done = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
-    match = re.search(r'version "(\d+)(?:\.(\d+))?[^"]*"', done.stderr)
+    completed = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
+    match = re.search(r'version "(\d+)(?:\.(\d+))?[^"]*"', completed.stderr)
     if match is None:
         return Finding("failed", "Java", f"{program} does not tell its version", advice)
     major = int(match[2] or 0) if match[1] == "1" else int(match[1])
@@ -142,8 +142,8 @@ def _spark(session: Session) -> Finding:
 
 def _speed_up() -> Finding:
     with tempfile.TemporaryDirectory() as scratch:
-        made = make_archive(Path(scratch))
-    answer = f"{made}, {made.stat().st_size >> 20} MiB; delete it to undo"
+        archive = make_archive(Path(scratch))
+    answer = f"{archive}, {archive.stat().st_size >> 20} MiB; delete it to undo"
     return Finding("ok", "speed-up", answer)
 
 

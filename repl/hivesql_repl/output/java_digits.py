@@ -60,13 +60,13 @@ def _normal(exponent: int, fraction: int, bias: int, size: int) -> _Binary:
 def _of_whole(number: _Binary) -> tuple[str, int]:
     """Return a whole number, rounded where its last digits mean nothing."""
     shift = number.exponent - 52
-    whole = number.fraction << shift if shift >= 0 else number.fraction >> -shift
+    integer = number.fraction << shift if shift >= 0 else number.fraction >> -shift
     beyond = number.exponent - number.significant - 1
     dropped = len(str(2**beyond)) - 1 if beyond > 1 else 0
     if dropped:
-        whole, rest = divmod(whole, 10**dropped)
-        whole += rest >= 10**dropped // 2
-    text = str(whole)
+        integer, rest = divmod(integer, 10**dropped)
+        integer += rest >= 10**dropped // 2
+    text = str(integer)
     return text.rstrip("0"), len(text) - 1 + dropped
 
 

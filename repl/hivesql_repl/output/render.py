@@ -180,8 +180,8 @@ class Printer:
         """Tell whether not even the names of a table's columns fit where a person looks."""
         if self.format != "table" or self.style.max_width or not sys.stdout.isatty():
             return False
-        wanted = sum(map(len, columns)) + 3 * len(columns) + 1
-        return wanted > shutil.get_terminal_size().columns
+        width = sum(map(len, columns)) + 3 * len(columns) + 1
+        return width > shutil.get_terminal_size().columns
 
     def _without_status(self, rows: Any, count: Iterator[int]) -> Iterator[Any]:
         """Yield the rows, counted; the status line goes before the first one comes."""

@@ -20,11 +20,11 @@ def underlined(script: str, place: tuple[int, int], end: tuple[int, int] | None)
     (first, column), (last, until) = place, end or (place[0], place[1] + 1)
     if not 0 < first <= len(source):
         return []
-    shown: list[str] = []
+    lines: list[str] = []
     last = min(last, len(source))
     for number in range(first, last + 1):
         if number - first == _MOST_LINES:
-            return [*shown, f"  … and {last - number + 1} more lines"]
+            return [*lines, f"  … and {last - number + 1} more lines"]
         line = source[number - 1].replace("\t", " ")
         indent = len(line) - len(line.lstrip())
         start = column - 1 if number == first else indent
@@ -33,10 +33,10 @@ def underlined(script: str, place: tuple[int, int], end: tuple[int, int] | None)
         marked = line[start:stop].rstrip() if number != first else line[start:stop]
         if marked or number == first:
             below = " " * cell_len(line[:start]) + "^" * max(cell_len(marked), 1)
-            shown += [f"  {line}", f"  {below}"]
+            lines += [f"  {line}", f"  {below}"]
         else:
-            shown.append(f"  {line}".rstrip())
-    return shown
+            lines.append(f"  {line}".rstrip())
+    return lines
 
 
 def _cut(line: str, start: int, stop: int) -> tuple[str, int, int]:
@@ -46,6 +46,6 @@ def _cut(line: str, start: int, stop: int) -> tuple[str, int, int]:
     left = max(0, min(start - _BEFORE, len(line) - _WIDEST))
     right = left + _WIDEST
     before, after = "… " if left else "", " …" if right < len(line) else ""
-    shown = f"{before}{line[left:right]}{after}"
+    text = f"{before}{line[left:right]}{after}"
     moved = len(before) - left
-    return shown, start + moved, min(stop, right) + moved
+    return text, start + moved, min(stop, right) + moved

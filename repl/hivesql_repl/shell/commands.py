@@ -78,8 +78,8 @@ class Commands:
     def run(self, line: str) -> bool:
         """Run one line without its ``!``."""
         name, _, argument = line.partition(" ")
-        if known := self.known.get(name.lower()):
-            return known[0](argument.strip())
+        if command := self.known.get(name.lower()):
+            return command[0](argument.strip())
         if self.shell:
             return self._sh(line)
         from hivesql_repl.shell.hints import nearest
@@ -237,7 +237,7 @@ def run_shell_command(command: str) -> bool:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     sys.stdout.flush()
     # The script's author asks for a shell, as in Hive's command line.
-    done = subprocess.run(command, shell=True, check=False, env={**os.environ, "PATH": path})
-    if done.returncode:
-        print(f"ERROR: !{command} ended with exit code {done.returncode}", file=sys.stderr)
-    return done.returncode == 0
+    completed = subprocess.run(command, shell=True, check=False, env={**os.environ, "PATH": path})
+    if completed.returncode:
+        print(f"ERROR: !{command} ended with exit code {completed.returncode}", file=sys.stderr)
+    return completed.returncode == 0

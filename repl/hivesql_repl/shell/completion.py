@@ -42,8 +42,8 @@ class SqlCompleter(Completer):
 
     def _of_command(self, before: str) -> Iterable[Completion]:
         name, space, argument = before[1:].partition(" ")
-        known = [] if space and name != "outputformat" else self.commands
-        words, prefix = (sorted(FORMATS), argument) if space else (known, name)
+        commands = [] if space and name != "outputformat" else self.commands
+        words, prefix = (sorted(FORMATS), argument) if space else (commands, name)
         if space and name != "outputformat":
             return
         yield from (Completion(word, -len(prefix)) for word in words if word.startswith(prefix))

@@ -31,19 +31,19 @@ def settings(printer: Printer) -> Iterator[tuple[str, str]]:
 
 def change(printer: Printer, name: str, text: str) -> None:
     """Give one of them another value. ValueError for an unknown name or a wrong value."""
-    names = {known.lower(): (known, value) for known, value in settings(printer)}
+    names = {setting.lower(): (setting, value) for setting, value in settings(printer)}
     if name.lower() not in names:
-        raise ValueError(f"!set knows {', '.join(known for known, _ in names.values())}")
-    known, before = names[name.lower()]
-    value = _value(known, text, before)
-    if known == "outputformat":
+        raise ValueError(f"!set knows {', '.join(setting for setting, _ in names.values())}")
+    setting, before = names[name.lower()]
+    value = _value(setting, text, before)
+    if setting == "outputformat":
         printer.format = text
-    elif known == "nullemptystring":
+    elif setting == "nullemptystring":
         printer.style = replace(printer.style, null="" if value else "NULL")
-    elif known in _OF_PRINTER:
-        setattr(printer, _OF_PRINTER[known], value)
+    elif setting in _OF_PRINTER:
+        setattr(printer, _OF_PRINTER[setting], value)
     else:
-        changed: Any = {_OF_STYLE[known]: value}
+        changed: Any = {_OF_STYLE[setting]: value}
         printer.style = replace(printer.style, **changed)
 
 

@@ -141,11 +141,11 @@ def _qualified(
     qualifier: str, prefix: str, scope: Mapping[str, TableName], names: Names
 ) -> Iterator[Suggestion]:
     """After ``x.``: columns of an alias or a table, or tables of a database."""
-    known = scope.get(qualifier.lower())
-    if known is None and "." in qualifier:
-        known = TableName(*qualifier.lower().split(".", 1))
+    table = scope.get(qualifier.lower())
+    if table is None and "." in qualifier:
+        table = TableName(*qualifier.lower().split(".", 1))
     prefix = prefix.strip("`").lower()
-    columns = list(_columns(known, names)) if known else []
+    columns = list(_columns(table, names)) if table else []
     for suggestion in columns or _tables(qualifier.lower(), names):
         if suggestion.text.startswith(prefix):
             yield Suggestion(suggestion.text, suggestion.kind, len(prefix), suggestion.about)

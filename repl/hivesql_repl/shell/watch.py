@@ -58,12 +58,12 @@ def _drawn(result: Result, runner: Runner, every: float, width: int) -> Group:
     if not result.rows:
         return Group(Text(footer, style="dim"), Text("no rows"))
     style = replace(runner.printer.style, max_width=width, truncate=True, max_column_width=_WIDEST)
-    kept = _that_fit(result, style, width)
-    if len(kept) < len(result.columns):
-        left = (name for i, name in enumerate(result.columns) if i not in kept)
-        footer += f"; no room for, or nothing in: {', '.join(left)}"
-    columns = [result.columns[i] for i in kept]
-    rows = [[row[i] for i in kept] for row in result.rows]
+    positions = _that_fit(result, style, width)
+    if len(positions) < len(result.columns):
+        hidden = (name for i, name in enumerate(result.columns) if i not in positions)
+        footer += f"; no room for, or nothing in: {', '.join(hidden)}"
+    columns = [result.columns[i] for i in positions]
+    rows = [[row[i] for i in positions] for row in result.rows]
     table = to_text("table", columns, rows, style).rstrip("\n")
     lines = (Text(footer, style="dim"), Text(table, no_wrap=True, overflow="crop"))
     return Group(*lines)
@@ -71,13 +71,13 @@ def _drawn(result: Result, runner: Runner, every: float, width: int) -> Group:
 
 def _that_fit(result: Result, style: Style, width: int) -> list[int]:
     """Columns with a value that fit beside each other, from the left: one line a row."""
-    kept: list[int] = []
+    positions: list[int] = []
     for i, name in enumerate(result.columns):
         texts = [style.text(row[i]) for row in result.rows if str(row[i]).strip() not in _NOTHING]
-        taken = min(max(map(len, (name, *texts))), _WIDEST) + 3
-        if texts and (not kept or taken < width):
-            kept.append(i)
-            width -= taken
+        column_width = min(max(map(len, (name, *texts))), _WIDEST) + 3
+        if texts and (not positions or column_width < width):
+            positions.append(i)
+            width -= column_width
         elif texts:
             break
-    return kept or [0]
+    return positions or [0]
