@@ -60,8 +60,8 @@ def _plan_lines(plan: Plan) -> Iterator[str]:
         case Change() as change:
             yield from _change_lines(change)
         case Definition() as definition:
-            for told in describe_steps(definition):
-                yield from _described_lines(told)
+            for description in describe_steps(definition):
+                yield from _described_lines(description)
         case Command(statement=statement):
             yield from _command_lines(statement)
 
@@ -101,11 +101,11 @@ def _command_lines(statement: Statement) -> Iterator[str]:
     # Imported late: queries are explain_in_style more often.
     from hivesql_planner.definitions.describe_command import describe_command
 
-    told = describe_command(statement)
-    if told is None:
+    description = describe_command(statement)
+    if description is None:
         yield f"COMMAND {type(statement).__name__}"
         return
-    yield from _described_lines(told)
+    yield from _described_lines(description)
     query = getattr(statement, "query", None)
     if isinstance(query, Query):
         yield from _query_lines(query)
@@ -215,8 +215,8 @@ def explain_in_style(statement: Statement, style: str, settings: Settings) -> st
 def explain_extended(decided: Plan) -> str:
     """Print the plan, then of every table what it is, where it lies, which partitions are read."""
     lines = [explain(decided)]
-    read = {one.table.name: one for one in _scans(decided)}
-    tables: dict[TableName, Table] = {name: one.table for name, one in read.items()}
+    read = {scan.table.name: scan for scan in _scans(decided)}
+    tables: dict[TableName, Table] = {name: scan.table for name, scan in read.items()}
     tables |= {write.table.name: write.table for write in _writes(decided)}
     if tables:
         lines.append("TABLES")
@@ -237,7 +237,7 @@ def explain_extended(decided: Plan) -> str:
 
 def explain_formatted(decided: Plan) -> str:
     """Return the plan as JSON on one line."""
-    told = {
+    members = {
         "transaction": decided.opens_txn,
         "writeIds": [
             {"table": str(target.table), "operation": target.operation.name.lower()}
@@ -247,7 +247,7 @@ def explain_formatted(decided: Plan) -> str:
         "objectLocks": [str(lock) for lock in decided.object_locks],
         **_body(decided),
     }
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(members, ensure_ascii=False, separators=(",", ":"))
 
 
 def _kind(table: Table) -> str:
@@ -291,15 +291,17 @@ def _lock(lock: Lock) -> _Json:
 def _body(decided: Plan) -> _Json:
     match decided.body:
         case Select(query=query, small=small):
-            told = {"withoutSpark": {"mostBytes": small.most_bytes}} if small else {}
-            return {"select": _query(query) | told}
+            without_spark = {"withoutSpark": {"mostBytes": small.most_bytes}} if small else {}
+            return {"select": _query(query) | without_spark}
         case Insert(branches=branches, create=create):
-            made = {"create": _described(describe_new_table(create))} if create else {}
-            return {**made, "insert": [_branch(branch) for branch in branches]}
+            creation = {"create": _described(describe_new_table(create))} if create else {}
+            return {**creation, "insert": [_branch(branch) for branch in branches]}
         case Change() as change:
             return {"change": _change(change)}
         case Definition() as definition:
-            return {"steps": [_described(one) for one in describe_steps(definition)]}
+            return {
+                "steps": [_described(description) for description in describe_steps(definition)]
+            }
         case Command(statement=statement):
             from hivesql_planner.definitions.describe_command import describe_command
 
@@ -332,63 +334,67 @@ def _scan(scan: Scan) -> _Json:
     if scan.table.in_spark:
         kind = "sparkView" if scan.table.name.database == SPARK_VIEWS else "sparkTable"
         return {kind: scan.table.name.name}
-    told: _Json = {"table": str(scan.table.name)}
+    members: _Json = {"table": str(scan.table.name)}
     names = scan.table.partition_names
     if names:
-        told["partitions"] = [partition_name(names, one.values) for one in scan.partitions]
-        told["partitionCount"] = scan.partition_count
+        members["partitions"] = [
+            partition_name(names, partition.values) for partition in scan.partitions
+        ]
+        members["partitionCount"] = scan.partition_count
     if scan.with_row_id:
-        told["rowId"] = True
+        members["rowId"] = True
     if scan.with_file_name:
-        told["fileName"] = True
-    given = {
+        members["fileName"] = True
+    optional = {
         "search": search_of(scan.table, scan.where),
         "asOf": scan.as_of,
         "changes": scan.changes,
     }
-    return told | {key: str(value) for key, value in given.items() if value}
+    return members | {key: str(value) for key, value in optional.items() if value}
 
 
 def _write(write: Write) -> _Json:
-    told = {"directory": write.kind.value, "table": str(write.table.name)}
+    members = {"directory": write.kind.value, "table": str(write.table.name)}
     more = {"overwrite": True} if write.overwrite else {}
-    return {**told, "statementId": write.statement_id, **more}
+    return {**members, "statementId": write.statement_id, **more}
 
 
 def _branch(branch: InsertBranch) -> _Json:
-    told: _Json = {"write": _write(branch.write), "query": _query(branch.query)}
+    members: _Json = {"write": _write(branch.write), "query": _query(branch.query)}
     if branch.static_partition:
-        told["partition"] = dict(branch.static_partition)
+        members["partition"] = dict(branch.static_partition)
     if branch.dynamic_partition:
-        told["dynamicPartition"] = list(branch.dynamic_partition)
+        members["dynamicPartition"] = list(branch.dynamic_partition)
     if branch.small:
-        told["withoutSpark"] = {"rows": len(branch.small.rows)}
-    return told | _texts(constraint=branch.check)
+        members["withoutSpark"] = {"rows": len(branch.small.rows)}
+    return members | _texts(constraint=branch.check)
 
 
 def _change(change: Change) -> _Json:
-    told: _Json = {"target": {"alias": change.target_alias, **_scan(change.target)}}
+    members: _Json = {"target": {"alias": change.target_alias, **_scan(change.target)}}
     if change.source:
-        told["source"] = {"alias": change.source_alias, **_query(change.source)}
-    told |= _texts(on=change.on, constraint=change.check)
+        members["source"] = {"alias": change.source_alias, **_query(change.source)}
+    members |= _texts(on=change.on, constraint=change.check)
     if change.queries:
-        told["scans"] = [{"view": one.view, **_scan(one.scan)} for one in change.queries]
+        members["scans"] = [
+            {"view": source.view, **_scan(source.scan)} for source in change.queries
+        ]
     if change.small:
-        told["withoutSpark"] = {"mostBytes": change.small.most_bytes}
+        members["withoutSpark"] = {"mostBytes": change.small.most_bytes}
     if change.cardinality_check:
-        told["cardinalityCheck"] = True
-    return {**told, "branches": [_clause(branch) for branch in change.branches]}
+        members["cardinalityCheck"] = True
+    return {**members, "branches": [_clause(branch) for branch in change.branches]}
 
 
 def _clause(branch: ChangeBranch) -> _Json:
-    told: _Json = {"when": branch.when.value}
-    told |= _texts(condition=branch.condition)
+    members: _Json = {"when": branch.when.value}
+    members |= _texts(condition=branch.condition)
     if branch.delete:
-        told["delete"] = _write(branch.delete)
+        members["delete"] = _write(branch.delete)
     if branch.insert:
-        told["insert"] = _write(branch.insert)
-        told["values"] = [str(one) for one in branch.values]
-    return told
+        members["insert"] = _write(branch.insert)
+        members["values"] = [str(value) for value in branch.values]
+    return members
 
 
 def _texts(**expressions: Expr | None) -> _Json:

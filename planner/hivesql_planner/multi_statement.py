@@ -41,7 +41,7 @@ def check_inside(
         return
     writes = tuple(writes_of(plan.body))
     creates = isinstance(plan.body, Insert) and (
-        plan.body.create is not None or any(one.rebuilds for one in plan.body.branches)
+        plan.body.create is not None or any(branch.rebuilds for branch in plan.body.branches)
     )
     if not writes or creates:
         raise _not_allowed(_operation(statement), txn_id)
@@ -62,18 +62,18 @@ def continued(body: Body, first: int) -> Body:
     """Return the same body with its statement ids counted from ``first``."""
     match body:
         case Insert(branches=branches):
-            moved = tuple(replace(one, write=_moved(one.write, first)) for one in branches)
+            moved = tuple(replace(branch, write=_moved(branch.write, first)) for branch in branches)
             return replace(body, branches=moved)
         case Change(branches=changes):
             return replace(
                 body,
                 branches=tuple(
                     replace(
-                        one,
-                        delete=one.delete and _moved(one.delete, first),
-                        insert=one.insert and _moved(one.insert, first),
+                        branch,
+                        delete=branch.delete and _moved(branch.delete, first),
+                        insert=branch.insert and _moved(branch.insert, first),
                     )
-                    for one in changes
+                    for branch in changes
                 ),
             )
         case _:

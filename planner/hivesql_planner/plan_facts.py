@@ -32,7 +32,9 @@ def _adds_to(plan: Plan) -> list[Table]:
         case Insert(branches=branches, create=None):
             writes = (branch.write for branch in branches)
             return [
-                one.table for one in writes if one.kind is WriteKind.FILES and not one.overwrite
+                write.table
+                for write in writes
+                if write.kind is WriteKind.FILES and not write.overwrite
             ]
         case Command(statement=LoadData(table=table, overwrite=False)):
             return [table]
@@ -42,8 +44,8 @@ def _adds_to(plan: Plan) -> list[Table]:
 def tables_read(plan: Plan) -> tuple[Table, ...]:
     """Tables whose rows the plan reads, each once; not the target of an UPDATE or DELETE."""
     own = plan.body.target.table.name if isinstance(plan.body, Change) else None
-    found = (scan.table for scan in scans(plan.body))
-    return _once(one for one in found if not one.is_frame and one.name != own)
+    tables = (scan.table for scan in scans(plan.body))
+    return _once(table for table in tables if not table.is_frame and table.name != own)
 
 
 def tables_written(plan: Plan) -> tuple[Table, ...]:

@@ -66,7 +66,10 @@ class Listing:
     @classmethod
     def of(cls, tests: Sequence[PartitionTest], partitions: Iterable[Partition]) -> Listing:
         """Return the catalog's answer to a question for the partitions that pass all tests."""
-        return cls(tuple(tests), frozenset((one.values, one.location) for one in partitions))
+        return cls(
+            tuple(tests),
+            frozenset((partition.values, partition.location) for partition in partitions),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

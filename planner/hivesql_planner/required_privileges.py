@@ -208,8 +208,8 @@ CHANGES: dict[type, str] = {
 
 def _alter_table(statement: ddl.AlterTable | ddl.AlterPartitions, reads: Reads) -> Required:
     name, change = statement.table.name, statement.change
-    whole = isinstance(statement, ddl.AlterTable)
-    operation = f"{'ALTERTABLE' if whole else 'ALTERPARTITION'}_{CHANGES[type(change)]}"
+    is_of_table = isinstance(statement, ddl.AlterTable)
+    operation = f"{'ALTERTABLE' if is_of_table else 'ALTERPARTITION'}_{CHANGES[type(change)]}"
     if isinstance(change, alter.ChangeSerde) and change.serde is None:
         operation = operation.replace("SERIALIZER", "SERDEPROPERTIES")
     if isinstance(change, alter.ChangeRewrite):
@@ -225,10 +225,10 @@ def _moved(operation: str, name: TableName) -> Required:
 
 def _rename(statement: ddl.RenameTable, reads: Reads) -> Required:
     name = statement.table.name
-    found = _owned("ALTERVIEW_RENAME" if statement.table.is_view else "ALTERTABLE_RENAME", name)
+    ownership = _owned("ALTERVIEW_RENAME" if statement.table.is_view else "ALTERTABLE_RENAME", name)
     if statement.to.database == name.database:
-        return found
-    return replace(found, needs=(*found.needs, _home(statement.to)))
+        return ownership
+    return replace(ownership, needs=(*ownership.needs, _home(statement.to)))
 
 
 def _exchange(statement: ddl.ExchangePartitions, reads: Reads) -> Required:
@@ -296,10 +296,10 @@ RULES: dict[type, Callable[[Any, Reads], Required]] = {
     bound.SelectRows: _select,
     bound.WriteDirectory: _select,
     bound.InsertRows: _insert,
-    bound.UpdateRows: lambda one, reads: _change(one.target.table, reads, ["update"]),
-    bound.DeleteRows: lambda one, reads: _change(one.target.table, reads, ["delete"]),
-    bound.MergeRows: lambda one, reads: _change(
-        one.target.table, reads, [clause.kind for clause in one.clauses]
+    bound.UpdateRows: lambda statement, reads: _change(statement.target.table, reads, ["update"]),
+    bound.DeleteRows: lambda statement, reads: _change(statement.target.table, reads, ["delete"]),
+    bound.MergeRows: lambda statement, reads: _change(
+        statement.target.table, reads, [clause.kind for clause in statement.clauses]
     ),
     # Whether its place may be written is the file system's affair.
     bound.CreateDatabase: _free,
@@ -314,26 +314,32 @@ RULES: dict[type, Callable[[Any, Reads], Required]] = {
     ddl.RenameTable: _rename,
     ddl.AlterView: _alter_view,
     ddl.AlterDatabase: _alter_database,
-    ddl.AddPartitions: lambda one, reads: Required(
-        "ALTERTABLE_ADDPARTS", (_on(one.table.name, "INSERT"),)
+    ddl.AddPartitions: lambda statement, reads: Required(
+        "ALTERTABLE_ADDPARTS", (_on(statement.table.name, "INSERT"),)
     ),
-    ddl.DropPartitions: lambda one, reads: Required(
-        "ALTERTABLE_DROPPARTS", (_on(one.table.name, "DELETE"),)
+    ddl.DropPartitions: lambda statement, reads: Required(
+        "ALTERTABLE_DROPPARTS", (_on(statement.table.name, "DELETE"),)
     ),
-    ddl.RenamePartition: lambda one, reads: _owned("ALTERTABLE_RENAMEPART", one.table.name),
-    ddl.MovePartition: lambda one, reads: _moved("ALTERPARTITION_LOCATION", one.table.name),
+    ddl.RenamePartition: lambda statement, reads: _owned(
+        "ALTERTABLE_RENAMEPART", statement.table.name
+    ),
+    ddl.MovePartition: lambda statement, reads: _moved(
+        "ALTERPARTITION_LOCATION", statement.table.name
+    ),
     ddl.ExchangePartitions: _exchange,
     ddl.LoadData: _load,
     ddl.Analyze: _analyze,
     ddl.TellStatistics: _tell_statistics,
-    ddl.RepairTable: lambda one, reads: Required("MSCK", (_on(one.table.name, "INSERT"),)),
-    ddl.Touch: lambda one, reads: _owned("ALTERTABLE_TOUCH", one.table.name),
-    bound.CompactTable: lambda one, reads: _owned("ALTERTABLE_COMPACT", one.table.name),
-    functions.CreateFunction: lambda one, reads: _by_admin("CREATEFUNCTION"),
-    functions.StoreFunction: lambda one, reads: _by_admin("CREATEFUNCTION"),
-    functions.DropStoredFunction: lambda one, reads: _by_admin("DROPFUNCTION"),
+    ddl.RepairTable: lambda statement, reads: Required(
+        "MSCK", (_on(statement.table.name, "INSERT"),)
+    ),
+    ddl.Touch: lambda statement, reads: _owned("ALTERTABLE_TOUCH", statement.table.name),
+    bound.CompactTable: lambda statement, reads: _owned("ALTERTABLE_COMPACT", statement.table.name),
+    functions.CreateFunction: lambda statement, reads: _by_admin("CREATEFUNCTION"),
+    functions.StoreFunction: lambda statement, reads: _by_admin("CREATEFUNCTION"),
+    functions.DropStoredFunction: lambda statement, reads: _by_admin("DROPFUNCTION"),
     functions.DropFunction: _drop_function,
-    functions.CreateMacro: lambda one, reads: _by_admin("CREATEMACRO"),
+    functions.CreateMacro: lambda statement, reads: _by_admin("CREATEMACRO"),
     functions.ReloadFunctions: _free,
     # Their own rules decide as they run.
     authorization.GrantPrivileges: _free,
@@ -354,5 +360,5 @@ RULES: dict[type, Callable[[Any, Reads], Required]] = {
     bound.SessionFiles: _files,
     bound.FileSystemShell: _shell,
     # The statement that it is about has been asked for the same.
-    bound.Explain: lambda one, reads: required(one.statement, reads),
+    bound.Explain: lambda statement, reads: required(statement.statement, reads),
 }

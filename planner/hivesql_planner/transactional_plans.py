@@ -54,7 +54,7 @@ def decided(statement: Statement, settings: Settings) -> Plan:
     targets = _targets(statement, body)
     if settings.text("hive.txn.manager") == DUMMY_TXN_MANAGER:
         return _without_transactions(statement, body, targets, settings)
-    wanted = merge(requested(statement, settings))
+    locks = merge(requested(statement, settings))
     if targets and not settings.flag("hive.support.concurrency"):
         raise SemanticError(
             "a transactional table cannot be written without locks: "
@@ -66,10 +66,10 @@ def decided(statement: Statement, settings: Settings) -> Plan:
     writes_files = isinstance(body, Insert) or isinstance(statement, WriteDirectory)
     return Plan(
         body=body,
-        locks=wanted,
+        locks=locks,
         targets=targets,
         reads=reads,
-        opens_txn=bool(targets or reads or wanted or writes_files),
+        opens_txn=bool(targets or reads or locks or writes_files),
         read_only=isinstance(body, Select) and settings.flag("hive.txn.readonly.enabled"),
         zero_wait_reads=not (
             settings.flag("hive.txn.xlock.iow") and settings.flag("hive.txn.xlock.write")

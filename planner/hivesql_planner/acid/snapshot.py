@@ -227,22 +227,22 @@ def _uncovered(selection: _Selection, write_ids: ValidWriteIdList) -> list[Liste
     current = selection.base.directory.max_write_id if selection.base else 0
     last_statement = -1
     previous: AcidDirectory | None = None
-    taken: list[ListedDirectory] = []
+    uncovered: list[ListedDirectory] = []
     for entry in sorted(selection.working, key=_reading_order):
         delta = entry.directory
         if delta.max_write_id > current:
             if write_ids.range_valid(current + 1, delta.max_write_id) is not _NONE:
-                taken.append(entry)
+                uncovered.append(entry)
                 current, last_statement = delta.max_write_id, delta.statement_id
                 previous = delta
         elif (delta.max_write_id == current and last_statement >= 0) or (
             previous is not None and _same_span(delta, previous)
         ):
-            taken.append(entry)
+            uncovered.append(entry)
             previous = delta
         else:
             selection.obsolete.append(entry.name)
-    return taken
+    return uncovered
 
 
 def _reading_order(entry: ListedDirectory) -> tuple[int, int, int, str]:
@@ -250,8 +250,8 @@ def _reading_order(entry: ListedDirectory) -> tuple[int, int, int, str]:
     return low, -high, statement, name
 
 
-def _same_span(one: AcidDirectory, other: AcidDirectory) -> bool:
-    return (one.min_write_id, one.max_write_id, one.statement_id) == (
+def _same_span(directory: AcidDirectory, other: AcidDirectory) -> bool:
+    return (directory.min_write_id, directory.max_write_id, directory.statement_id) == (
         other.min_write_id,
         other.max_write_id,
         other.statement_id,

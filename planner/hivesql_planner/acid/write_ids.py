@@ -133,9 +133,11 @@ class ValidWriteIdList:
             return _NONE
         if self.mode is _CLEANER and high > self.high_watermark:
             return _NONE
-        known = min(high, self.high_watermark)
-        hidden = high - known
-        hidden += _count_between(self.open, low, known) + _count_between(self.aborted, low, known)
+        highest = min(high, self.high_watermark)
+        hidden = high - highest
+        hidden += _count_between(self.open, low, highest) + _count_between(
+            self.aborted, low, highest
+        )
         if hidden == 0:
             return _ALL
         return _NONE if hidden == high - low + 1 else _SOME
@@ -188,13 +190,13 @@ def _count_between(ids: frozenset[int], low: int, high: int) -> int:
 def _runs(ids: Iterable[int], shortest: int) -> str:
     texts: list[str] = []
     run: list[int] = []
-    for one in [*sorted(ids), None]:
-        if run and one != run[-1] + 1:
+    for id_ in [*sorted(ids), None]:
+        if run and id_ != run[-1] + 1:
             long = len(run) >= shortest
             texts += [f"{run[0]}-{run[-1]}"] if long else [str(each) for each in run]
             run = []
-        if one is not None:
-            run.append(one)
+        if id_ is not None:
+            run.append(id_)
     return ",".join(texts)
 
 

@@ -52,9 +52,9 @@ def is_wanted(name: TableName, allowed: str, denied: str) -> bool:
 
 def patterns(text: str) -> tuple[re.Pattern[str], ...]:
     """Regular expressions of ``db.table``, separated by commas; SemanticError where one is none."""
-    wanted = filter(None, map(str.strip, text.split(",")))
+    texts = filter(None, map(str.strip, text.split(",")))
     try:
-        return tuple(re.compile(pattern, re.IGNORECASE) for pattern in wanted)
+        return tuple(re.compile(pattern, re.IGNORECASE) for pattern in texts)
     except re.error as error:
         raise SemanticError(f"{text!r} is no list of regular expressions: {error}") from None
 
@@ -75,21 +75,21 @@ def answers(entry: Entry, table_id: int, requested: ValidWriteIdList | None) -> 
 
 def partitions_of(entry: Entry, tests: Sequence[PartitionTest]) -> tuple[Partition, ...] | None:
     """Return the partitions that pass, as far as the copy holds them; None: ask the database."""
-    if (known := entry.listings.get(tuple(tests))) is not None:
-        return known
-    if (whole := entry.listings.get(())) is None:
+    if (passing := entry.listings.get(tuple(tests))) is not None:
+        return passing
+    if (listing := entry.listings.get(())) is None:
         return None
     return tuple(
         partition
-        for partition in whole
+        for partition in listing
         if all(may_pass(partition.values[test.position], test) for test in tests)
     )
 
 
 def with_listing(entry: Entry, tests: Tests, partitions: tuple[Partition, ...]) -> Entry:
     """Return the copy with one listing more; that of all partitions replaces the others."""
-    known = {tests: partitions} if not tests else {**entry.listings, tests: partitions}
-    return replace(entry, listings=known)
+    listings = {tests: partitions} if not tests else {**entry.listings, tests: partitions}
+    return replace(entry, listings=listings)
 
 
 def may_fill(

@@ -109,7 +109,7 @@ def steps(
     """Tell what an event does; ``unresolved_writes`` are the writes of unresolved transactions."""
     match event.kind:
         case EventKind.OPEN_TXN:
-            return Steps(notes={one: TxnNotes(seen=True) for one in event.txn_ids})
+            return Steps(notes={txn_id: TxnNotes(seen=True) for txn_id in event.txn_ids})
         case EventKind.ALLOC_WRITE_ID if event.table is not None:
             return Steps(notes=_allocated(event.table, event.writes, notes))
         case EventKind.COMMIT_TXN | EventKind.ABORT_TXN:
@@ -148,7 +148,9 @@ def _has_ended(table: TableName, notes: TxnNotes, current: ValidWriteIdList | No
     own = [write_id for name, write_id in notes.writes if name == table]
     if current is None or not own:
         return False
-    return all(one <= current.high_watermark and one not in current.open for one in own)
+    return all(
+        write_id <= current.high_watermark and write_id not in current.open for write_id in own
+    )
 
 
 def _makers(table: TableName, event: Event, notes: Mapping[int, TxnNotes]) -> tuple[Write, ...]:
@@ -157,8 +159,8 @@ def _makers(table: TableName, event: Event, notes: Mapping[int, TxnNotes]) -> tu
         return event.writes
     return tuple(
         (txn_id, write_id)
-        for txn_id, known in notes.items()
-        for name, write_id in sorted(known.writes)
+        for txn_id, txn_notes in notes.items()
+        for name, write_id in sorted(txn_notes.writes)
         if name == table
     )
 
@@ -215,8 +217,8 @@ def _end_write(entry: Entry, step: Settle) -> Entry | None:
 def _allocated(
     table: TableName, writes: tuple[Write, ...], notes: Mapping[int, TxnNotes]
 ) -> dict[int, TxnNotes]:
-    def noted(known: TxnNotes, write_id: int) -> TxnNotes:
-        return replace(known, writes=known.writes | {(table, write_id)})
+    def noted(txn_notes: TxnNotes, write_id: int) -> TxnNotes:
+        return replace(txn_notes, writes=txn_notes.writes | {(table, write_id)})
 
     return {txn_id: noted(notes.get(txn_id, TxnNotes()), write_id) for txn_id, write_id in writes}
 
@@ -224,8 +226,8 @@ def _allocated(
 def _touched(
     table: TableName, writes: tuple[Write, ...], notes: Mapping[int, TxnNotes]
 ) -> dict[int, TxnNotes]:
-    def noted(known: TxnNotes) -> TxnNotes:
-        return replace(known, touched=known.touched | {table})
+    def noted(txn_notes: TxnNotes) -> TxnNotes:
+        return replace(txn_notes, touched=txn_notes.touched | {table})
 
     return {txn_id: noted(notes.get(txn_id, TxnNotes())) for txn_id, _ in writes}
 
@@ -234,7 +236,7 @@ def _rewritten(
     notes: Mapping[int, TxnNotes], change: Callable[[TxnNotes], TxnNotes]
 ) -> dict[int, TxnNotes]:
     """Return the notes that the change makes others of."""
-    changed = {txn_id: change(known) for txn_id, known in notes.items()}
+    changed = {txn_id: change(txn_notes) for txn_id, txn_notes in notes.items()}
     return {txn_id: after for txn_id, after in changed.items() if after != notes[txn_id]}
 
 
@@ -246,11 +248,11 @@ def _ended(
     committed = event.kind is EventKind.COMMIT_TXN
     tables: list[Step] = []
     for txn_id in event.txn_ids:
-        known = notes.get(txn_id, TxnNotes())
+        txn_notes = notes.get(txn_id, TxnNotes())
         writes = (
-            known.writes
-            if known.seen
-            else known.writes | unresolved_writes.get(txn_id, frozenset())
+            txn_notes.writes
+            if txn_notes.seen
+            else txn_notes.writes | unresolved_writes.get(txn_id, frozenset())
         )
         tables += [
             Settle(table, (txn_id, write_id), committed) for table, write_id in sorted(writes)
@@ -258,7 +260,7 @@ def _ended(
         # What an aborted transaction did to descriptions stays, and what a transaction did whose
         # write in the table cannot be found is never known to be complete.
         resolved = {table for table, _ in writes} if committed else set()
-        tables += [Evict(table) for table in sorted(known.touched - resolved)]
+        tables += [Evict(table) for table in sorted(txn_notes.touched - resolved)]
     return Steps(notes=dict.fromkeys(event.txn_ids), tables=tuple(tables))
 
 
@@ -267,12 +269,12 @@ def _renamed(
 ) -> Steps:
     """Write ids follow the new name at once, and so do the notes."""
 
-    def moved(known: TxnNotes) -> TxnNotes:
+    def moved(txn_notes: TxnNotes) -> TxnNotes:
         writes = frozenset(
-            (to if name == table else name, write_id) for name, write_id in known.writes
+            (to if name == table else name, write_id) for name, write_id in txn_notes.writes
         )
-        names = frozenset(to if name == table else name for name in known.touched)
-        return replace(known, writes=writes, touched=names)
+        names = frozenset(to if name == table else name for name in txn_notes.touched)
+        return replace(txn_notes, writes=writes, touched=names)
 
     changed = _rewritten(notes, moved)
     touched = _touched(to, writes, {**notes, **changed})
@@ -282,8 +284,8 @@ def _renamed(
 def _forgotten(table: TableName, notes: Mapping[int, TxnNotes]) -> dict[int, TxnNotes]:
     """Return a table of the same name will count its writes from 1 again."""
 
-    def without(known: TxnNotes) -> TxnNotes:
-        writes = frozenset(pair for pair in known.writes if pair[0] != table)
-        return replace(known, writes=writes, touched=known.touched - {table})
+    def without(txn_notes: TxnNotes) -> TxnNotes:
+        writes = frozenset(pair for pair in txn_notes.writes if pair[0] != table)
+        return replace(txn_notes, writes=writes, touched=txn_notes.touched - {table})
 
     return _rewritten(notes, without)

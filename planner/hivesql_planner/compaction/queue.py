@@ -90,15 +90,15 @@ def surplus(history: Sequence[Compaction], limits: HistoryLimits, now: int) -> t
         by_unit[row.unit].append(row)
     gone: list[int] = []
     for rows in by_unit.values():
-        seen: dict[str, int] = defaultdict(int)
+        counts: dict[str, int] = defaultdict(int)
         successes: set[str] = set()
         for row in sorted(rows, key=lambda request: request.id, reverse=True):
             if row.state not in limits.per_state:
                 continue
-            seen[row.state] += 1
+            counts[row.state] += 1
             old = (row.started or 0) < now - limits.timeout * 1000
             outdone = "major" in successes or (row.kind == "minor" and "minor" in successes)
-            if seen[row.state] > limits.per_state[row.state] or (
+            if counts[row.state] > limits.per_state[row.state] or (
                 row.state != SUCCEEDED and old and outdone
             ):
                 gone.append(row.id)
@@ -116,7 +116,7 @@ def retry_pause(retention: int, base: float, attempts: int) -> int | None:
     first = max(1, int(base * 1000))
     if retention <= 0:
         return first
-    done = max(1, (retention // first).bit_length())
-    if attempts > 0 and done >= attempts:
+    doublings = max(1, (retention // first).bit_length())
+    if attempts > 0 and doublings >= attempts:
         return None
-    return first << done
+    return first << doublings

@@ -30,20 +30,22 @@ def bound_tables(statement: Statement) -> Iterator[BoundTable]:
         ):
             yield BoundTable(table, {partition.values: partition})
         case ddl.ExchangePartitions(table=table, source=source, partitions=partitions):
-            yield BoundTable(source, {one.values: one for one in partitions})
-            yield BoundTable(table, {one.values: None for one in partitions})
-        case ddl.TellStatistics(table=table, partitions=told) if told is not None:
-            yield BoundTable(table, {one.values: one for one in told})
+            yield BoundTable(source, {partition.values: partition for partition in partitions})
+            yield BoundTable(table, {partition.values: None for partition in partitions})
+        case ddl.TellStatistics(table=table, partitions=measured) if measured is not None:
+            yield BoundTable(table, {partition.values: partition for partition in measured})
         case (
             ddl.DropPartitions(table=table, partitions=partitions)
             | ddl.AlterPartitions(table=table, partitions=partitions)
         ):
-            yield BoundTable(table, {one.values: one for one in partitions})
+            yield BoundTable(table, {partition.values: partition for partition in partitions})
         case TruncateTable(table=table, partitions=named):
-            yield BoundTable(table, {one.values: one for one in named or ()})
+            yield BoundTable(table, {partition.values: partition for partition in named or ()})
         case ddl.AddPartitions(table=table, if_not_exists=True) as added:
-            known = {one.values: one for one in added.known}
-            asked = {one.values: known.get(one.values) for one in added.partitions}
-            yield BoundTable(table, asked)
+            existing = {partition.values: partition for partition in added.known}
+            expected = {
+                partition.values: existing.get(partition.values) for partition in added.partitions
+            }
+            yield BoundTable(table, expected)
         case ddl.AddPartitions(table=table) | ddl.RepairTable(table=table):
             yield BoundTable(table)

@@ -55,8 +55,8 @@ def describe_new_table(new: NewTable) -> Description:
         "columns": f"of the {format_} file {path}" if path else _text(new.table.columns),
         "partitioned by": _text(new.table.partition_columns),
     }
-    told = {key: value for key, value in details.items() if value != _NONE}
-    return Description(action=f"CREATE {_kind(new.table)}", of=str(new.table.name), details=told)
+    stated = {key: value for key, value in details.items() if value != _NONE}
+    return Description(action=f"CREATE {_kind(new.table)}", of=str(new.table.name), details=stated)
 
 
 def _described(step: Step) -> Iterator[Description]:  # noqa: C901 - one flat list of steps
@@ -99,7 +99,7 @@ def _emptied(step: EmptyTable) -> Iterator[Description]:
     table = step.table
     places = [table.location]
     if step.partitions is not None:
-        places = [one.location for one in step.partitions]
+        places = [partition.location for partition in step.partitions]
     elif table.partition_columns:
         places = [f"{table.location}, each partition of it"]
     for place in places:
@@ -115,32 +115,36 @@ def _following(step: FollowDirectories) -> Iterator[Description]:
         yield Description(action="NOTHING TO DO", of=f"{table.name} has no partitions")
         return
     yield Description(action="LIST DIRECTORIES", of=table.location)
-    told = {
+    actions = {
         "ADD": (step.add, "those that have a directory and are unknown"),
         "DROP": (step.drop, "those that have no directory"),
     }
-    for action, (is_wanted, which) in told.items():
+    for action, (is_wanted, which) in actions.items():
         if is_wanted:
             of = f"of {table.name}"
             yield Description(action=f"{action} PARTITIONS", of=of, details={"which": which})
 
 
 def _statistics(step: StoreStatistics) -> Iterator[Description]:
-    told = {key: str(value) for key, value in step.basics.items()}
+    numbers = {key: str(value) for key, value in step.basics.items()}
     if step.column is not None:
-        told = {"column": step.column.name}
+        numbers = {"column": step.column.name}
     owners = [str(step.table.name)]
     if step.partitions is not None:
         owners = list(_names(Partitions(table=step.table, partitions=step.partitions)))
     for owner in owners:
-        yield Description(action="STORE STATISTICS", of=owner, details=told)
+        yield Description(action="STORE STATISTICS", of=owner, details=numbers)
 
 
 def _each(action: str, entry: Entry) -> Iterator[Description]:
     match entry:
         case Partitions():
-            for name, one in zip(_names(entry), entry.partitions, strict=True):
-                details = {"location": one.location} if action == "ADD" and one.location else {}
+            for name, partition in zip(_names(entry), entry.partitions, strict=True):
+                details = (
+                    {"location": partition.location}
+                    if action == "ADD" and partition.location
+                    else {}
+                )
                 yield Description(action=f"{action} PARTITION", of=name, details=details)
         case Table():
             yield Description(action=f"{action} {_kind(entry)}", of=str(entry.name))
@@ -163,18 +167,18 @@ def _altered(step: AlterEntry) -> Iterator[Description]:
     changed = {**_changes(before, after), **place}
     if isinstance(before, Table) and before.partition_columns and not step.cascade:
         changed["partitions"] = "keep their columns"
-    (told,) = _each("ALTER", before)
-    yield Description(action=told.action, of=told.of, details=changed)
+    (description,) = _each("ALTER", before)
+    yield Description(action=description.action, of=description.of, details=changed)
 
 
 def _changes(before: object, after: object) -> dict[str, str]:
     """Return what is another afterwards, as text, by the names of the fields."""
-    found = {}
-    for one in fields(before):  # type: ignore[arg-type]
-        old, new = getattr(before, one.name), getattr(after, one.name)
-        if old != new and one.name not in _OWN:
-            found[one.name.replace("_", " ")] = _change(old, new)
-    return found
+    changes = {}
+    for attribute in fields(before):  # type: ignore[arg-type]
+        old, new = getattr(before, attribute.name), getattr(after, attribute.name)
+        if old != new and attribute.name not in _OWN:
+            changes[attribute.name.replace("_", " ")] = _change(old, new)
+    return changes
 
 
 def _change(old: object, new: object) -> str:
@@ -210,8 +214,9 @@ def _kind(table: Table) -> str:
 
 
 def _names(entry: Partitions) -> Iterator[str]:
-    for one in entry.partitions:
-        yield f"{partition_name(entry.table.partition_names, one.values)} of {entry.table.name}"
+    for partition in entry.partitions:
+        name = partition_name(entry.table.partition_names, partition.values)
+        yield f"{name} of {entry.table.name}"
 
 
 def _is_absolute(path: str) -> bool:

@@ -75,7 +75,7 @@ def _object(about: PrivilegeObject) -> str:
 
 
 def _principals(principals: Iterable[Principal], *, revokes: bool) -> dict[str, str]:
-    names = ", ".join(f"{one.type.lower()} {one.name}" for one in principals)
+    names = ", ".join(f"{principal.type.lower()} {principal.name}" for principal in principals)
     return {"from" if revokes else "to": names}
 
 
@@ -97,5 +97,5 @@ def _load(load: LoadData) -> Description:
 
 
 def _named(table: Table, partitions: tuple[Partition, ...]) -> dict[str, str]:
-    names = [partition_name(table.partition_names, one.values) for one in partitions]
+    names = [partition_name(table.partition_names, partition.values) for partition in partitions]
     return {"partitions": ", ".join(names)} if names else {}

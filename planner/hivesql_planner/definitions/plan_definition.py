@@ -67,8 +67,8 @@ def plan_definition(  # noqa: C901 - one flat list of statements
             return _definition(new)
         case CreateView(table=view, known=None, if_not_exists=if_not_exists):
             return _definition(AddEntry(entry=view, if_not_exists=if_not_exists))
-        case CreateView(table=view, known=known, or_replace=True) if known is not None:
-            return _definition(AlterEntry(before=known, after=view))
+        case CreateView(table=view, known=existing, or_replace=True) if existing is not None:
+            return _definition(AlterEntry(before=existing, after=view))
         case CreateView(table=view, if_not_exists=if_not_exists):
             if if_not_exists:
                 return Definition()
@@ -125,7 +125,7 @@ def _drop_database(statement: DropDatabase) -> Iterator[Step]:
     if database.location:
         yield RemoveIfEmpty(path=database.location)
     # Tables that materialized views were made from cannot go before these.
-    for table in sorted(tables, key=lambda one: not one.is_materialized_view):
+    for table in sorted(tables, key=lambda candidate: not candidate.is_materialized_view):
         yield DropEntry(entry=table)
     yield DropEntry(entry=database, is_whole=statement.cascade)
 
@@ -165,8 +165,8 @@ def _alter(statement: ddl.DdlStatement) -> Iterator[Step]:  # noqa: C901 - one f
         case ddl.RenamePartition():
             yield from _rename_partition(statement)
         case ddl.MovePartition(table=table, partition=partition, location=location):
-            one = Partitions(table=table, partitions=(partition,))
-            yield AlterEntry(before=one, after=one, to_location=location)
+            entry = Partitions(table=table, partitions=(partition,))
+            yield AlterEntry(before=entry, after=entry, to_location=location)
         case ddl.AlterPartitions(table=table, partitions=partitions, altered=after):
             yield AlterEntry(
                 before=Partitions(table=table, partitions=partitions),
@@ -174,9 +174,9 @@ def _alter(statement: ddl.DdlStatement) -> Iterator[Step]:  # noqa: C901 - one f
             )
         case ddl.ExchangePartitions():
             yield from _exchange(statement)
-        case ddl.TellStatistics(table=table, partitions=told):
+        case ddl.TellStatistics(table=table, partitions=described):
             yield StoreStatistics(
-                table=table, partitions=told, column=statement.column, basics=statement.basics
+                table=table, partitions=described, column=statement.column, basics=statement.basics
             )
 
 
@@ -194,23 +194,29 @@ def _rename_table(statement: ddl.RenameTable) -> Iterator[Step]:
 
 def _add_partitions(statement: ddl.AddPartitions) -> Iterator[Step]:
     """Add partitions; nothing is done for those that are there, as in Hive."""
-    table, known = statement.table, {one.values for one in statement.known}
-    partitions = tuple(one for one in statement.partitions if one.values not in known)
+    table, existing = statement.table, {partition.values for partition in statement.known}
+    partitions = tuple(
+        partition for partition in statement.partitions if partition.values not in existing
+    )
     if not partitions:
         return
     if not table.is_view:
         # The names of a view's partitions are names alone: nothing lies anywhere.
-        for one in partitions:
-            if one.location:
+        for partition in partitions:
+            if partition.location:
                 # A relative one is below the table, as in Hive.
                 yield MakeDirectory(
-                    path=one.location, base=table.location, must_be_empty=table.is_transactional
+                    path=partition.location,
+                    base=table.location,
+                    must_be_empty=table.is_transactional,
                 )
             else:
-                yield MakeDirectory(path=table.home_of(one.values))
+                yield MakeDirectory(path=table.home_of(partition.values))
         partitions = tuple(
-            one if one.location else replace(one, location=table.home_of(one.values))
-            for one in partitions
+            partition
+            if partition.location
+            else replace(partition, location=table.home_of(partition.values))
+            for partition in partitions
         )
     yield AddEntry(
         entry=Partitions(table=table, partitions=partitions),
@@ -221,8 +227,8 @@ def _add_partitions(statement: ddl.AddPartitions) -> Iterator[Step]:
 def _drop_partitions(statement: ddl.DropPartitions) -> Iterator[Step]:
     """Drop partitions from the catalog; the files go with them where they are the table's own."""
     table = statement.table
-    for one in statement.partitions if table.owns_files else ():
-        yield RemoveDirectory(path=one.location, table=table, partition=one)
+    for partition in statement.partitions if table.owns_files else ():
+        yield RemoveDirectory(path=partition.location, table=table, partition=partition)
     yield DropEntry(entry=Partitions(table=table, partitions=statement.partitions))
 
 
@@ -248,8 +254,8 @@ def _exchange(statement: ddl.ExchangePartitions) -> Iterator[Step]:
             raise SemanticError(f"{name} of {source.name} does not live under its table")
         home = table.home_of(partition.values)
         yield MoveDirectory(source=partition.location, target=home)
-        kept = table.storage_of(source.stored_as(partition))
-        placed.append(replace(partition, location=home, storage=kept))
+        storage = table.storage_of(source.stored_as(partition))
+        placed.append(replace(partition, location=home, storage=storage))
     yield HandOver(
         source=Partitions(table=source, partitions=statement.partitions),
         target=Partitions(table=table, partitions=tuple(placed)),

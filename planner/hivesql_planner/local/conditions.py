@@ -48,8 +48,8 @@ def of_own_types(predicate: Predicate, types: Mapping[str, HiveType]) -> Predica
         case Compare(column=name, operator=sign, value=value) if sign != "<=>":
             return Compare(name, sign, compared(value, types[name]))
         case OneOf(column=name, values=values, has_null=has_null):
-            found: set[Any] = {compared(one, types[name]) for one in values}
-            return OneOf(name, tuple(sorted(found)), has_null)
+            constants: set[Any] = {compared(constant, types[name]) for constant in values}
+            return OneOf(name, tuple(sorted(constants)), has_null)
         case IsNull():
             return predicate
         case IsTrue(column=name) if types[name].kind is Kind.BOOLEAN:

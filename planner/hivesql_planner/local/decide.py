@@ -39,7 +39,9 @@ def with_small_ways(body: Body, settings: Settings) -> Body:
     most = settings.integer(MOST_BYTES)
     match body:
         case Insert(create=None, branches=branches) if most:
-            return replace(body, branches=tuple(_insert_branch(one, most) for one in branches))
+            return replace(
+                body, branches=tuple(_insert_branch(branch, most) for branch in branches)
+            )
         case Change() if most:
             return _change_body(body, most)
         case Select(query=query) if most:

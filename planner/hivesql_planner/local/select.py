@@ -99,6 +99,6 @@ def _is_shown(type_: HiveType) -> bool:
 
 def _check_order(order: Sequence[Sorting], table: Table) -> None:
     types = {column.name: column.type for column in table.all_columns}
-    if any(types[one.column].kind not in _ORDERED for one in order):
+    if any(types[sorting.column].kind not in _ORDERED for sorting in order):
         raise Unclear
-    check_partitions([one.column for one in order], table)
+    check_partitions([sorting.column for sorting in order], table)

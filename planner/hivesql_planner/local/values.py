@@ -160,13 +160,13 @@ _CASTS: dict[Kind, Callable[[Value], Value]] = {
 
 def operand(value: Value, operator: str, hive_type: HiveType) -> int | float | Decimal:
     """Tell what to compute with a column; Unclear if the result is not exact or of another kind."""
-    wanted = hive_type.kind
+    target = hive_type.kind
     kind = type(value)
-    if wanted in (Kind.INT, Kind.BIGINT) and kind is int:
+    if target in (Kind.INT, Kind.BIGINT) and kind is int:
         return _whole(value, 32)
-    if wanted is Kind.DOUBLE and kind in (int, Decimal, float):
+    if target is Kind.DOUBLE and kind in (int, Decimal, float):
         return _double(value)
-    if wanted is Kind.DECIMAL and kind in (int, Decimal):
+    if target is Kind.DECIMAL and kind in (int, Decimal):
         return _exact(value, operator, *hive_type.arguments)
     raise Unclear
 
@@ -190,14 +190,14 @@ def _exact(value: Value, operator: str, precision: int, scale: int) -> Decimal:
 
 def partition_text(value: Value, hive_type: HiveType) -> str:
     """Hive's text of a dynamic partition's value; NULL and '' are the default partition."""
-    found = stored(value, hive_type)
-    if found is None:
+    converted = stored(value, hive_type)
+    if converted is None:
         return DEFAULT_PARTITION
     if hive_type.kind not in _PARTITIONED:
         raise Unclear
-    if isinstance(found, bool):
-        return "true" if found else "false"
-    return str(found) or DEFAULT_PARTITION
+    if isinstance(converted, bool):
+        return "true" if converted else "false"
+    return str(converted) or DEFAULT_PARTITION
 
 
 def same_kind(values: Sequence[Value], hive_type: HiveType) -> bool:
@@ -208,26 +208,26 @@ def same_kind(values: Sequence[Value], hive_type: HiveType) -> bool:
 
 def compared(value: Value, hive_type: HiveType) -> Value:
     """Tell what a column of this type is compared with; Unclear unless both sides stay the same."""
-    wanted = hive_type.kind
+    column_kind = hive_type.kind
     kind = type(value)
     if value is None:
         return None
-    if wanted in INTEGERS and kind is int:
+    if column_kind in INTEGERS and kind is int:
         return _whole(value, 64)
-    if wanted is Kind.DECIMAL and kind in (int, Decimal):
+    if column_kind is Kind.DECIMAL and kind in (int, Decimal):
         precision, scale = hive_type.arguments
         _, digits, exponent = _number(value).as_tuple()
         assert isinstance(exponent, int)
         if -exponent > scale or len(digits) + precision > 38:
             raise Unclear
         return _decimal(value, precision, scale)
-    if wanted in TEXTS and isinstance(value, str):
+    if column_kind in TEXTS and isinstance(value, str):
         # CHAR compares without the blanks at its end.
-        return value.rstrip(" ") if wanted is Kind.CHAR else value
-    if wanted is Kind.BOOLEAN and kind is bool:
+        return value.rstrip(" ") if column_kind is Kind.CHAR else value
+    if column_kind is Kind.BOOLEAN and kind is bool:
         return value
-    if wanted is Kind.DATE and kind in (datetime.date, str):
+    if column_kind is Kind.DATE and kind in (datetime.date, str):
         return _date(value)
-    if wanted is Kind.TIMESTAMP and kind in (datetime.datetime, str):
+    if column_kind is Kind.TIMESTAMP and kind in (datetime.datetime, str):
         return _timestamp(value)
     raise Unclear

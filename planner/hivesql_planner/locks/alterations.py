@@ -39,47 +39,47 @@ if TYPE_CHECKING:
     from hivesql_planner.locks.wanted import Wanted
 
 
-def altered(statement: Statement, wanted: Wanted) -> Iterator[Lock]:  # noqa: C901 - one flat list
+def altered(statement: Statement, rules: Wanted) -> Iterator[Lock]:  # noqa: C901 - one flat list
     """Yield the locks of ALTER and of what else changes definitions or files as a whole."""
     match statement:
         case RenameTable(table=table, to=to):
-            yield from wanted.ddl(table, wanted.exclusive(table))
+            yield from rules.ddl(table, rules.exclusive(table))
             yield Lock(S, to.database, operation=Operation.NO_TXN)
         case AlterTable(table=table, change=change, altered=altered):
-            yield from wanted.ddl(table, _altering(wanted, table, altered, change))
+            yield from rules.ddl(table, _altering(rules, table, altered, change))
         case AlterView(view=view, reads=reads) if reads:
             yield Lock(S, view.name.database, operation=Operation.NO_TXN)
             for table in reads:
-                if wanted.reads_lock(table):
+                if rules.reads_lock(table):
                     yield on_table(table, S, None, Operation.SELECT)
         case AddPartitions(table=table, if_not_exists=if_not_exists):
             careful = if_not_exists and table.is_transactional
-            yield from wanted.ddl(table, XW if careful else S)
+            yield from rules.ddl(table, XW if careful else S)
         case DropPartitions(table=table, partitions=partitions):
             names = [name_of(table, partition) for partition in partitions]
-            yield from wanted.ddl(table, wanted.exclusive(table), names)
+            yield from rules.ddl(table, rules.exclusive(table), names)
         case RenamePartition(table=table, partition=partition):
-            yield from wanted.ddl(table, wanted.exclusive(table), [name_of(table, partition)])
+            yield from rules.ddl(table, rules.exclusive(table), [name_of(table, partition)])
         case AlterPartitions(table=table, change=change, partitions=partitions):
             names = [name_of(table, partition) for partition in partitions]
-            yield from wanted.ddl(table, _altering(wanted, table, table, change), names)
+            yield from rules.ddl(table, _altering(rules, table, table, change), names)
         case MovePartition(table=table, partition=partition):
-            yield from wanted.ddl(table, X, [name_of(table, partition)])
+            yield from rules.ddl(table, X, [name_of(table, partition)])
         case ExchangePartitions(table=table, source=source):
-            yield from wanted.ddl(source, S)
-            yield from wanted.ddl(table, S)
+            yield from rules.ddl(source, S)
+            yield from rules.ddl(table, S)
         case Analyze(query=query) if query is not None:
-            yield from wanted.reads(query)
+            yield from rules.reads(query)
         case TellStatistics(table=table, partitions=partitions):
-            names = [name_of(table, one) for one in partitions or ()]
-            yield from wanted.ddl(table, S, names or (None,))
+            names = [name_of(table, partition) for partition in partitions or ()]
+            yield from rules.ddl(table, S, names or (None,))
         case LoadData(table=table):
-            yield from wanted.insert(_loading(statement))
+            yield from rules.insert(_loading(statement))
         case RepairTable(table=table):
-            yield from wanted.ddl(table, wanted.exclusive(table) if table.is_transactional else S)
+            yield from rules.ddl(table, rules.exclusive(table) if table.is_transactional else S)
 
 
-def _altering(wanted: Wanted, table: Table, altered: Table, change: Change) -> LockType:
+def _altering(rules: Wanted, table: Table, altered: Table, change: Change) -> LockType:
     match change:
         case ChangeProperties(unset=()):
             converts = (altered.is_transactional, altered.is_full_acid) != (
@@ -92,17 +92,17 @@ def _altering(wanted: Wanted, table: Table, altered: Table, change: Change) -> L
             return XW
         case ChangeLocation() | ChangeBucketCount() | ChangePartitionColumn():
             return X
-    return wanted.exclusive(table)
+    return rules.exclusive(table)
 
 
 def _loading(load: LoadData) -> InsertTarget:
     """Return the INSERT that locks as LOAD does: a partition that is new locks the table."""
     table = load.table
-    known = load.partition is not None
+    exists = load.partition is not None
     return InsertTarget(
         table=table,
         query=Query(sql=""),
         overwrite=load.overwrite,
         static_partition=dict(zip(table.partition_names, load.values or (), strict=False)),
-        dynamic_partition=() if known else table.partition_names,
+        dynamic_partition=() if exists else table.partition_names,
     )

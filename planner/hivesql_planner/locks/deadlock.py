@@ -29,12 +29,12 @@ def cycle(queue: Iterable[Queued], txn_id: int) -> tuple[int, ...]:
     waits_for = _edges(queue)
     came_from: dict[int, int] = {}
     reached = [txn_id]
-    for one in reached:
-        for other in sorted(waits_for[one]):
+    for waiter in reached:
+        for other in sorted(waits_for[waiter]):
             if other == txn_id:
-                return _path(came_from, txn_id, one)
+                return _path(came_from, txn_id, waiter)
             if other not in came_from:
-                came_from[other] = one
+                came_from[other] = waiter
                 reached.append(other)
     return ()
 
@@ -46,8 +46,8 @@ def victim(circle: Iterable[int]) -> int:
 
 def _edges(queue: Iterable[Queued]) -> dict[int, set[int]]:
     by_database: dict[str, list[Queued]] = defaultdict(list)
-    for one in queue:
-        by_database[one.lock.database].append(one)
+    for queued in queue:
+        by_database[queued.lock.database].append(queued)
     waits_for: dict[int, set[int]] = defaultdict(set)
     for here in by_database.values():
         for mine in here:

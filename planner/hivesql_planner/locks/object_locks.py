@@ -48,17 +48,17 @@ def object_locks(statement: Statement) -> tuple[ObjectLock, ...]:
     That order is the same for everybody (by name), so that no two statements wait for each other.
     Of two locks on one object the exclusive one stays.
     """
-    found: dict[Path, bool] = {}
+    modes: dict[Path, bool] = {}
     for path, exclusive in _wanted(statement):
         for length in range(1, len(path)):
-            found.setdefault(path[:length], False)
-        found[path] = found.get(path, False) or exclusive
-    return tuple(ObjectLock(path=path, exclusive=found[path]) for path in sorted(found))
+            modes.setdefault(path[:length], False)
+        modes[path] = modes.get(path, False) or exclusive
+    return tuple(ObjectLock(path=path, exclusive=modes[path]) for path in sorted(modes))
 
 
-def blocks(wanted: ObjectLock, acquired: ObjectLock) -> bool:
+def blocks(requested: ObjectLock, acquired: ObjectLock) -> bool:
     """Tell whether two locks on one object cannot be held together."""
-    return wanted.name == acquired.name and (wanted.exclusive or acquired.exclusive)
+    return requested.name == acquired.name and (requested.exclusive or acquired.exclusive)
 
 
 def _wanted(statement: Statement) -> Iterator[tuple[Path, bool]]:  # noqa: C901 - one flat list
@@ -122,8 +122,8 @@ def _reads(query: Query) -> Iterator[tuple[Path, bool]]:
 
 def _written(target: InsertTarget) -> tuple[Path, bool]:
     table = target.table
-    known = [key for key in table.partition_names if key in target.static_partition]
-    names = _spec(known, [target.static_partition[key] for key in known])
+    static_keys = [key for key in table.partition_names if key in target.static_partition]
+    names = _spec(static_keys, [target.static_partition[key] for key in static_keys])
     return _path(table.name, names), not target.dynamic_partition
 
 

@@ -39,44 +39,44 @@ def named(names: str) -> Iterator[Lock]:
         yield Lock(X, GLOBAL_LOCKS, name, operation=Operation.NO_TXN)
 
 
-def _locks_of(statement: Statement, wanted: Wanted) -> Iterator[Lock]:  # noqa: C901 - one flat list
+def _locks_of(statement: Statement, rules: Wanted) -> Iterator[Lock]:  # noqa: C901 - one flat list
     match statement:
         case SelectRows(query=query):
-            yield from wanted.reads(query)
+            yield from rules.reads(query)
         case InsertRows(targets=targets):
             for target in targets:
-                yield from wanted.insert(target)
-                yield from wanted.reads(target.query)
+                yield from rules.insert(target)
+                yield from rules.reads(target.query)
         case UpdateRows(target=scan, subqueries=subqueries):
-            yield from wanted.change(scan, Operation.UPDATE, inserts=True)
-            yield from wanted.scans(source.scan for source in subqueries)
+            yield from rules.change(scan, Operation.UPDATE, inserts=True)
+            yield from rules.scans(source.scan for source in subqueries)
         case DeleteRows(target=scan, subqueries=subqueries):
-            yield from wanted.change(scan, Operation.DELETE, inserts=False)
-            yield from wanted.scans(source.scan for source in subqueries)
+            yield from rules.change(scan, Operation.DELETE, inserts=False)
+            yield from rules.scans(source.scan for source in subqueries)
         case MergeRows():
-            yield from wanted.merge_rows(statement)
+            yield from rules.merge_rows(statement)
         case CreateTable(table=table, rows=rows):
             yield Lock(S, table.name.database, operation=Operation.NO_TXN)
             if rows is not None:
-                yield from wanted.create_as(table)
-                yield from wanted.reads(rows)
+                yield from rules.create_as(table)
+                yield from rules.reads(rows)
         case CreateView(table=view):
             yield Lock(S, view.name.database, operation=Operation.NO_TXN)
         case DropTable(name=name, kind="TABLE" | "MATERIALIZED VIEW"):
             yield Lock(S, name.database, operation=Operation.NO_TXN)
             yield Lock(X, name.database, name.name, operation=Operation.NO_TXN)
         case DropDatabase():
-            yield from wanted.drop_database(statement)
+            yield from rules.drop_database(statement)
         case StoreFunction(function=function):
             yield Lock(S, function.database, operation=Operation.NO_TXN)
         case DropStoredFunction(database=database):
             yield Lock(S, database, operation=Operation.NO_TXN)
         case TruncateTable(table=table, partitions=partitions):
-            yield from wanted.truncate(table, partitions)
+            yield from rules.truncate(table, partitions)
         case WriteDirectory(query=query):
-            yield from wanted.reads(query)
+            yield from rules.reads(query)
         case _:
             # Imported late: changes of definitions have many classes.
             from hivesql_planner.locks.alterations import altered
 
-            yield from altered(statement, wanted)
+            yield from altered(statement, rules)

@@ -38,47 +38,47 @@ def conflicts(requested: Lock, existing: Lock) -> bool:
     )
 
 
-def _meet(one: Lock, other: Lock) -> bool:
-    if one.database != other.database:
+def _meet(lock: Lock, other: Lock) -> bool:
+    if lock.database != other.database:
         return False
-    if one.table is None or other.table is None:
+    if lock.table is None or other.table is None:
         return True
-    if one.table != other.table:
+    if lock.table != other.table:
         return False
-    return one.partition is None or other.partition is None or one.partition == other.partition
+    return lock.partition is None or other.partition is None or lock.partition == other.partition
 
 
-def covers(acquired: Lock, wanted: Lock) -> bool:
+def covers(acquired: Lock, requested: Lock) -> bool:
     """Tell whether whoever holds the one need not ask for the other."""
-    if (acquired.database, acquired.table) != (wanted.database, wanted.table):
+    if (acquired.database, acquired.table) != (requested.database, requested.table):
         return False
-    whole = acquired.partition is None or acquired.partition == wanted.partition
-    return whole and STRENGTH[acquired.type] >= STRENGTH[wanted.type]
+    is_within = acquired.partition is None or acquired.partition == requested.partition
+    return is_within and STRENGTH[acquired.type] >= STRENGTH[requested.type]
 
 
 def merge(locks: Iterable[Lock]) -> tuple[Lock, ...]:
     """Give one component per object, the strongest; in order of first appearance."""
-    kept: dict[tuple[str, str | None, str | None], Lock] = {}
+    strongest: dict[tuple[str, str | None, str | None], Lock] = {}
     for lock in locks:
         key = (lock.database, lock.table, lock.partition)
-        held = kept.get(key)
-        if held is None:
-            kept[key] = lock
+        before = strongest.get(key)
+        if before is None:
+            strongest[key] = lock
             continue
         # The write must stay known even where a read of the same object is as strong: it is what
         # the transaction records, and what keeps its aborted rows hidden.
-        by_type = STRENGTH[lock.type] - STRENGTH[held.type]
-        by_write = _WEIGHT[lock.operation] - _WEIGHT[held.operation]
-        stronger = lock if by_type > 0 else held
-        writes = lock if by_write > 0 else held
-        kept[key] = replace(
+        by_type = STRENGTH[lock.type] - STRENGTH[before.type]
+        by_write = _WEIGHT[lock.operation] - _WEIGHT[before.operation]
+        stronger = lock if by_type > 0 else before
+        writes = lock if by_write > 0 else before
+        strongest[key] = replace(
             stronger, operation=writes.operation, dynamic_partition=writes.dynamic_partition
         )
-    databases = list(dict.fromkeys(lock.database for lock in kept.values()))
-    tables = list(dict.fromkeys((lock.database, lock.table) for lock in kept.values()))
+    databases = list(dict.fromkeys(lock.database for lock in strongest.values()))
+    tables = list(dict.fromkeys((lock.database, lock.table) for lock in strongest.values()))
     return tuple(
         sorted(
-            kept.values(),
+            strongest.values(),
             key=lambda lock: (
                 databases.index(lock.database),
                 tables.index((lock.database, lock.table)),

@@ -147,14 +147,16 @@ def _nested_type(schema: Schema) -> HiveType:
         case "map":
             return HiveType.map(STRING, _hive_type(schema["values"]))
         case "record":
-            fields = ((one["name"].lower(), _hive_type(one["type"])) for one in schema["fields"])
+            fields = (
+                (field["name"].lower(), _hive_type(field["type"])) for field in schema["fields"]
+            )
             return HiveType.struct(*fields)
         case inner:
             return _hive_type(inner)
 
 
 def _of_union(schemas: Sequence[Schema]) -> HiveType:
-    kinds = [one for one in schemas if one != "null"]
+    kinds = [schema for schema in schemas if schema != "null"]
     if len(kinds) != 1:
         raise NotSupported(f"an Avro union of {len(kinds)} types")
     return _hive_type(kinds[0])

@@ -60,10 +60,10 @@ def format_template(pattern: str) -> str:
     """Tell how a time, ``@0``, is written by a pattern."""
     time = "CAST(@0 AS TIMESTAMP)"
     pieces = _pieces(pattern)
-    zone = next((one for one in pieces if one.word in _ZONES), None)
+    zone = next((piece for piece in pieces if piece.word in _ZONES), None)
     if zone is not None:
         raise _bad(pattern, f"{zone.word.upper()} not a valid format for timestamp or date")
-    written = [_written(one, time) for one in pieces if one.word != "fx"]
+    written = [_written(piece, time) for piece in pieces if piece.word != "fx"]
     # A time that is not known has no text, whatever the pattern is.
     return f"if({time} IS NULL, NULL, concat({', '.join(written)}))"
 
@@ -74,30 +74,30 @@ def parse_template(pattern: str, target: str) -> str:
     _check_readable(pieces, pattern)
     regex = "(?i)^"
     groups: dict[str, int] = {}
-    for one in pieces:
-        found, is_group = _read(one)
-        regex += found
+    for piece in pieces:
+        expression, is_group = _read(piece)
+        regex += expression
         if is_group:
-            groups[one.word] = len(groups) + 1
+            groups[piece.word] = len(groups) + 1
     quoted = _literal(regex + "$")
 
     def part(word: str) -> str:
         return f"regexp_extract(@0, {quoted}, {groups[word]})"
 
     value = _moment(groups, part)
-    known = f"if(@0 RLIKE {quoted}, {value}, NULL)"
-    return f"CAST({known} AS {target.upper()})"
+    checked = f"if(@0 RLIKE {quoted}, {value}, NULL)"
+    return f"CAST({checked} AS {target.upper()})"
 
 
 def _pieces(pattern: str) -> list[_Piece]:
     """Cut a pattern into its words; SemanticError where it is none."""
     if len(pattern) > _LONGEST:
         raise _bad(pattern, f"It may have {_LONGEST} characters at most")
-    found: list[_Piece] = []
+    pieces: list[_Piece] = []
     at, fill = 0, False
     while at < len(pattern):
         lower = pattern[at:].lower()
-        word = next((one for one in _PATTERNS if lower.startswith(one)), "")
+        word = next((candidate for candidate in _PATTERNS if lower.startswith(candidate)), "")
         if pattern[at] in _SEPARATORS:
             word = re.match(f"[{_SEPARATORS}]+", lower)[0]  # type: ignore[index]
             piece = _Piece("separator", word)
@@ -116,9 +116,9 @@ def _pieces(pattern: str) -> list[_Piece]:
             problem = "Fill mode modifier (FM) must be followed by a temporal token"
             raise _bad(pattern, f"Error at index {at}: {problem}")
         fill = piece.word == "fm"
-        found += [piece] if not fill else []
+        pieces += [piece] if not fill else []
         at += len(word)
-    return found
+    return pieces
 
 
 def _bad(pattern: str, why: str) -> SemanticError:
@@ -130,55 +130,57 @@ def _literal(text: str) -> str:
 
 
 # -- writing
-def _written(one: _Piece, time: str) -> str:
-    if one.word in ("separator", "text"):
-        return _literal(one.written)
-    if one.word in ("t", "z"):
-        return _literal(one.word.upper())
-    if one.word in _MERIDIEMS:
-        texts = ["am", "pm"] if len(one.word) == 2 else ["a.m.", "p.m."]
-        if one.written[0].isupper():
+def _written(piece: _Piece, time: str) -> str:
+    if piece.word in ("separator", "text"):
+        return _literal(piece.written)
+    if piece.word in ("t", "z"):
+        return _literal(piece.word.upper())
+    if piece.word in _MERIDIEMS:
+        texts = ["am", "pm"] if len(piece.word) == 2 else ["a.m.", "p.m."]
+        if piece.written[0].isupper():
             texts = [text.upper() for text in texts]
         morning = f"hour({time}) < 12"
         return f"CASE WHEN {morning} THEN '{texts[0]}' WHEN NOT {morning} THEN '{texts[1]}' END"
-    if one.word in _FRACTIONS:
-        digits = f"left(concat(date_format({time}, 'SSSSSS'), '000'), {_FRACTIONS[one.word]})"
+    if piece.word in _FRACTIONS:
+        digits = f"left(concat(date_format({time}, 'SSSSSS'), '000'), {_FRACTIONS[piece.word]})"
         short = f"regexp_replace({digits}, '(?<=.)0+$', '')"
-        return short if one.word == "ff" else digits
-    if one.word in _NAMES:
-        return _name(one, time)
-    width = {**_YEARS, **_NUMBERS}[one.word]
-    value = _VALUES[one.word].format(time)
+        return short if piece.word == "ff" else digits
+    if piece.word in _NAMES:
+        return _name(piece, time)
+    width = {**_YEARS, **_NUMBERS}[piece.word]
+    value = _VALUES[piece.word].format(time)
     digits = f"right(lpad(CAST({value} AS STRING), 9, '0'), {width})"
-    return f"regexp_replace({digits}, '^0+(?=.)', '')" if one.fill else digits
+    return f"regexp_replace({digits}, '^0+(?=.)', '')" if piece.fill else digits
 
 
-def _name(one: _Piece, time: str) -> str:
-    letters = "MMMM" if one.word.startswith("mon") else "EEEE"
-    width = _NAMES[one.word]
+def _name(piece: _Piece, time: str) -> str:
+    letters = "MMMM" if piece.word.startswith("mon") else "EEEE"
+    width = _NAMES[piece.word]
     name = f"left(date_format({time}, '{letters}'), {width})"
-    if not one.fill:
+    if not piece.fill:
         name = f"rpad({name}, {width}, ' ')"
-    if one.written[0].islower():
+    if piece.written[0].islower():
         return f"lower({name})"
-    return f"upper({name})" if one.written[1].isupper() else name
+    return f"upper({name})" if piece.written[1].isupper() else name
 
 
 # -- reading
 def _check_readable(pieces: Sequence[_Piece], pattern: str) -> None:
-    words = [one.word for one in pieces]
-    later = next((one for one in words if one in ("fx", "iyyy", "iyy", "iy", "i", "iw", "id")), "")
+    words = [piece.word for piece in pieces]
+    later = next(
+        (word for word in words if word in ("fx", "iyyy", "iyy", "iy", "i", "iw", "id")), ""
+    )
     if later:
         raise NotSupported(f"{later.upper()} in the FORMAT by which a text is read")
-    never = next((one for one in words if one in ("q", "d", "w", "ww", "day", "dy")), "")
+    never = next((word for word in words if word in ("q", "d", "w", "ww", "day", "dy")), "")
     if never:
         raise _bad(pattern, f"Illegal field: {never}")
-    kinds = [next((i for i, same in enumerate(_SAME) if one in same), -1) for one in words]
-    known = [kind for kind in kinds if kind >= 0]
-    if len(set(known)) < len(known):
+    kinds = [next((i for i, same in enumerate(_SAME) if word in same), -1) for word in words]
+    groups = [kind for kind in kinds if kind >= 0]
+    if len(set(groups)) < len(groups):
         raise _bad(pattern, "Invalid duplication of format element")
     year, month, day, year_day, half, hour, minute, second, in_day, _, meridiem = (
-        kind in known for kind in range(len(_SAME))
+        kind in groups for kind in range(len(_SAME))
     )
     wrong = {
         "Missing year token.": not year,
@@ -198,46 +200,46 @@ def _check_readable(pieces: Sequence[_Piece], pattern: str) -> None:
         raise _bad(pattern, problem)
 
 
-def _read(one: _Piece) -> tuple[str, bool]:
+def _read(piece: _Piece) -> tuple[str, bool]:
     """Return the regular expression of a word, and whether it is a group of it."""
-    if one.word == "separator":
+    if piece.word == "separator":
         return f"[{_SEPARATORS}]+", False
-    if one.word == "text":
-        return re.sub(r"(\W)", r"\\\1", one.written), False
-    if one.word in ("t", "z"):
-        return one.word, False
-    if one.word in _MERIDIEMS:
+    if piece.word == "text":
+        return re.sub(r"(\W)", r"\\\1", piece.written), False
+    if piece.word in ("t", "z"):
+        return piece.word, False
+    if piece.word in _MERIDIEMS:
         return r"([ap])\.?m\.?", True
-    if one.word == "month":
+    if piece.word == "month":
         return f"({_MONTH_NAMES})", True
-    if one.word == "mon":
+    if piece.word == "mon":
         return f"({'|'.join(re.findall('...', _MONTHS))})", True
-    if one.word in _ZONES:
-        return (r"[+-]?(?:0?\d|1[0-5])" if one.word == "tzh" else r"[0-5]?\d"), False
+    if piece.word in _ZONES:
+        return (r"[+-]?(?:0?\d|1[0-5])" if piece.word == "tzh" else r"[0-5]?\d"), False
     # As many digits as there are, up to its width: none is given back.
-    width = {**_YEARS, **_NUMBERS, **_FRACTIONS}[one.word]
+    width = {**_YEARS, **_NUMBERS, **_FRACTIONS}[piece.word]
     return rf"(\d{{1,{width}}}+)", True
 
 
 def _moment(groups: Mapping[str, int], part: Callable[[str], str]) -> str:
     def number(*patterns: str) -> str:
-        found = next((one for one in patterns if one in groups), None)
-        return f"CAST({part(found)} AS INT)" if found else "0"
+        pattern = next((candidate for candidate in patterns if candidate in groups), None)
+        return f"CAST({part(pattern)} AS INT)" if pattern else "0"
 
-    word = next(one for one in _YEARS if one in groups)
+    word = next(year_word for year_word in _YEARS if year_word in groups)
     year = _year(part(word), rounded=word.startswith("r"))
     hour, minute, second = number("hh24"), number("mi"), number("ss")
-    if twelve := next((one for one in ("hh", "hh12") if one in groups), None):
-        given = part(twelve)
-        hour = f"CASE WHEN {given} = '12' THEN 0 WHEN {given} <> '0' AND CAST({given} AS INT) < 12 "
-        hour += f"THEN CAST({given} AS INT) END"
-        meridiem = next((one for one in _MERIDIEMS if one in groups), None)
+    if twelve := next((hour_word for hour_word in ("hh", "hh12") if hour_word in groups), None):
+        hours = part(twelve)
+        hour = f"CASE WHEN {hours} = '12' THEN 0 WHEN {hours} <> '0' AND CAST({hours} AS INT) < 12 "
+        hour += f"THEN CAST({hours} AS INT) END"
+        meridiem = next((candidate for candidate in _MERIDIEMS if candidate in groups), None)
         if meridiem:
             hour = f"({hour} + if(lower({part(meridiem)}) = 'p', 12, 0))"
     if "sssss" in groups:
-        whole = number("sssss")
-        hour, minute, second = f"{whole} div 3600", f"{whole} div 60 % 60", f"{whole} % 60"
-    fraction = next((one for one in _FRACTIONS if one in groups), None)
+        seconds = number("sssss")
+        hour, minute, second = f"{seconds} div 3600", f"{seconds} div 60 % 60", f"{seconds} % 60"
+    fraction = next((candidate for candidate in _FRACTIONS if candidate in groups), None)
     # Spark would take a sixtieth second for the next minute.
     second = f"if({second} < 60, {second}, NULL)"
     if fraction:
@@ -250,7 +252,7 @@ def _moment(groups: Mapping[str, int], part: Callable[[str], str]) -> str:
         month, day = f"month({date})", f"day({date})"
     else:
         month, day = number("mm"), number("dd")
-        if name := next((one for one in ("month", "mon") if one in groups), None):
+        if name := next((candidate for candidate in ("month", "mon") if candidate in groups), None):
             month = f"((locate(lower(left({part(name)}, 3)), '{_MONTHS}') + 2) div 3)"
     return f"make_timestamp({year}, {month}, {day}, {hour}, {minute}, {second})"
 

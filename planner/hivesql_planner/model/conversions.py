@@ -67,43 +67,45 @@ def conversion(source: HiveType | None, target: HiveType) -> str | None:
     """Tell how Spark must convert; None where its CAST does as Hive, or nothing is known."""
     if source is None:
         return None
-    given, wanted = source.kind, target.kind
-    if given in TEXTS:
-        padded = f"CAST(rpad(@0, {source.length}, ' ') AS BINARY)" if given is Kind.CHAR else None
-        return padded if wanted is Kind.BINARY else _OF_TEXT.get(wanted)
-    if given is Kind.BOOLEAN and wanted in TEXTS:
+    source_kind, target_kind = source.kind, target.kind
+    if source_kind in TEXTS:
+        padded = (
+            f"CAST(rpad(@0, {source.length}, ' ') AS BINARY)" if source_kind is Kind.CHAR else None
+        )
+        return padded if target_kind is Kind.BINARY else _OF_TEXT.get(target_kind)
+    if source_kind is Kind.BOOLEAN and target_kind in TEXTS:
         return "upper(CAST(@0 AS STRING))"
-    if given is Kind.INSTANT and wanted in TEXTS:
+    if source_kind is Kind.INSTANT and target_kind in TEXTS:
         return INSTANT_TEXT
-    if wanted is Kind.TIMESTAMP and given in (Kind.BOOLEAN, *INTEGERS):
+    if target_kind is Kind.TIMESTAMP and source_kind in (Kind.BOOLEAN, *INTEGERS):
         millis = "CAST(@0 AS BIGINT)"
         return f"if(abs({millis}) <= {_MOST_MILLIS}, timestamp_millis({millis}), NULL)"
-    if given is Kind.FLOAT and wanted is Kind.DECIMAL:
+    if source_kind is Kind.FLOAT and target_kind is Kind.DECIMAL:
         # The digits of the FLOAT's text, not those of the DOUBLE that it is.
         return f"CAST(CAST(@0 AS STRING) AS {target.spark.upper()})"
-    if given is Kind.TIMESTAMP and wanted in _RANGES:
-        return _fitting("CAST(@0 AS BIGINT)", wanted)
-    if given is Kind.DECIMAL and wanted in INTEGERS:
-        return _whole_part(source, wanted)
+    if source_kind is Kind.TIMESTAMP and target_kind in _RANGES:
+        return _fitting("CAST(@0 AS BIGINT)", target_kind)
+    if source_kind is Kind.DECIMAL and target_kind in INTEGERS:
+        return _whole_part(source, target_kind)
     return None
 
 
-def _fitting(seconds: str, wanted: Kind) -> str:
+def _fitting(seconds: str, target: Kind) -> str:
     """Seconds as a smaller number; NULL where it cannot hold them."""
-    most = _RANGES[wanted]
+    most = _RANGES[target]
     return (
-        f"if({seconds} BETWEEN {-most - 1} AND {most}, CAST({seconds} AS {wanted.upper()}), NULL)"
+        f"if({seconds} BETWEEN {-most - 1} AND {most}, CAST({seconds} AS {target.upper()}), NULL)"
     )
 
 
-def _whole_part(source: HiveType, wanted: Kind) -> str | None:
+def _whole_part(source: HiveType, target_kind: Kind) -> str | None:
     """Return a decimal's digits before the point; NULL where the type cannot hold them."""
     precision, scale = source.arguments
-    most = _RANGES.get(wanted, 2**63 - 1)
+    most = _RANGES.get(target_kind, 2**63 - 1)
     if precision - scale < len(str(most)):
         return None
     inside = f"@0 > {-most - 2}BD AND @0 < {most + 1}BD"
-    return f"if({inside}, CAST(@0 AS {wanted.upper()}), NULL)"
+    return f"if({inside}, CAST(@0 AS {target_kind.upper()}), NULL)"
 
 
 def conversion_of_any(target: HiveType) -> str | None:
@@ -124,12 +126,12 @@ def check_conversion(source: HiveType | None, target: HiveType, *, strict: bool)
     """
     if source is None or not (source.kind in _SIMPLE or source.kind is Kind.BINARY):
         return
-    given, wanted = source.kind, target.kind
-    if strict and wanted is Kind.TIMESTAMP and given in NUMBERS:
+    source_kind, target_kind = source.kind, target.kind
+    if strict and target_kind is Kind.TIMESTAMP and source_kind in NUMBERS:
         problem = "Casting NUMERIC types to TIMESTAMP is prohibited"
-    elif strict and given in _TIMES and wanted in _NOT_OF_TIMES:
+    elif strict and source_kind in _TIMES and target_kind in _NOT_OF_TIMES:
         problem = "Casting DATE/TIMESTAMP types to NUMERIC is prohibited"
-    elif given not in _POSSIBLE.get(wanted, (given,)):
+    elif source_kind not in _POSSIBLE.get(target_kind, (source_kind,)):
         raise SemanticError(f"Hive does not convert {source} to {target}", code=10014)
     else:
         return

@@ -56,9 +56,9 @@ def formatted(moment: str, pattern: str | None) -> str | None:
 def pattern_literal(text: str) -> str:
     """Return a pattern as Spark takes it, quoted; NotSupported where it has no such letters."""
     bare = re.sub(r"'[^']*'", "", text)
-    found = _UNKNOWN.search(bare)
-    if found:
-        raise NotSupported(f"the letter {found[0]} in the date pattern {text!r}")
+    letter = _UNKNOWN.search(bare)
+    if letter:
+        raise NotSupported(f"the letter {letter[0]} in the date pattern {text!r}")
     pieces = re.split(r"('[^']*')", text)
     changed = "".join(p if p.startswith("'") else p.replace("u", "y") for p in pieces)
     return "'" + changed.replace("\\", "\\\\").replace("'", "\\'") + "'"

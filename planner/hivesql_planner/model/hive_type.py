@@ -113,7 +113,7 @@ class HiveType:
         )
 
     def __str__(self) -> str:
-        return self.spelling or _print(self, [str(one) for one in self.children], _hive_name)
+        return self.spelling or _print(self, [str(child) for child in self.children], _hive_name)
 
     @property
     def is_text(self) -> bool:
@@ -165,7 +165,7 @@ class HiveType:
 
     def holds(self, *kinds: Kind) -> bool:
         """Tell whether it or a type inside it is of one of the kinds."""
-        return any(one.kind in kinds for one in self.walk())
+        return any(type_.kind in kinds for type_ in self.walk())
 
     def exchange(self, kinds: Collection[Kind], other: HiveType) -> HiveType:
         """Return the type with another in the place of those of some kinds, at any depth."""
@@ -234,7 +234,7 @@ def _print(type_: HiveType, children: list[str], quote: Callable[[str], str]) ->
         return name
     if type_.names:
         pairs = zip(type_.names, children, strict=True)
-        children = [f"{quote(one)}:{child}" for one, child in pairs]
+        children = [f"{quote(field_name)}:{child}" for field_name, child in pairs]
     return f"{name}<{','.join(children)}>"
 
 
@@ -302,9 +302,9 @@ class _NoTypeError(Exception):
 
 def _type_at(text: str, start: int) -> tuple[HiveType, int]:
     """Return the type that begins there, and where it ends."""
-    found = _STEPS.match(text, start)
-    assert found
-    name, end = " ".join(found[0].lower().split()), found.end()
+    match = _STEPS.match(text, start)
+    assert match
+    name, end = " ".join(match[0].lower().split()), match.end()
     if text[end : end + 1] == "<":
         return _nested_at(text, name, end + 1)
     if text[end : end + 1] != "(":
@@ -338,8 +338,8 @@ def _nested_at(text: str, name: str, start: int) -> tuple[HiveType, int]:
         child, end = _type_at(text, end)
         children.append(child)
         mark, end = text[end : end + 1], end + 1
-    wanted = {Kind.ARRAY: 1, Kind.MAP: 2}.get(kind, len(children))
-    if mark != ">" or len(children) != wanted:
+    expected = {Kind.ARRAY: 1, Kind.MAP: 2}.get(kind, len(children))
+    if mark != ">" or len(children) != expected:
         raise _NoTypeError
     return HiveType(kind, (), tuple(children), tuple(names)), _blanks(text, end)
 
@@ -349,10 +349,10 @@ _NAME = re.compile(r"\s*(?:`((?:[^`]|``)+)`\s*|([^:<>,]+)):")
 
 def _name_at(text: str, start: int) -> tuple[str, int]:
     """Return the name of a field, without quotes, and where its type begins."""
-    found = _NAME.match(text, start)
-    if found is None:
+    match = _NAME.match(text, start)
+    if match is None:
         raise _NoTypeError
-    return found[1].replace("``", "`") if found[1] else found[2].strip(), found.end()
+    return match[1].replace("``", "`") if match[1] else match[2].strip(), match.end()
 
 
 def _blanks(text: str, start: int) -> int:

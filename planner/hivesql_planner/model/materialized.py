@@ -39,8 +39,8 @@ class Materialized:
     @classmethod
     def read(cls, text: str, *, rewrite: bool) -> Materialized:
         """Read what ``written`` wrote."""
-        told = json.loads(text)
-        return cls(sources=told["sources"], rewrite=rewrite, incremental=told["incremental"])
+        stored = json.loads(text)
+        return cls(sources=stored["sources"], rewrite=rewrite, incremental=stored["incremental"])
 
     def seen(self, visible: Mapping[str, ValidWriteIdList]) -> Materialized:
         """Return the same view after it has read its tables as they are ``visible`` by name."""
@@ -64,5 +64,5 @@ class Materialized:
 def _has_more(now: ValidWriteIdList, then: ValidWriteIdList) -> bool:
     """Tell whether a write is seen now that was not seen then."""
     later = range(then.high_watermark + 1, now.high_watermark + 1)
-    fresh = len(later) - sum(1 for one in now.exceptions if one in later)
-    return fresh > 0 or any(now.sees(one) for one in then.open)
+    fresh = len(later) - sum(1 for write_id in now.exceptions if write_id in later)
+    return fresh > 0 or any(now.sees(write_id) for write_id in then.open)

@@ -32,8 +32,8 @@ def normal_value(text: str, type_: HiveType) -> str | None:
     if kind is Kind.DECIMAL:
         return _decimal(text, *type_.arguments)
     if kind is Kind.DATE:
-        found = _DATE.fullmatch(text)
-        return _day(*found.group(1, 2, 3)) if found else None
+        match = _DATE.fullmatch(text)
+        return _day(*match.group(1, 2, 3)) if match else None
     if kind is Kind.TIMESTAMP:
         return _timestamp(text)
     if kind in SIZED_TEXTS:
@@ -77,13 +77,15 @@ def _fraction(text: str, *, single: bool) -> str | None:
     number = float(text)
     if single:
         try:
-            kept = struct.unpack("f", struct.pack("f", number))[0]
+            nearest = struct.unpack("f", struct.pack("f", number))[0]
         except OverflowError:
             return "-Infinity" if number < 0 else "Infinity"
         short = next(
-            one for digits in range(1, 18)
-            if struct.pack("f", float(one := f"{kept:.{digits}g}")) == struct.pack("f", kept)
-        )  # fmt: skip
+            candidate
+            for digits in range(1, 18)
+            if struct.pack("f", float(candidate := f"{nearest:.{digits}g}"))
+            == struct.pack("f", nearest)
+        )
         return _as_java(short)
     return _as_java(repr(number))
 
@@ -100,8 +102,8 @@ def _as_java(text: str) -> str:
     power = number.adjusted()
     if -3 <= power < 7:
         plain = f"{abs(number):f}"
-        whole, _, rest = plain.partition(".")
-        return f"{sign}{whole}.{rest.rstrip('0') or '0'}"
+        integral, _, rest = plain.partition(".")
+        return f"{sign}{integral}.{rest.rstrip('0') or '0'}"
     return f"{sign}{digits[0]}.{digits[1:] or '0'}E{power}"
 
 
@@ -128,13 +130,13 @@ def _day(year: str, month: str, day: str) -> str | None:
 
 
 def _timestamp(text: str) -> str | None:
-    found = _TIME.fullmatch(text)
-    if found is None:
+    match = _TIME.fullmatch(text)
+    if match is None:
         return None
-    year, month, day, hour, minute, second = (int(one or 0) for one in found.groups()[:6])
+    year, month, day, hour, minute, second = (int(group or 0) for group in match.groups()[:6])
     try:
-        whole = datetime(year, month, day, hour, minute, second)
+        moment = datetime(year, month, day, hour, minute, second)
     except ValueError:
         return None
-    fraction = (found[7] or "").rstrip("0")
-    return whole.isoformat(sep=" ") + (f".{fraction}" if fraction else "")
+    fraction = (match[7] or "").rstrip("0")
+    return moment.isoformat(sep=" ") + (f".{fraction}" if fraction else "")

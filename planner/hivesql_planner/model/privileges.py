@@ -89,15 +89,15 @@ class RoleGrant:
 
 def check_privileges(names: Iterable[str]) -> tuple[str, ...]:
     """Give the privileges that a GRANT or REVOKE names, ALL being all of them."""
-    wanted: set[str] = set()
+    requested: set[str] = set()
     for name in names:
         if name == "ALL":
-            wanted.update(PRIVILEGES)
+            requested.update(PRIVILEGES)
         elif name in PRIVILEGES:
-            wanted.add(name)
+            requested.add(name)
         else:
             raise AuthorizationError(f"Unsupported privilege type {name}")
-    return tuple(name for name in PRIVILEGES if name in wanted)
+    return tuple(name for name in PRIVILEGES if name in requested)
 
 
 def check_principal(principal: Principal) -> Principal:

@@ -93,49 +93,49 @@ class StatisticsChange:
 
 def combined(changes: Iterable[StatisticsChange]) -> dict[Unit, StatisticsChange]:
     """Give one change for each table or partition, from those of the statements in their order."""
-    found: dict[Unit, StatisticsChange] = {}
-    for one in changes:
-        unit = (one.table.lower(), one.partition)
-        before = found.get(unit)
-        if before is None or one.replaces:
-            found[unit] = one
+    by_unit: dict[Unit, StatisticsChange] = {}
+    for change in changes:
+        unit = (change.table.lower(), change.partition)
+        before = by_unit.get(unit)
+        if before is None or change.replaces:
+            by_unit[unit] = change
             continue
-        unknown = before.rows is None or one.rows is None
-        found[unit] = replace(
+        unknown = before.rows is None or change.rows is None
+        by_unit[unit] = replace(
             before,
-            rows=None if unknown else (before.rows or 0) + (one.rows or 0),
-            files=before.files + one.files,
-            bytes=before.bytes + one.bytes,
-            keeps_values=before.keeps_values and one.keeps_values,
+            rows=None if unknown else (before.rows or 0) + (change.rows or 0),
+            files=before.files + change.files,
+            bytes=before.bytes + change.bytes,
+            keeps_values=before.keeps_values and change.keeps_values,
         )
-    return found
+    return by_unit
 
 
-def present_columns(known: Statistics, measured: Iterable[str], table: Table) -> tuple[str, ...]:
+def present_columns(stored: Statistics, measured: Iterable[str], table: Table) -> tuple[str, ...]:
     """Tell whose statistics are those of the present: in a table without rows, of all columns."""
-    there = set(table.column_names) if known.rows == 0 else set(measured)
-    return tuple(one for one in known.accurate_columns if one in there)
+    there = set(table.column_names) if stored.rows == 0 else set(measured)
+    return tuple(column for column in stored.accurate_columns if column in there)
 
 
-def changed(known: Statistics, change: StatisticsChange, *, in_order: bool) -> Statistics:
+def changed(stored: Statistics, change: StatisticsChange, *, in_order: bool) -> Statistics:
     """Tell what is known after a commit.
 
     ``in_order`` is False when writes and replacements have overtaken each other, so that what one
     of them counted is not what readers see.
     """
-    old = Statistics() if change.replaces else known
+    old = Statistics() if change.replaces else stored
     rows = (old.rows or 0) + (change.rows or 0)
     files, size = old.files + change.files, old.bytes + change.bytes
-    told = change.rows is not None and min(rows, files, size) >= 0
-    accurate = told and in_order and (change.replaces or known.is_accurate)
+    is_countable = change.rows is not None and min(rows, files, size) >= 0
+    accurate = is_countable and in_order and (change.replaces or stored.is_accurate)
     return replace(
-        known,
+        stored,
         # Like Hive, tell the last number that somebody knew.
-        rows=known.rows if change.rows is None else max(rows, 0),
+        rows=stored.rows if change.rows is None else max(rows, 0),
         files=max(files, 0),
         bytes=max(size, 0),
         is_accurate=accurate,
-        accurate_columns=known.accurate_columns if accurate and change.keeps_values else (),
+        accurate_columns=stored.accurate_columns if accurate and change.keeps_values else (),
     )
 
 
@@ -145,35 +145,35 @@ def added_up(partitions: Iterable[Iterable[ColumnStatistics]]) -> tuple[ColumnSt
     Values that are in more than one partition are taken for the same: the number of distinct ones
     is that of the partition with most of them.
     """
-    found: dict[str, ColumnStatistics] = {}
+    by_name: dict[str, ColumnStatistics] = {}
     for columns in partitions:
-        for one in columns:
-            before = found.get(one.name)
-            found[one.name] = one if before is None else _both(before, one)
-    return tuple(found[name] for name in sorted(found))
+        for column in columns:
+            before = by_name.get(column.name)
+            by_name[column.name] = column if before is None else _both(before, column)
+    return tuple(by_name[name] for name in sorted(by_name))
 
 
-def _both(one: ColumnStatistics, other: ColumnStatistics) -> ColumnStatistics:
+def _both(column: ColumnStatistics, other: ColumnStatistics) -> ColumnStatistics:
     def most(a: float | None, b: float | None) -> Any:
         return max((x for x in (a, b) if x is not None), default=None)
 
     def total(a: int | None, b: int | None) -> int | None:
         return None if a is None and b is None else (a or 0) + (b or 0)
 
-    bounds = [x for x in (one.low, other.low) if x is not None]
-    tops = [x for x in (one.high, other.high) if x is not None]
-    is_number = one.type.is_number
+    bounds = [x for x in (column.low, other.low) if x is not None]
+    tops = [x for x in (column.high, other.high) if x is not None]
+    is_number = column.type.is_number
     order: Any = Decimal if is_number else str
     return replace(
-        one,
-        nulls=one.nulls + other.nulls,
-        distinct=most(one.distinct, other.distinct),
+        column,
+        nulls=column.nulls + other.nulls,
+        distinct=most(column.distinct, other.distinct),
         low=min(bounds, key=order, default=None),
         high=max(tops, key=order, default=None),
-        average_length=most(one.average_length, other.average_length),
-        longest=most(one.longest, other.longest),
-        trues=total(one.trues, other.trues),
-        falses=total(one.falses, other.falses),
+        average_length=most(column.average_length, other.average_length),
+        longest=most(column.longest, other.longest),
+        trues=total(column.trues, other.trues),
+        falses=total(column.falses, other.falses),
     )
 
 
@@ -212,18 +212,18 @@ _UNTOLD = -1
 
 
 def overlay_statistics(
-    stated: ColumnStatistics, known: Iterable[ColumnStatistics]
+    stated: ColumnStatistics, stored: Iterable[ColumnStatistics]
 ) -> ColumnStatistics:
     """Put what a user says of a column over what is known of it."""
-    before = next((one for one in known if one.name == stated.name), None)
+    before = next((column for column in stored if column.name == stated.name), None)
     nulls = stated.nulls if stated.nulls != _UNTOLD else before.nulls if before else 0
-    given = {key: value for key in _FIELDS if (value := getattr(stated, key)) is not None}
-    return replace(before or stated, **(given | {"nulls": nulls, "type": stated.type}))
+    values = {key: value for key in _FIELDS if (value := getattr(stated, key)) is not None}
+    return replace(before or stated, **(values | {"nulls": nulls, "type": stated.type}))
 
 
 def read_stated_statistics(column: Column, values: Mapping[str, str]) -> ColumnStatistics:
     """Read what UPDATE STATISTICS FOR COLUMN says; SemanticError where Hive refuses it."""
-    found: dict[str, Any] = {"nulls": _UNTOLD}
+    fields: dict[str, Any] = {"nulls": _UNTOLD}
     if not is_simple(column):
         raise SemanticError(f"{column.name} is of type {column.type}, which has no statistics")
     for key, text in values.items():
@@ -233,19 +233,19 @@ def read_stated_statistics(column: Column, values: Mapping[str, str]) -> ColumnS
             raise SemanticError(f"Unknown stat {key}. These are known: {', '.join(_STATED)}")
         field, read = _STATED[key]
         try:
-            found[field] = read(text)
+            fields[field] = read(text)
         except ValueError as error:
             raise SemanticError(f"{key} is no number: {text}") from error
-    return ColumnStatistics(name=column.name, type=column.type, **found)
+    return ColumnStatistics(name=column.name, type=column.type, **fields)
 
 
-def accuracy_text(known: Statistics) -> str:
+def accuracy_text(statistics: Statistics) -> str:
     """Hive's COLUMN_STATS_ACCURATE; empty when nothing is accurate."""
-    if not known.is_accurate:
+    if not statistics.is_accurate:
         return ""
     truth: dict[str, object] = {"BASIC_STATS": "true"}
-    if known.accurate_columns:
-        truth["COLUMN_STATS"] = dict.fromkeys(sorted(known.accurate_columns), "true")
+    if statistics.accurate_columns:
+        truth["COLUMN_STATS"] = dict.fromkeys(sorted(statistics.accurate_columns), "true")
     return json.dumps(truth, separators=(",", ":"))
 
 
@@ -274,15 +274,15 @@ def read_basics(parameters: Mapping[str, str]) -> Statistics:
     )
 
 
-def written_basics(known: Statistics) -> dict[str, str]:
+def written_basics(statistics: Statistics) -> dict[str, str]:
     """Return the parameters that say so."""
     rows, files, size = BASICS
-    found = {files: str(known.files), size: str(known.bytes)}
-    if known.rows is not None:
-        found[rows] = str(known.rows)
-    if text := accuracy_text(known):
-        found[ACCURATE] = text
-    return found
+    parameters = {files: str(statistics.files), size: str(statistics.bytes)}
+    if statistics.rows is not None:
+        parameters[rows] = str(statistics.rows)
+    if text := accuracy_text(statistics):
+        parameters[ACCURATE] = text
+    return parameters
 
 
 def is_simple(column: Column) -> bool:

@@ -235,8 +235,8 @@ class Table:
     @property
     def in_spark(self) -> str | None:
         """Tell what it is where only Spark knows it, and no lock of ours guards it; else None."""
-        known = {SPARK_VIEWS: "temporary view", SPARK_TABLES: "table"}
-        return known.get(self.name.database)
+        kinds = {SPARK_VIEWS: "temporary view", SPARK_TABLES: "table"}
+        return kinds.get(self.name.database)
 
     @property
     def is_bucketed(self) -> bool:
@@ -309,8 +309,8 @@ class Table:
     def stored_anew(self, partition: Partition) -> Partition:
         """Return a partition all of whose files are new; its columns stay its own, as in Hive."""
         own = partition.storage.columns if partition.storage else None
-        kept = None if own is None else self.storage_of(replace(self, columns=own))
-        return replace(partition, storage=kept)
+        storage = None if own is None else self.storage_of(replace(self, columns=own))
+        return replace(partition, storage=storage)
 
     def writes_like(self, partition: Partition) -> bool:
         """Tell whether files that are written as the table says can be read in the partition."""
@@ -336,7 +336,7 @@ class Table:
 
 def _described(columns: Sequence[Column]) -> list[tuple[str, HiveType]]:
     """Columns without their comments."""
-    return [(one.name, one.type) for one in columns]
+    return [(column.name, column.type) for column in columns]
 
 
 def default_value(type_: HiveType) -> str | None:
@@ -383,9 +383,9 @@ def check_partition_name(name: str) -> None:
     for part in name.split("/"):
         length = len(part.encode())
         if length > LONGEST_FILE_NAME:
-            shown = f"{part[:60]}…" if len(part) > 60 else part
+            short = f"{part[:60]}…" if len(part) > 60 else part
             raise SemanticError(
-                f"the partition {shown} would be a directory of {length} bytes (its characters are "
+                f"the partition {short} would be a directory of {length} bytes (its characters are "
                 f"escaped), and no name of a directory is longer than {LONGEST_FILE_NAME}. Use a "
                 "shorter value"
             )

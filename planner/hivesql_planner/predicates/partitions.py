@@ -49,33 +49,33 @@ def may_pass(value: str | None, test: PartitionTest) -> bool:
     if test.kind == "integer":
         if not (len(text) <= MOST_DIGITS and text.isascii() and text.isdigit()):
             return True
-        return any(compare(int(text), int(one)) for one in test.values)
+        return any(compare(int(text), int(constant)) for constant in test.values)
     if test.kind == "date" and len(text) != DATE_LENGTH:
         return True
-    return any(compare(text, one) for one in test.values)
+    return any(compare(text, constant) for constant in test.values)
 
 
-def equal_to(table: Table, wanted: Mapping[str, str | None]) -> tuple[PartitionTest, ...]:
+def equal_to(table: Table, values: Mapping[str, str | None]) -> tuple[PartitionTest, ...]:
     """Give tests that every partition with these values by column passes."""
-    return among(table, [tuple(wanted.get(column.name) for column in table.partition_columns)])
+    return among(table, [tuple(values.get(column.name) for column in table.partition_columns)])
 
 
-def among(table: Table, wanted: Collection[tuple[str | None, ...]]) -> tuple[PartitionTest, ...]:
+def among(table: Table, lists: Collection[tuple[str | None, ...]]) -> tuple[PartitionTest, ...]:
     """Give tests that every partition with one of these lists of values passes."""
     columns = enumerate(table.partition_columns)
-    found = (_equal(at, column, {one[at] for one in wanted}) for at, column in columns)
-    return tuple(test for test in found if test is not None)
+    tests = (_equal(at, column, {values[at] for values in lists}) for at, column in columns)
+    return tuple(test for test in tests if test is not None)
 
 
 def _equal(position: int, column: Column, values: Collection[str | None]) -> PartitionTest | None:
     """Test for one of the values; None where a database cannot tell, or they are too many."""
     kind = KINDS.get(column.type.kind)
-    known = tuple(sorted(value for value in values if value is not None))
-    if kind is None or not 0 < len(known) == len(values) <= MOST_VALUES:
+    constants = tuple(sorted(value for value in values if value is not None))
+    if kind is None or not 0 < len(constants) == len(values) <= MOST_VALUES:
         return None
-    if not all(_is(value, kind) for value in known):
+    if not all(_is(value, kind) for value in constants):
         return None
-    return PartitionTest(position=position, operator="=", values=known, kind=kind)
+    return PartitionTest(position=position, operator="=", values=constants, kind=kind)
 
 
 def _is(value: str, kind: Kind) -> bool:

@@ -98,8 +98,8 @@ def columns_of(predicate: Predicate) -> Iterator[str]:
         case Not(part=part) | UnlessFalse(part=part):
             yield from columns_of(part)
         case AllOf(parts=parts) | AnyOf(parts=parts):
-            for one in parts:
-                yield from columns_of(one)
+            for operand in parts:
+                yield from columns_of(operand)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -119,8 +119,8 @@ def _comparison(compare: Compare, base: hive_type.Kind) -> Callable[[str | None]
         own = _own_side(value, side.manner) if side is not None else None
         if own is None or side is None:
             return ANY
-        left, right = own.value, side.value
-        sign = (left > right) - (left < right)  # type: ignore[operator]
+        own_value, right = own.value, side.value
+        sign = (own_value > right) - (own_value < right)  # type: ignore[operator]
         return frozenset({sign in signs})
 
     return test
@@ -129,7 +129,7 @@ def _comparison(compare: Compare, base: hive_type.Kind) -> Callable[[str | None]
 def _membership(one_of: OneOf, base: hive_type.Kind) -> Callable[[str | None], Outcomes]:
     # IN compares texts beside times as texts.
     uncertain = base is hive_type.Kind.TIMESTAMP
-    sides = frozenset(None if uncertain else _side(one, base) for one in one_of.values)
+    sides = frozenset(None if uncertain else _side(constant, base) for constant in one_of.values)
     manners = {side.manner for side in sides if side is not None}
     otherwise: Outcomes = UNKNOWN if one_of.has_null else frozenset({False})
 
@@ -181,8 +181,8 @@ def _text_of_number(value: int | float | Decimal) -> str:
 
 
 def _normal_side(text: str, manner: Literal["boolean", "timestamp"]) -> _Side | None:
-    found = normal_value(text, BOOLEAN if manner == "boolean" else TIMESTAMP)
-    return _Side(manner, found) if found else None
+    value = normal_value(text, BOOLEAN if manner == "boolean" else TIMESTAMP)
+    return _Side(manner, value) if value else None
 
 
 def _float_side(text: str) -> _Side | None:
@@ -211,8 +211,8 @@ def _own_side(value: str, manner: str) -> _Side | None:
 
 def partition_tests(table: Table, predicates: Iterable[Predicate]) -> tuple[PartitionTest, ...]:
     """Conditions that every partition with a wanted row satisfies, as many as databases take."""
-    found = (test for one in predicates for test in _tests(table, one))
-    return tuple(islice(found, MOST_VALUES))
+    tests = (test for predicate in predicates for test in _tests(table, predicate))
+    return tuple(islice(tests, MOST_VALUES))
 
 
 def _tests(table: Table, predicate: Predicate) -> Iterator[PartitionTest]:
@@ -237,12 +237,12 @@ def _comparisons(
     if default_value(type_) not in (None, DEFAULT_PARTITION):
         # The catalog does not know that the default partition's name is cut to the column's size.
         return
-    known = next((one for one in OPERATORS if one == operator), None)
-    if kind is None or known is None or not all(_is(one, kind) for one in values):
+    comparison = next((candidate for candidate in OPERATORS if candidate == operator), None)
+    if kind is None or comparison is None or not all(_is(constant, kind) for constant in values):
         return
-    texts = tuple(str(one) for one in values)
+    texts = tuple(str(constant) for constant in values)
     if len(texts) <= MOST_VALUES:
-        yield PartitionTest(position=position, operator=known, values=texts, kind=kind)
+        yield PartitionTest(position=position, operator=comparison, values=texts, kind=kind)
         return
     order: Any = int if kind == "integer" else str
     low, high = min(texts, key=order), max(texts, key=order)

@@ -73,8 +73,8 @@ def _of_compare(comparison: Compare, extent: Extent | None) -> Outcomes:
         return ANY
     if not extent.values:
         return UNKNOWN
-    known = _of_values(comparison.operator, comparison.value, extent.low, extent.high)
-    return known | {None} if extent.has_null else known
+    of_values = _of_values(comparison.operator, comparison.value, extent.low, extent.high)
+    return of_values | {None} if extent.has_null else of_values
 
 
 def _of_one_of(one_of: OneOf, extent: Extent | None) -> Outcomes:
@@ -87,8 +87,8 @@ def _of_one_of(one_of: OneOf, extent: Extent | None) -> Outcomes:
     can = first < len(values) and (high is None or values[first] <= high)
     must = can and low is not None and low == high
     otherwise = None if one_of.has_null else False
-    known = frozenset([True] * can + [otherwise] * (not must))
-    return known if extent is not None and not extent.has_null else known | {None}
+    of_values = frozenset([True] * can + [otherwise] * (not must))
+    return of_values if extent is not None and not extent.has_null else of_values | {None}
 
 
 def _of_values(operator: str, value: Any, low: Any, high: Any) -> Outcomes:
@@ -123,7 +123,7 @@ def any_of_ids(ids: Mapping[str, list[int]]) -> Predicate:
     rows = zip(*ids.values(), strict=True)
     return AnyOf(
         tuple(
-            AllOf(tuple(Compare(name, "=", one) for name, one in zip(names, row, strict=True)))
+            AllOf(tuple(Compare(name, "=", id_) for name, id_ in zip(names, row, strict=True)))
             for row in rows
         )
     )

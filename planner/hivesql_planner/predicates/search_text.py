@@ -62,13 +62,15 @@ def search_text(predicate: Predicate, types: Mapping[str, HiveType]) -> str | No
 
 def _list_text(one_of: OneOf, type_: HiveType) -> str | None:
     """Equality with each constant; with many of them, what lies between the least and the last."""
-    texts = [_literal(one, type_) for one in one_of.values]
+    texts = [_literal(constant, type_) for constant in one_of.values]
     if not all(texts):
         return None
     name = f"`{one_of.column}`"
     if len(texts) <= MOST_PUSHED:
         return f"({' OR '.join(f'{name} = {text}' for text in texts)})" if texts else None
-    order = [str(one) if isinstance(one, date) else one for one in one_of.values]
+    order = [
+        str(constant) if isinstance(constant, date) else constant for constant in one_of.values
+    ]
 
     def key(at: int) -> Any:
         return order[at]

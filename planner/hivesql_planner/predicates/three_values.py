@@ -27,14 +27,16 @@ def outcomes(predicate: Predicate, of_leaf: Callable[[Leaf], Outcomes]) -> Outco
         case Not(part=part):
             return opposite(outcomes(part, of_leaf))
         case UnlessFalse(part=part):
-            return frozenset(one is not False for one in outcomes(part, of_leaf))
+            return frozenset(outcome is not False for outcome in outcomes(part, of_leaf))
         case AllOf(parts=parts) | AnyOf(parts=parts):
             # What decides an AND is FALSE, what decides an OR is TRUE.
             decisive = isinstance(predicate, AnyOf)
             together: Outcomes = frozenset((not decisive,))
             for part in parts:
                 pairs = product(together, outcomes(part, of_leaf))
-                together = frozenset(_both(one, other, decisive=decisive) for one, other in pairs)
+                together = frozenset(
+                    _both(outcome, other, decisive=decisive) for outcome, other in pairs
+                )
                 if together == {decisive}:
                     break
             return together
@@ -45,10 +47,10 @@ def outcomes(predicate: Predicate, of_leaf: Callable[[Leaf], Outcomes]) -> Outco
 
 def opposite(of: Outcomes) -> Outcomes:
     """Give what NOT makes of each."""
-    return frozenset(None if one is None else not one for one in of)
+    return frozenset(None if outcome is None else not outcome for outcome in of)
 
 
-def _both(one: bool | None, other: bool | None, *, decisive: bool) -> bool | None:
-    if decisive in (one, other):
+def _both(outcome: bool | None, other: bool | None, *, decisive: bool) -> bool | None:
+    if decisive in (outcome, other):
         return decisive
-    return None if None in (one, other) else not decisive
+    return None if None in (outcome, other) else not decisive

@@ -93,8 +93,8 @@ def _condition(clauses: Sequence[MergeClause], position: int) -> Expr | None:
     parts = [f"({clause.condition.sql})"] if clause.condition else []
     for earlier in clauses[:position]:
         if earlier.kind != "insert":
-            taken = earlier.condition.sql if earlier.condition else "true"
-            parts.append(f"NOT ({taken})")
+            condition = earlier.condition.sql if earlier.condition else "true"
+            parts.append(f"NOT ({condition})")
     return Expr(" AND ".join(parts)) if parts else None
 
 

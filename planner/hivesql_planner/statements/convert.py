@@ -52,18 +52,18 @@ def altered_properties(
             f"The following property {missing[0]} does not exist in {table.name.name}",
             code=10215,
         )
-    found = {key: value for key, value in table.properties.items() if key not in unset}
-    found.update(changes)
+    altered = {key: value for key, value in table.properties.items() if key not in unset}
+    altered.update(changes)
     if table.type == "EXTERNAL_TABLE":
         # Its type says so.
-        found.pop(_EXTERNAL, None)
-    return _transactional(table, found)
+        altered.pop(_EXTERNAL, None)
+    return _transactional(table, altered)
 
 
 def with_type(table: Table, properties: Mapping[str, str]) -> Table:
     """Return the table as managed or external, as its new properties say; files stay."""
     says = {properties.get(key, "").strip().lower() == "true" for key in (_EXTERNAL, "external")}
-    if True in says and any(one.enabled for one in table.constraints):
+    if True in says and any(constraint.enabled for constraint in table.constraints):
         raise SemanticError(
             f"Invalid Constraint syntax Table: {table.name} has constraints enabled. Please remove "
             "those constraints to change this property.",
