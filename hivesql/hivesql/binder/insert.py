@@ -182,8 +182,8 @@ def _query(
     names: tuple[str, ...],
     binding: Binding,
 ) -> Query:
-    given_names = names if listed is None else [column.text for column in listed]
-    values = defaults_of_values(part, given_names, table, binding)
+    target_columns = names if listed is None else [column.text for column in listed]
+    values = defaults_of_values(part, target_columns, table, binding)
     bound = bind_query(
         part, binding, defaults={start: value.sql for start, value in values.items()}
     )
@@ -197,12 +197,12 @@ def _query(
             code=10044,
         )
         binding.fail(error, *part.spans[-1])
-    _check_types(bound, given_names, part, table, binding)
+    _check_types(bound, target_columns, part, table, binding)
     rows = _rows(part, table, values, binding)
     if listed is None:
         return replace(bound.query(binding), rows=rows)
     defaults = {
-        name: default_value(table, name, binding) for name in names if name not in given_names
+        name: default_value(table, name, binding) for name in names if name not in target_columns
     }
     types = {
         column.text: output.type
@@ -211,7 +211,7 @@ def _query(
     columns = tuple(Output(name, types.get(name)) for name in names)
     texts = {name: value.sql for name, value in defaults.items()}
     query = bound.query(binding, _in_table_order(bound, listed, names, texts), columns)
-    return replace(query, rows=_rows_in_order(rows, given_names, names, defaults))
+    return replace(query, rows=_rows_in_order(rows, target_columns, names, defaults))
 
 
 def _rows(

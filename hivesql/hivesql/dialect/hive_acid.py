@@ -284,7 +284,7 @@ def _apart(node: exp.Expr, spans: Spans, tokens: tuple[Token, ...]) -> Iterator[
 
 def _outermost(nodes: Iterator[_NodeAt]) -> Iterator[_NodeAt]:
     reached = 0
-    for (start, end), node in sorted(nodes, key=lambda placed: (placed[0][0], -placed[0][1])):
+    for (start, end), node in sorted(nodes, key=lambda pair: (pair[0][0], -pair[0][1])):
         if start >= reached:
             yield (start, end), node
             reached = end

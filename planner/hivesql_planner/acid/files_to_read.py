@@ -91,8 +91,8 @@ def files_to_read(
         data += [_original(file, location) for file in state.originals if file.length > 0]
     buckets = {file.bucket for file in data}
     orphans = [file for file in deletes if state.base is None and file.bucket not in buckets]
-    kept_deletes = tuple(deletes) if data or keep_deletes else ()
-    return FilesToRead(tuple(data), kept_deletes, tuple(orphans))
+    delete_files = tuple(deletes) if data or keep_deletes else ()
+    return FilesToRead(tuple(data), delete_files, tuple(orphans))
 
 
 def _files_of(entry: ListedDirectory) -> list[FileStatus]:

@@ -57,7 +57,7 @@ def split_csv(table: Table, line: str) -> list[Column]:
     separator, text = _hex(csv.separator), f.col(line)
     is_whole = text.rlike(f"(?s)^{field}(?:{separator}{field})*+$")
     begun = f.concat(f.lit(csv.separator), text)
-    fields_found = f.regexp_extract_all(begun, f.lit(f"(?s){separator}({field})"), 1)
+    csv_fields = f.regexp_extract_all(begun, f.lit(f"(?s){separator}({field})"), 1)
 
     def plain(field_text: Column) -> Column:
         quoted = field_text.startswith(csv.quote)
@@ -68,7 +68,7 @@ def split_csv(table: Table, line: str) -> list[Column]:
 
     # Hive finds no fields at all in an empty line.
     fields = f.when(text == "", f.array().cast("array<string>")).when(
-        is_whole, f.transform(fields_found, plain)
+        is_whole, f.transform(csv_fields, plain)
     )
     fields = fields.otherwise(
         split_fields(table.name, text, csv.separator, csv.quote, csv.reads_escape)
