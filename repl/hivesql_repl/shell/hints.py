@@ -13,9 +13,9 @@ _NO_TABLE, _NO_DATABASE = 10001, 10072
 _WORD = re.compile(r"[\w`.]+")
 
 
-def nearest(word: str, words: Iterable[str]) -> str | None:
+def nearest(word: str, candidates: Iterable[str]) -> str | None:
     """Return the word that looks most like it, if any does."""
-    names = {name.lower(): name for name in words}
+    names = {name.lower(): name for name in candidates}
     matches = get_close_matches(word.lower(), names, n=1, cutoff=0.7)
     return names[matches[0]] if matches and matches[0] != word.lower() else None
 
