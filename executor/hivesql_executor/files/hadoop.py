@@ -68,8 +68,8 @@ class HadoopFiles:
         tree = _trees.get(context)
         if tree is None:
             conf = context._jsc.hadoopConfiguration()
-            hidden, shown = "/".join(HIDDEN_STARTS), "/".join(MARKERS)
-            tree = _trees[context] = new_object(spark, "FileTree", conf, hidden, shown)
+            hidden, markers = "/".join(HIDDEN_STARTS), "/".join(MARKERS)
+            tree = _trees[context] = new_object(spark, "FileTree", conf, hidden, markers)
         return tree
 
     def _status(self, path: str) -> tuple[int, int]:

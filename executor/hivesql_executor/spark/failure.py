@@ -38,8 +38,8 @@ def translate_spark_error(error: Exception) -> HiveSqlError | None:
             "start Spark with a larger one "
             f"(spark.driver.extraJavaOptions and spark.executor.extraJavaOptions = {STACK_OPTION})"
         )
-    if found := _NO_MEMORY.search(str(error)):
-        what = f" ({found[1]})" if found[1] else ""
+    if match := _NO_MEMORY.search(str(error)):
+        what = f" ({match[1]})" if match[1] else ""
         return ExecutionError(
             f"Spark has too little memory for the statement{what}: start Spark with more "
             "(spark.driver.memory; on a cluster spark.executor.memory too), or cut it into several"
@@ -63,8 +63,8 @@ def translate_spark_error(error: Exception) -> HiveSqlError | None:
 
 def _too_long(error: Exception) -> str | None:
     """Find the partition value by whose length a directory cannot be made; None if none is."""
-    found = _NO_DIRECTORY.search(str(error))
-    for part in found[1].split("/") if found else ():
+    match = _NO_DIRECTORY.search(str(error))
+    for part in match[1].split("/") if match else ():
         if "=" in part and len(part.encode()) > LONGEST_FILE_NAME:
             return unquote(part.partition("=")[2])
     return None
@@ -73,9 +73,9 @@ def _too_long(error: Exception) -> str | None:
 def unreadable(error: Exception) -> tuple[str, str] | None:
     """Find the file that could not be read, without ``file:``, and why; None if it was not that."""
     for pattern in (_ENCODED, _PLAIN, _OF_ORC, _OF_PARQUET):
-        if found := pattern.search(str(error)):
-            path = unquote(found[1]) if pattern is _ENCODED else found[1]
-            return bare_path(path), _cause(error) or found[2]
+        if match := pattern.search(str(error)):
+            path = unquote(match[1]) if pattern is _ENCODED else match[1]
+            return bare_path(path), _cause(error) or match[2]
     return None
 
 
@@ -86,8 +86,8 @@ def bare_path(path: str) -> str:
 
 def _cause(error: Exception) -> str | None:
     lines = reversed(str(error).splitlines())
-    found = next((line for line in lines if line.startswith("Caused by: ")), None)
-    return found.removeprefix("Caused by: ") if found else None
+    cause = next((line for line in lines if line.startswith("Caused by: ")), None)
+    return cause.removeprefix("Caused by: ") if cause else None
 
 
 def _said(error: Exception) -> str:

@@ -45,7 +45,7 @@ _AHEAD = len("SELECT ")
 
 def constrained(table: Table, new: Iterable[Constraint], start: int, binding: Binding) -> Table:
     """Return the table with constraints that Hive would accept."""
-    resolved = [complete(one, binding) for one in new]
+    resolved = [complete(constraint, binding) for constraint in new]
     try:
         after = with_constraints(table, resolved)
         check_new(after, resolved, binding)
@@ -54,13 +54,13 @@ def constrained(table: Table, new: Iterable[Constraint], start: int, binding: Bi
     return after
 
 
-def complete(one: Constraint, binding: Binding) -> Constraint:
+def complete(constraint: Constraint, binding: Binding) -> Constraint:
     """Give a constraint the database of its parent table, and a CHECK's columns Hive's quotes."""
-    if one.kind == "check":
-        return replace(one, text=_quoted_columns(one.text, binding))
-    if one.parent is None or one.parent.database:
-        return one
-    return replace(one, parent=TableName(binding.database, one.parent.name))
+    if constraint.kind == "check":
+        return replace(constraint, text=_quoted_columns(constraint.text, binding))
+    if constraint.parent is None or constraint.parent.database:
+        return constraint
+    return replace(constraint, parent=TableName(binding.database, constraint.parent.name))
 
 
 def _quoted_columns(text: str, binding: Binding) -> str:
@@ -76,41 +76,41 @@ def _quoted_columns(text: str, binding: Binding) -> str:
 
 def check_new(table: Table, new: Iterable[Constraint], binding: Binding) -> None:
     """Refuse constraints of a table that mean nothing: texts, and keys of other tables."""
-    for one in new:
-        check_texts(table, [one], binding)
-        if one.parent is not None:
-            own = one.parent == table.name
+    for constraint in new:
+        check_texts(table, [constraint], binding)
+        if constraint.parent is not None:
+            own = constraint.parent == table.name
             try:
-                parent = table if own else binding.catalog.table(one.parent)
+                parent = table if own else binding.catalog.table(constraint.parent)
             except NoSuchObject as error:
-                raise unknown_parent(one.parent) from error
-            check_reference(one, table, parent)
+                raise unknown_parent(constraint.parent) from error
+            check_reference(constraint, table, parent)
 
 
 def check_texts(table: Table, new: Iterable[Constraint], binding: Binding) -> None:
     """Refuse DEFAULT and CHECK expressions that mean nothing here, as error 10326."""
-    for one in new:
-        if one.kind not in ("default", "check"):
+    for constraint in new:
+        if constraint.kind not in ("default", "check"):
             continue
-        known = table if one.kind == "check" else replace(table, columns=())
+        visible = table if constraint.kind == "check" else replace(table, columns=())
         try:
-            part, walk = _understood(one.text, known, binding)
+            part, walk = _understood(constraint.text, visible, binding)
             walk.render(part)
         except SemanticError as error:
             raise SemanticError(
-                f"Invalid Constraint syntax Invalid {one.kind.upper()} constraint expression: "
-                f"{one.text}: {error.message}",
+                f"Invalid Constraint syntax Invalid {constraint.kind.upper()} constraint "
+                f"expression: {constraint.text}: {error.message}",
                 code=10326,
             ) from error
-        if one.kind == "default":
-            _check_default(one, table, walk.translator.type_of(part.tree))
+        if constraint.kind == "default":
+            _check_default(constraint, table, walk.translator.type_of(part.tree))
         else:
-            _check_condition(one, part.tree, walk)
+            _check_condition(constraint, part.tree, walk)
 
 
-def _check_condition(one: Constraint, tree: exp.Expr, walk: Walk) -> None:
+def _check_condition(constraint: Constraint, tree: exp.Expr, walk: Walk) -> None:
     """Refuse a CHECK that is no condition over the columns of one row."""
-    what = f"Invalid Constraint syntax Invalid CHECK constraint expression: {one.text}"
+    what = f"Invalid Constraint syntax Invalid CHECK constraint expression: {constraint.text}"
     for node in tree.walk():
         name = str(node.this).lower() if isinstance(node, exp.Anonymous) else ""
         if name in AGGREGATES:
@@ -119,9 +119,9 @@ def _check_condition(one: Constraint, tree: exp.Expr, walk: Walk) -> None:
             raise SemanticError(f"{what}. Window functions are not allowed", code=10326)
         if isinstance(node, exp.Select):
             raise SemanticError(f"{what}. Subqueries are not allowed", code=10326)
-    if len(one.text) > _LONGEST_TEXT:
+    if len(constraint.text) > _LONGEST_TEXT:
         raise SemanticError(
-            f"Invalid Constraint syntax Constraint value: {one.text[:40]}… exceeded maximum "
+            f"Invalid Constraint syntax Constraint value: {constraint.text[:40]}… exceeded maximum "
             f"allowed length: {_LONGEST_TEXT}",
             code=10326,
         )
@@ -129,25 +129,26 @@ def _check_condition(one: Constraint, tree: exp.Expr, walk: Walk) -> None:
     if kind not in (None, BOOLEAN):
         raise SemanticError(
             f"{what}. Invalid Constraint syntax Only boolean type is supported for CHECK "
-            f"constraint: {one.text}. Found: {kind}",
+            f"constraint: {constraint.text}. Found: {kind}",
             code=10326,
         )
 
 
-def _check_default(one: Constraint, table: Table, source: Type) -> None:
+def _check_default(constraint: Constraint, table: Table, source: Type) -> None:
     """Refuse a default of another type than its column; what only Spark knows is left to it."""
-    (type_,) = (column.type for column in table.columns if column.name in one.columns)
+    (type_,) = (column.type for column in table.columns if column.name in constraint.columns)
     if source is not None and source != type_:
         raise SemanticError(
-            f"Invalid Constraint syntax Invalid type: {source} for default value: {one.text}. "
+            f"Invalid Constraint syntax Invalid type: {source} for default value: "
+            f"{constraint.text}. "
             f"Please make sure that the type is compatible with column type: {type_}, "
-            f"CAST({one.text} AS {type_}) for example",
+            f"CAST({constraint.text} AS {type_}) for example",
             code=10326,
-            about=one.columns[0],
+            about=constraint.columns[0],
         )
-    if len(one.text) > _LONGEST_TEXT:
+    if len(constraint.text) > _LONGEST_TEXT:
         raise SemanticError(
-            f"Invalid Constraint syntax Invalid Default value:  {one.text[:40]}… .Maximum "
+            f"Invalid Constraint syntax Invalid Default value:  {constraint.text[:40]}… .Maximum "
             f"character length allowed is {_LONGEST_TEXT} .",
             code=10326,
         )
@@ -199,14 +200,16 @@ def enforced(table: Table, binding: Binding) -> Expr | None:
     """Tell what must hold for each written row, over the struct ``row``; None for nothing."""
     parts: list[str] = []
     meanings: list[Predicate] = []
-    for one in table.constraints:
-        if not one.enabled:
+    for constraint in table.constraints:
+        if not constraint.enabled:
             continue
-        if one.kind == "not null" and binding.settings.flag("hive.constraint.notnull.enforce"):
-            parts.append(f"`{ROW}`.`{one.columns[0]}` IS NOT NULL")
-            meanings.append(Not(IsNull(one.columns[0])))
-        elif one.kind == "check":
-            sql, meaning = _condition(one.text, table, binding)
+        if constraint.kind == "not null" and binding.settings.flag(
+            "hive.constraint.notnull.enforce"
+        ):
+            parts.append(f"`{ROW}`.`{constraint.columns[0]}` IS NOT NULL")
+            meanings.append(Not(IsNull(constraint.columns[0])))
+        elif constraint.kind == "check":
+            sql, meaning = _condition(constraint.text, table, binding)
             parts.append(f"coalesce({sql}, true)")
             meanings.append(UnlessFalse(meaning))
     return Expr(" AND ".join(parts), all_of(meanings)) if parts else None
@@ -217,11 +220,11 @@ def default_value(table: Table, column: str, binding: Binding) -> Expr:
     text = default_of(table, column)
     if text is None:
         return Expr("NULL", Constant(None))
-    (target,) = (one for one in table.all_columns if one.name == column)
+    (target,) = (candidate for candidate in table.all_columns if candidate.name == column)
     part, walk = _understood(text, replace(table, columns=()), binding)
     meaning = constant_of(part.tree, walk.binding.text.text)
-    found = _as_written(Expr(walk.render(part), meaning), part, target, walk)
-    return replace(found, sql=f"({found})")
+    expression = _as_written(Expr(walk.render(part), meaning), part, target, walk)
+    return replace(expression, sql=f"({expression})")
 
 
 def value(part: Slice, column: str, table: Table, walk: Walk, scope: Scope) -> Expr:
@@ -229,14 +232,14 @@ def value(part: Slice, column: str, table: Table, walk: Walk, scope: Scope) -> E
     start, end = part.spans[0]
     if walk.binding.text.text[start:end].strip().lower() == "default":
         return default_value(table, column, walk.binding)
-    (target,) = (one for one in table.all_columns if one.name == column)
-    found = walk.expr(part, scope)
+    (target,) = (candidate for candidate in table.all_columns if candidate.name == column)
+    expression = walk.expr(part, scope)
     meaning = value_of(
         part.tree,
         lambda node: column_meant(node, walk.meanings, scope.relations[0]),
         walk.binding.text.text,
     )
-    return _as_written(replace(found, meaning=meaning), part, target, walk)
+    return _as_written(replace(expression, meaning=meaning), part, target, walk)
 
 
 def defaults_of_values(
@@ -246,7 +249,7 @@ def defaults_of_values(
     tokens = list(tokens_in(binding.tokens, part.spans))
     if not tokens or not tokens[0].is_("values"):
         return {}
-    found: dict[int, Expr] = {}
+    defaults: dict[int, Expr] = {}
     values: dict[str, Expr] = {}
     depth = index = 0
     for token in tokens[1:]:
@@ -259,5 +262,5 @@ def defaults_of_values(
             column = columns[index]
             if column not in values:
                 values[column] = default_value(table, column, binding)
-            found[token.start] = values[column]
-    return found
+            defaults[token.start] = values[column]
+    return defaults

@@ -46,7 +46,7 @@ def bind_create_table(body: CreateTableBody, binding: Binding) -> CreateTable:
     table = _like(body, binding, name) if body.like else _described(body, binding, name)
     rows = _rows(body, binding)
     if body.partitioned_by:
-        columns = tuple(Column(one.text, UNKNOWN) for one in body.partitioned_by)
+        columns = tuple(Column(key.text, UNKNOWN) for key in body.partitioned_by)
         table = replace(table, partition_columns=columns)
     _check_transactional(table, body, binding)
     try:
@@ -54,10 +54,10 @@ def bind_create_table(body: CreateTableBody, binding: Binding) -> CreateTable:
         check_table(table)
     except HiveSqlError as error:
         binding.fail(error, body.table.start)
-    known = _known(name, body, binding) if body.if_not_exists else None
-    if known is not None:
+    existing = _known(name, body, binding) if body.if_not_exists else None
+    if existing is not None:
         return CreateTable(
-            table=known, if_not_exists=True, temporary=body.temporary, exists=True
+            table=existing, if_not_exists=True, temporary=body.temporary, exists=True
         )  # fmt: skip
     return CreateTable(
         table=table, if_not_exists=body.if_not_exists, rows=rows, temporary=body.temporary,
@@ -67,11 +67,11 @@ def bind_create_table(body: CreateTableBody, binding: Binding) -> CreateTable:
 
 def _known(name: TableName, body: CreateTableBody, binding: Binding) -> Table | None:
     """Find the table of IF NOT EXISTS: temporary ones and others do not see each other."""
-    found = binding.known_table(name)
-    if found is None:
+    existing = binding.known_table(name)
+    if existing is None:
         return None
-    is_temporary = found.name.database.startswith(TEMPORARY)
-    return replace(found, name=name) if is_temporary == body.temporary else None
+    is_temporary = existing.name.database.startswith(TEMPORARY)
+    return replace(existing, name=name) if is_temporary == body.temporary else None
 
 
 def _rows(body: CreateTableBody, binding: Binding) -> Query | None:
@@ -86,24 +86,24 @@ def _rows(body: CreateTableBody, binding: Binding) -> Query | None:
     bound = bind_query(body.query, binding)
     for column in bound.columns or ():
         check_column(Name(column.name, body.query.start), binding)
-    check_distinct([Name(one.name, body.query.start) for one in bound.columns or ()], binding)
+    check_distinct([Name(output.name, body.query.start) for output in bound.columns or ()], binding)
     if not body.partitioned_by:
         return bound.query(binding)
     if bound.columns is None:
         feature = "CREATE TABLE … PARTITIONED BY … AS SELECT whose columns only Spark knows"
         binding.fail(NotSupported(feature), body.partitioned_by[0].start)
-    given = [one.name for one in bound.columns]
-    last = [one.text for one in body.partitioned_by]
-    for one in body.partitioned_by:
-        if one.text not in given:
-            error = SemanticError(f"Partition column {one.text} is not in the query", code=10002)
-            binding.fail(error, one.start)
+    selected = [output.name for output in bound.columns]
+    last = [key.text for key in body.partitioned_by]
+    for key in body.partitioned_by:
+        if key.text not in selected:
+            error = SemanticError(f"Partition column {key.text} is not in the query", code=10002)
+            binding.fail(error, key.start)
     check_distinct(body.partitioned_by, binding)
-    if len(last) == len(given):
+    if len(last) == len(selected):
         error = SemanticError("Too many partition columns declared")
         binding.fail(error, body.partitioned_by[0].start)
-    chosen = ", ".join(f"`{name}`" for name in [*(n for n in given if n not in last), *last])
-    listed = ", ".join(f"`{name}`" for name in given)
+    chosen = ", ".join(f"`{name}`" for name in [*(n for n in selected if n not in last), *last])
+    listed = ", ".join(f"`{name}`" for name in selected)
     return bound.query(binding, f"SELECT {chosen} FROM ({bound.sql}) AS `rows`({listed})")
 
 
@@ -113,17 +113,17 @@ def _described(body: CreateTableBody, binding: Binding, name: TableName) -> Tabl
     check_distinct(columns, binding)
     both = [Name(column.name, start) for column in body.partition_columns]
     for column in both:
-        if column.text in {one.text for one in columns}:
+        if column.text in {before.text for before in columns}:
             error = SemanticError(f"Column repeated in partitioning columns: {column.text}",
                                   code=10035, about=column.text)  # fmt: skip
             binding.fail(error, start)
     check_distinct(both, binding)
     if body.query is None:
-        known = {column.name for column in body.columns}
-        for one in (*body.bucket_columns, *body.sort_columns):
-            if one.text not in known:
-                error = SemanticError(f"Invalid column reference {one.text}", code=10002)
-                binding.fail(error, one.start)
+        declared = {column.name for column in body.columns}
+        for layout_column in (*body.bucket_columns, *body.sort_columns):
+            if layout_column.text not in declared:
+                error = SemanticError(f"Invalid column reference {layout_column.text}", code=10002)
+                binding.fail(error, layout_column.start)
     format_ = _format(body, binding)
     table = Table(
         name=name,
@@ -133,9 +133,9 @@ def _described(body: CreateTableBody, binding: Binding, name: TableName) -> Tabl
         type="EXTERNAL_TABLE" if body.external else "MANAGED_TABLE",
         format=format_,
         serde_properties=dict(body.serde_properties),
-        bucket_columns=tuple(one.text for one in body.bucket_columns),
+        bucket_columns=tuple(clustered.text for clustered in body.bucket_columns),
         bucket_count=body.bucket_count,
-        sort_columns=tuple(one.text for one in body.sort_columns),
+        sort_columns=tuple(sorted_by.text for sorted_by in body.sort_columns),
         sort_descending=body.sort_descending,
         skew=body.skew,
         comment=body.comment,
@@ -186,13 +186,13 @@ def _like(body: CreateTableBody, binding: Binding, name: TableName) -> Table:
         materialized=None,
         comment=body.comment or model.comment,
     )
-    wanted = binding.settings.text("hive.ddl.createtablelike.properties.whitelist").split(",")
-    kept = {
+    allowed = binding.settings.text("hive.ddl.createtablelike.properties.whitelist").split(",")
+    copied = {
         key.strip(): model.properties[key.strip()]
-        for key in wanted
+        for key in allowed
         if key.strip() in model.properties
     }
-    return replace(table, properties={**kept, **_properties(body, table, binding)})
+    return replace(table, properties={**copied, **_properties(body, table, binding)})
 
 
 def _format(body: CreateTableBody, binding: Binding) -> FileFormat:
@@ -212,25 +212,25 @@ def _format(body: CreateTableBody, binding: Binding) -> FileFormat:
 def _default_format(body: CreateTableBody, binding: Binding) -> FileFormat:
     """hive.default.fileformat, or what is set for managed tables."""
     key = "hive.default.fileformat.managed"
-    wanted = "none" if body.external else binding.settings.text(key).strip().lower()
-    if wanted == "none":
+    configured = "none" if body.external else binding.settings.text(key).strip().lower()
+    if configured == "none":
         key = "hive.default.fileformat"
-        wanted = binding.settings.text(key).strip().lower()
-    found = next((name for name in get_args(FileFormat) if name == wanted), None)
-    if found is None:
-        error = SemanticError(f"{key}={wanted} is not a file format")
+        configured = binding.settings.text(key).strip().lower()
+    format_ = next((name for name in get_args(FileFormat) if name == configured), None)
+    if format_ is None:
+        error = SemanticError(f"{key}={configured} is not a file format")
         binding.fail(error, body.table.start)
-    return cast(FileFormat, found)
+    return cast(FileFormat, format_)
 
 
 def _properties(body: CreateTableBody, table: Table, binding: Binding) -> dict[str, str]:
     """Return the table's properties as the metastore keeps them."""
-    found = {
+    properties = {
         (key.lower() if key.lower() in (_TRANSACTIONAL, _KIND) else key): value
         for key, value in {**_default_properties(binding), **body.properties}.items()
     }
-    value = found.get(_TRANSACTIONAL, "").strip().lower()
-    if _KIND in found and _TRANSACTIONAL not in found:
+    value = properties.get(_TRANSACTIONAL, "").strip().lower()
+    if _KIND in properties and _TRANSACTIONAL not in properties:
         error = SemanticError(
             f"Cannot specify {_KIND} without {_TRANSACTIONAL}: add '{_TRANSACTIONAL}'='true' to "
             "TBLPROPERTIES"
@@ -241,21 +241,21 @@ def _properties(body: CreateTableBody, table: Table, binding: Binding) -> dict[s
             f"'transactional' property of TBLPROPERTIES may only have value 'true': {table.name}"
         )
         binding.fail(error, body.table.start)
-    found.pop(_TRANSACTIONAL, None)
+    properties.pop(_TRANSACTIONAL, None)
     kind = "default" if value == "true" else None
     if not value:
         kind = _implied_kind(body, table, binding)
     if kind is not None:
-        found[_TRANSACTIONAL] = "true"
-        found[_KIND] = found.get(_KIND, kind).strip().lower()
-    found.setdefault("bucketing_version", "2")
+        properties[_TRANSACTIONAL] = "true"
+        properties[_KIND] = properties.get(_KIND, kind).strip().lower()
+    properties.setdefault("bucketing_version", "2")
     buckets = table.bucket_columns
     if table.sort_columns and set(buckets) == set(table.sort_columns[: len(buckets)]):
         # What Hive notes where rows of one bucket's key lie together.
-        found.setdefault("SORTBUCKETCOLSPREFIX", "TRUE")
+        properties.setdefault("SORTBUCKETCOLSPREFIX", "TRUE")
     if body.external:
-        found.setdefault("EXTERNAL", "TRUE")
-    return found
+        properties.setdefault("EXTERNAL", "TRUE")
+    return properties
 
 
 def _default_properties(binding: Binding) -> dict[str, str]:
@@ -325,10 +325,10 @@ def bind_create_materialized(body: CreateMaterializedBody, binding: Binding) -> 
     if not sources:
         binding.fail(SemanticError("Materialized view must have a table defined."), start)
     rewrite = body.rewrite and not _calls_changing(body.query.tree)
-    if rewrite and not all(one.is_transactional for one in sources):
+    if rewrite and not all(source.is_transactional for source in sources):
         binding.fail(SemanticError(NEEDS_ACID), start)
-    kept = Materialized(
-        sources={str(one.name): None for one in sources},
+    materialized = Materialized(
+        sources={str(source.name): None for source in sources},
         rewrite=rewrite,
         incremental=_incremental(body.query.tree),
     )
@@ -337,7 +337,7 @@ def bind_create_materialized(body: CreateMaterializedBody, binding: Binding) -> 
         type="MATERIALIZED_VIEW",
         view_text=_in_table_order(table, view),
         view_original=view.view_original,
-        materialized=kept,
+        materialized=materialized,
     )
     return replace(created, table=table)
 
@@ -358,28 +358,30 @@ def _in_table_order(table: Table, view: Table) -> str | None:
 
 
 def _calls_changing(tree: exp.Expr) -> bool:
-    named = (str(one.this).lower() for one in tree.find_all(exp.Anonymous))
-    known = (one.sql_name().lower() for one in tree.find_all(exp.Func))
-    return any(name in _CHANGING for name in (*named, *known))
+    named = (str(call.this).lower() for call in tree.find_all(exp.Anonymous))
+    builtin = (call.sql_name().lower() for call in tree.find_all(exp.Func))
+    return any(name in _CHANGING for name in (*named, *builtin))
 
 
 def _incremental(tree: exp.Expr) -> IncrementalRebuild:
     """Tell what SHOW MATERIALIZED VIEWS tells: whether Hive could rebuild it from changes."""
-    ordered = (one for one in tree.find_all(exp.Order) if not isinstance(one.parent, exp.Window))
-    whole = (exp.SetOperation, exp.Limit, exp.Exists)
-    if any(True for _ in ordered) or tree.find(*whole) is not None:
+    ordered = (
+        order for order in tree.find_all(exp.Order) if not isinstance(order.parent, exp.Window)
+    )
+    unsupported = (exp.SetOperation, exp.Limit, exp.Exists)
+    if any(True for _ in ordered) or tree.find(*unsupported) is not None:
         return "none"
     if any(join.side or join.kind in ("SEMI", "ANTI") for join in tree.find_all(exp.Join)):
         return "none"
-    if any(one.args.get("query") for one in tree.find_all(exp.In)):
+    if any(operator.args.get("query") for operator in tree.find_all(exp.In)):
         return "none"
     calls = [
-        one
-        for one in tree.find_all(exp.Anonymous)
-        if str(one.this).lower() in AGGREGATES and not isinstance(one.parent, exp.Window)
+        call
+        for call in tree.find_all(exp.Anonymous)
+        if str(call.this).lower() in AGGREGATES and not isinstance(call.parent, exp.Window)
     ]
-    names = {str(one.this).lower() for one in calls}
-    counts = any(isinstance(arg, exp.Star) for one in calls for arg in one.expressions)
+    names = {str(call.this).lower() for call in calls}
+    counts = any(isinstance(arg, exp.Star) for call in calls for arg in call.expressions)
     return "all" if counts and names <= {"count", "sum", "avg"} else "inserts"
 
 

@@ -40,14 +40,14 @@ def check_column(name: Name, binding: Binding) -> None:
 
 def check_distinct(names: Iterable[Name], binding: Binding) -> None:
     """Fail at a column that is named twice."""
-    seen: set[str] = set()
+    names_before: set[str] = set()
     for name in names:
-        if name.text in seen:
+        if name.text in names_before:
             error = SemanticError(
                 f"Duplicate column name: {name.text}", code=10036, about=name.text
             )
             binding.fail(error, name.start)
-        seen.add(name.text)
+        names_before.add(name.text)
 
 
 def bind_create_view(node: exp.Expr, binding: Binding) -> CreateView:
@@ -55,36 +55,43 @@ def bind_create_view(node: exp.Expr, binding: Binding) -> CreateView:
     schema = node.this if isinstance(node.this, exp.Schema) else None
     ref = table_of(schema.this if schema else node.this)
     name = new_name(ref.full(binding.database), ref.start, binding)
-    columns = tuple(_column(one) for one in schema.expressions) if schema else ()
+    columns = tuple(_column(column) for column in schema.expressions) if schema else ()
     table, _ = view_of(name, slice_of(node.expression), columns, ref.start, binding)
-    given = node.args["properties"].expressions
-    pairs = exp.Properties(expressions=[one.copy() for one in given if type(one) is exp.Property])
-    comment = next((one.name for one in given if isinstance(one, exp.SchemaCommentProperty)), None)
-    on = next((names_of(one.expressions) for one in given if isinstance(one, PartitionedOn)), ())
+    view_properties = node.args["properties"].expressions
+    pairs = exp.Properties(
+        expressions=[prop.copy() for prop in view_properties if type(prop) is exp.Property]
+    )
+    comment = next(
+        (prop.name for prop in view_properties if isinstance(prop, exp.SchemaCommentProperty)), None
+    )
+    on = next(
+        (names_of(prop.expressions) for prop in view_properties if isinstance(prop, PartitionedOn)),
+        (),
+    )
     properties = {"bucketing_version": "2", **properties_of(pairs)}
     table = _partitioned(replace(table, properties=properties, comment=comment), on, binding)
-    known = binding.known_table(name)
-    if known is not None and known.name != name:
-        known = None  # a temporary table, which views do not see
+    existing = binding.known_table(name)
+    if existing is not None and existing.name != name:
+        existing = None  # a temporary table, which views do not see
     or_replace = node.args["replace"]
-    if known is not None and or_replace:
-        _check_replaced(known, table, ref.start, binding)
+    if existing is not None and or_replace:
+        _check_replaced(existing, table, ref.start, binding)
     return CreateView(
-        table=table, if_not_exists=node.args["exists"], or_replace=or_replace, known=known
+        table=table, if_not_exists=node.args["exists"], or_replace=or_replace, known=existing
     )
 
 
 def _column(node: exp.Expr) -> tuple[Name, str | None]:
     """Return a column that a view names, and its comment."""
-    comments = [one.args["kind"].name for one in node.args["constraints"]]
+    comments = [constraint.args["kind"].name for constraint in node.args["constraints"]]
     return name_of(node.this), comments[0] if comments else None
 
 
-def _check_replaced(known: Table, view: Table, start: int, binding: Binding) -> None:
+def _check_replaced(existing: Table, view: Table, start: int, binding: Binding) -> None:
     """Refuse to make a view of what is none, or of one whose partitions would not fit."""
-    if not known.is_view:
+    if not existing.is_view:
         binding.fail(SemanticError(f"{view.name} is a table, not a view", code=10218), start)
-    changes = known.partition_names != view.partition_names
+    changes = existing.partition_names != view.partition_names
     if changes and binding.catalog.partition_count(view.name):
         error = SemanticError(
             f"Cannot replace a view with CREATE VIEW or REPLACE VIEW or ALTER VIEW AS SELECT "
@@ -99,7 +106,9 @@ def _renamed(bound: BoundQuery, columns: tuple[Column, ...], view: TableName) ->
     if bound.columns is None:
         return bound.hive
     pairs = zip(bound.columns, columns, strict=True)
-    items = ", ".join(f"{quote_name(one.name)} AS {quote_name(new.name)}" for one, new in pairs)
+    items = ", ".join(
+        f"{quote_name(output.name)} AS {quote_name(new.name)}" for output, new in pairs
+    )
     return f"SELECT {items} FROM ({bound.hive}) {quote_name(view.name)}"
 
 
@@ -117,7 +126,7 @@ def _partitioned(view: Table, on: tuple[Name, ...], binding: Binding) -> Table:
     """Make the view whose last columns are its partitions'; SemanticError 10092, 10093."""
     if not on:
         return view
-    names = [one.text for one in on]
+    names = [key.text for key in on]
     if list(view.column_names[-len(names) :]) != names:
         error = SemanticError(
             "Rightmost columns in view output do not match PARTITIONED ON clause", code=10093
@@ -141,26 +150,30 @@ def view_of(
 ) -> tuple[Table, tuple[Table, ...]]:
     """Make a query's view, and the tables it reads; ``column_names`` renames its columns."""
     bound = bind_query(query, binding, expand_stars=True)
-    known = bound.columns
-    if column_names and known is not None and len(known) != len(column_names):
+    outputs = bound.columns
+    if column_names and outputs is not None and len(outputs) != len(column_names):
         error = SemanticError(
-            f"The number of columns produced by the SELECT clause ({len(known)}) does not match "
+            f"The number of columns produced by the SELECT clause ({len(outputs)}) does not match "
             f"the number of column names specified by CREATE VIEW ({len(column_names)})",
             code=10089,
         )
         binding.fail(error, column_names[0][0].start)
-    for one, _ in column_names:
-        check_column(one, binding)
-    check_distinct((Name(one.name, start) for one in known or ()), binding)
+    for view_column, _ in column_names:
+        check_column(view_column, binding)
+    check_distinct((Name(output.name, start) for output in outputs or ()), binding)
     if column_names:
-        types = [one.type or UNKNOWN for one in known] if known else [UNKNOWN] * len(column_names)
+        types = (
+            [output.type or UNKNOWN for output in outputs]
+            if outputs
+            else [UNKNOWN] * len(column_names)
+        )
         columns = tuple(
-            Column(one.text, type_, comment)
-            for (one, comment), type_ in zip(column_names, types, strict=True)
+            Column(view_column.text, type_, comment)
+            for (view_column, comment), type_ in zip(column_names, types, strict=True)
         )
     else:
-        columns = tuple(Column(one.name, one.type or UNKNOWN) for one in known or ())
-    check_distinct((Name(one.name, start) for one in columns), binding)
+        columns = tuple(Column(output.name, output.type or UNKNOWN) for output in outputs or ())
+    check_distinct((Name(column.name, start) for column in columns), binding)
     view = Table(
         name=name,
         columns=columns,
@@ -170,7 +183,7 @@ def view_of(
         view_text=_renamed(bound, columns, name) if column_names else bound.hive,
         view_original=_original(query, binding),
     )
-    reads = tuple(dict.fromkeys(one.scan.table for one in bound.query(binding).sources))
+    reads = tuple(dict.fromkeys(source.scan.table for source in bound.query(binding).sources))
     for table in reads:
         if table.name.database.startswith(TEMPORARY) or table.in_spark:
             what = f"{table.in_spark} of Spark" if table.in_spark else "temporary table"

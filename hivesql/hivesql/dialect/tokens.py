@@ -238,7 +238,7 @@ def _unreadable(sql: str, position: int) -> ParseError:
 def unescape(quoted: str) -> str:
     """Return the value of a string literal, by Hive's escapes."""
 
-    def one(match: re.Match[str]) -> str:
+    def character(match: re.Match[str]) -> str:
         code = match[1]
         if code[0] == "u" and len(code) == 5:
             return chr(int(code[1:], 16))
@@ -246,9 +246,9 @@ def unescape(quoted: str) -> str:
             return chr(int(code, 8))
         return _ESCAPES.get(code, code)
 
-    found = _ESCAPE.sub(one, quoted[1:-1])
+    text = _ESCAPE.sub(character, quoted[1:-1])
     # Java's strings are UTF-16: two halves are one character, and half a one is shown as ?
-    return _SURROGATES.sub(_character, found) if "\\u" in quoted else found
+    return _SURROGATES.sub(_character, text) if "\\u" in quoted else text
 
 
 def _character(halves: re.Match[str]) -> str:
@@ -297,8 +297,8 @@ class Cursor:
     def fail(self, message: str, token: Token | None = None) -> NoReturn:
         """Raise a ParseError that points at a token (the next one by default)."""
         token = token or self.peek()
-        found = f"{token.text!r}" if token.text else "the end of the statement"
-        raise at(ParseError(f"{message}, found {found}"), self.text, token.start, token.end)
+        what = f"{token.text!r}" if token.text else "the end of the statement"
+        raise at(ParseError(f"{message}, found {what}"), self.text, token.start, token.end)
 
     def refuse(self, feature: str, token: Token | None = None) -> NoReturn:
         """Raise NotSupported by the name of the feature."""
@@ -340,11 +340,11 @@ class Cursor:
     def names(self, what: str = "a column name") -> tuple[Name, ...]:
         """Take ``(a, b, …)``."""
         self.expect("(")
-        found = [self.name(what)]
+        names = [self.name(what)]
         while self.take(","):
-            found.append(self.name(what))
+            names.append(self.name(what))
         self.expect(")")
-        return tuple(found)
+        return tuple(names)
 
     def table(self, *, of_spark: bool = False) -> TableRef:
         """Take ``t`` or ``db.t``; ``of_spark`` takes ``catalog.db.t`` too, which it alone reads."""

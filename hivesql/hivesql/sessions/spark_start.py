@@ -206,8 +206,8 @@ class LazySpark:
             if not before:
                 context = session.sparkContext
                 before.update({key: context.getLocalProperty(key) for key in _GROUP})
-                shown = " ".join(text[:_SHOWN].split())
-                context.setJobGroup(query_id, shown, interruptOnCancel=True)
+                description = " ".join(text[:_SHOWN].split())
+                context.setJobGroup(query_id, description, interruptOnCancel=True)
                 from hivesql_executor.spark.long_texts import as_long_as_it_is
 
                 settings.enter_context(as_long_as_it_is(session, text))

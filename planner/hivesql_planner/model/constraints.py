@@ -24,12 +24,16 @@ ENFORCED: tuple[ConstraintKind, ...] = ("not null", "default", "check")
 
 def with_constraints(table: Table, new: Iterable[Constraint]) -> Table:
     """Return the table with more constraints, each of them named; SemanticError 10326, 10332."""
-    found = list(table.constraints)
-    for one in new:
-        _check(table, one, found)
-        names = {other.name for other in found}
-        found.append(one if one.name else replace(one, name=_free_name(table, one, names)))
-    return replace(table, constraints=tuple(found))
+    constraints = list(table.constraints)
+    for constraint in new:
+        _check(table, constraint, constraints)
+        names = {other.name for other in constraints}
+        constraints.append(
+            constraint
+            if constraint.name
+            else replace(constraint, name=_free_name(table, constraint, names))
+        )
+    return replace(table, constraints=tuple(constraints))
 
 
 def unknown_parent(name: TableName) -> SemanticError:
@@ -51,9 +55,9 @@ def check_reference(new: Constraint, table: Table, parent: Table) -> None:
         if name not in theirs:
             raise SemanticError(f"Parent column not found: {name}", code=40000, about=name)
     keys = [
-        tuple((name, theirs[name]) for name in one.columns)
-        for one in parent.constraints
-        if one.kind in ("primary key", "unique")
+        tuple((name, theirs[name]) for name in key.columns)
+        for key in parent.constraints
+        if key.kind in ("primary key", "unique")
     ]
     if not keys:
         raise SemanticError(
@@ -67,11 +71,13 @@ def check_reference(new: Constraint, table: Table, parent: Table) -> None:
             f"Cannot be both foreign key and primary/unique key on same table: {_listed(own)}",
             code=40000,
         )
-    wanted = tuple((name, kind) for name, (_, kind) in zip(new.parent_columns, own, strict=True))
-    if wanted not in keys:
+    referenced = tuple(
+        (name, kind) for name, (_, kind) in zip(new.parent_columns, own, strict=True)
+    )
+    if referenced not in keys:
         raise SemanticError(
-            f"Foreign key references {_listed(wanted)} but no corresponding primary key or unique "
-            f"key exists. Possible keys: [{', '.join(map(_listed, keys))}]",
+            f"Foreign key references {_listed(referenced)} but no corresponding primary key or "
+            f"unique key exists. Possible keys: [{', '.join(map(_listed, keys))}]",
             code=40000,
         )
 
@@ -82,13 +88,13 @@ def _listed(columns: tuple[tuple[str, HiveType], ...]) -> str:
 
 def without_constraint(table: Table, name: str) -> Table:
     """Return the table without the constraint of that name."""
-    kept = tuple(one for one in table.constraints if one.name != name)
-    if len(kept) == len(table.constraints):
+    remaining = tuple(constraint for constraint in table.constraints if constraint.name != name)
+    if len(remaining) == len(table.constraints):
         raise SemanticError(
             f"The constraint: {name} does not exist for the associated table: {table.name}",
             code=40000,
         )
-    return replace(table, constraints=kept)
+    return replace(table, constraints=remaining)
 
 
 def violation() -> ConstraintViolation:
@@ -98,9 +104,9 @@ def violation() -> ConstraintViolation:
 
 def default_of(table: Table, column: str) -> str | None:
     """Return the Hive text of a column's default value, or None."""
-    for one in table.constraints:
-        if one.kind == "default" and one.enabled and one.columns == (column,):
-            return one.text
+    for constraint in table.constraints:
+        if constraint.kind == "default" and constraint.enabled and constraint.columns == (column,):
+            return constraint.text
     return None
 
 
@@ -125,7 +131,7 @@ def _check(table: Table, new: Constraint, others: list[Constraint]) -> None:
         name = f"{table.name}.{new.name}"
         raise SemanticError(f"Constraint name already exists: {name}", code=40000)
     same = [other for other in others if other.kind == new.kind]
-    if new.kind == "primary key" and any(one in table.constraints for one in same):
+    if new.kind == "primary key" and any(constraint in table.constraints for constraint in same):
         raise SemanticError(f"Primary key already exists for: {table.name}", code=40000)
     if new.kind == "primary key" and same:
         raise SemanticError(
@@ -133,7 +139,9 @@ def _check(table: Table, new: Constraint, others: list[Constraint]) -> None:
             "the same table",
             code=10332,
         )
-    if new.kind in ("default", "not null") and any(new.columns == one.columns for one in same):
+    if new.kind in ("default", "not null") and any(
+        new.columns == constraint.columns for constraint in same
+    ):
         raise _invalid(f"{new.columns[0]} has a {new.kind.upper()} constraint already")
 
 
@@ -141,7 +149,7 @@ def _invalid(text: str) -> SemanticError:
     return SemanticError(f"Invalid Constraint syntax {text}", code=10326)
 
 
-def _free_name(table: Table, new: Constraint, taken: set[str]) -> str:
+def _free_name(table: Table, new: Constraint, names: set[str]) -> str:
     """Make up a name as Hive's ObjectStore does, which lists constraints in the order of names.
 
     Hive has the time between the hash and the number. Here it is 0: a script gets the same names
@@ -153,7 +161,7 @@ def _free_name(table: Table, new: Constraint, taken: set[str]) -> str:
         parts += [new.parent.database, new.parent.name, *new.parent_columns[:1]]
     column = new.columns[0] if new.columns else "<null>"
     hashed = _java_hash(f"{{{','.join([*parts, column, prefix])}}}") & 0xFFFFFFF
-    return next(name for n in count() if (name := f"{prefix}_{hashed}_0_{n}") not in taken)
+    return next(name for n in count() if (name := f"{prefix}_{hashed}_0_{n}") not in names)
 
 
 def _java_hash(text: str) -> int:

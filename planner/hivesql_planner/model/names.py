@@ -106,10 +106,10 @@ def check_table(table: Table, before: Table | None = None) -> None:
     if table.skew is not None and table.columns:
         # Those of a query are known when it has run.
         check_skew(table.skew, table.column_names)
-    named = {one.name for one in before.constraints} if before else set()
-    for one in table.constraints:
-        if one.name not in named:
-            check_constraint_name(one.name)
+    named = {constraint.name for constraint in before.constraints} if before else set()
+    for constraint in table.constraints:
+        if constraint.name not in named:
+            check_constraint_name(constraint.name)
 
 
 def _check_columns(table: Table, before: Table | None) -> None:

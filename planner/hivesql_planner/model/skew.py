@@ -37,7 +37,9 @@ class Skew:
 
     def renamed(self, old: str, new: str) -> Skew:
         """Return it after a column got another name."""
-        return replace(self, columns=tuple(new if one == old else one for one in self.columns))
+        return replace(
+            self, columns=tuple(new if column == old else column for column in self.columns)
+        )
 
 
 def check_skew(skew: Skew, names: Sequence[str]) -> None:

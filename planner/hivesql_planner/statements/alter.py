@@ -218,8 +218,8 @@ def altered(  # noqa: C901 - one flat list of changes
         case ChangeSkew(skew=skew):
             return replace(table, skew=skew)
         case LeaveDirectories():
-            kept = table.skew and replace(table.skew, in_directories=False)
-            return replace(table, skew=kept)
+            flat_skew = table.skew and replace(table.skew, in_directories=False)
+            return replace(table, skew=flat_skew)
         case ChangeOwner(owner=owner, owner_type=owner_type):
             return replace(table, owner=owner, owner_type=owner_type)
         case ChangeRewrite(enabled=enabled):
@@ -232,12 +232,12 @@ def altered(  # noqa: C901 - one flat list of changes
 
 def _rewritten(table: Table, *, enabled: bool) -> Materialized:
     """Tell that Hive may rewrite queries to read a view, or may not."""
-    kept = table.materialized
-    if kept is None:
+    materialized = table.materialized
+    if materialized is None:
         raise SemanticError(f"{table.name} is no materialized view")
-    if enabled and None in kept.sources.values():
+    if enabled and None in materialized.sources.values():
         raise SemanticError(NEEDS_ACID)
-    return replace(kept, rewrite=enabled)
+    return replace(materialized, rewrite=enabled)
 
 
 def altered_partition(table: Table, partition: Partition, change: Change) -> Partition:
@@ -250,9 +250,9 @@ def altered_partition(table: Table, partition: Partition, change: Change) -> Par
 
 
 def _check_new_names(table: Table, columns: tuple[Column, ...]) -> None:
-    seen: set[str] = set()
+    names: set[str] = set()
     for column in columns:
-        if column.name in seen:
+        if column.name in names:
             raise SemanticError(
                 f"Duplicate column name: {column.name}", code=10036, about=column.name
             )
@@ -261,7 +261,7 @@ def _check_new_names(table: Table, columns: tuple[Column, ...]) -> None:
                 f"Partition column name {column.name} conflicts with table columns.",
                 about=column.name,
             )
-        seen.add(column.name)
+        names.add(column.name)
 
 
 def _add_columns(table: Table, columns: tuple[Column, ...]) -> Table:
@@ -295,8 +295,8 @@ def _replace_columns(table: Table, columns: tuple[Column, ...], *, any_type: boo
         )
     _check_new_names(table, columns)
     _check_layout_columns(table, columns)
-    kept = {column.name for column in columns}
-    stay = tuple(one for one in table.constraints if set(one.columns) <= kept)
+    names = {column.name for column in columns}
+    stay = tuple(constraint for constraint in table.constraints if set(constraint.columns) <= names)
     return replace(table, columns=columns, constraints=stay)
 
 
@@ -366,7 +366,10 @@ def _renamed_everywhere(table: Table, old: str, new: str) -> Table:
         sort_columns=renamed(table.sort_columns),
         sort_descending=renamed(table.sort_descending),
         skew=table.skew and table.skew.renamed(old, new),
-        constraints=tuple(replace(one, columns=renamed(one.columns)) for one in table.constraints),
+        constraints=tuple(
+            replace(constraint, columns=renamed(constraint.columns))
+            for constraint in table.constraints
+        ),
     )
 
 
@@ -408,8 +411,10 @@ def _change_serde(table: Table, change: ChangeSerde) -> Table:
             feature = f"SET SERDE '{change.serde}' for the {table.format} table {table.name}"
             raise NotSupported(feature)
         table = replace(table, format=change.format)
-    kept = {key: value for key, value in table.serde_properties.items() if key not in change.unset}
-    return replace(table, serde_properties={**kept, **change.set})
+    properties = {
+        key: value for key, value in table.serde_properties.items() if key not in change.unset
+    }
+    return replace(table, serde_properties={**properties, **change.set})
 
 
 def _change_buckets(table: Table, change: ChangeBuckets) -> Table:
