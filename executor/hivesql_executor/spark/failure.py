@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from urllib.parse import unquote
 
 from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
+from pyspark.errors import PySparkException, PythonException
 
 from hivesql_executor.files.refusals import refusal_of
 from hivesql_executor.spark.session import STACK_OPTION
@@ -91,8 +92,14 @@ def _cause(error: Exception) -> str | None:
 
 
 def _said(error: Exception) -> str:
-    """Its first line, but not the one in which Py4J says which of its objects was called."""
+    """Return its first line, but not the one in which Py4J says which object was called.
+
+    Of a failed Python function it is the last one of the traceback.
+    """
     lines = str(error).splitlines()
+    if isinstance(error, PythonException):
+        traceback = takewhile(lambda line: not line.startswith("JVM stacktrace"), lines)
+        return next((line for line in reversed([*traceback]) if line.strip()), lines[0])
     if isinstance(error, Py4JJavaError) and len(lines) > 1:
         return lines[1].removeprefix(": ")
     return lines[0]

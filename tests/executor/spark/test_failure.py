@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from py4j.protocol import Py4JJavaError
-from pyspark.sql import SparkSession
+from pyspark.errors import PythonException
+from pyspark.sql import SparkSession, functions
 
 from hivesql_executor.spark.failure import translate_spark_error
 
@@ -33,6 +34,15 @@ def test_of_several_causes_the_last_one_is_told(spark: SparkSession) -> None:
         str(translate_spark_error(raised.value))
         == "the Spark job failed: java.io.IOException: no space left"
     )
+
+
+def test_of_a_python_function_the_end_of_its_traceback_is_told(spark: SparkSession) -> None:
+    def fail(number: int) -> int:
+        raise ValueError(f"not {number}")
+
+    with pytest.raises(PythonException) as raised:
+        spark.range(1).select(functions.udf(fail, "int", useArrow=False)("id")).collect()
+    assert str(translate_spark_error(raised.value)) == "the Spark job failed: ValueError: not 0"
 
 
 @pytest.mark.parametrize(

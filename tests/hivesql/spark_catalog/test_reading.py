@@ -40,6 +40,18 @@ def test_a_table_has_its_rows_and_spark_s_types(
     assert (second.id, second.s) == (2, None)
 
 
+def test_partitions_of_timestamps_have_no_zone(
+    plain: SparkSession, session: hivesql.Session
+) -> None:
+    session.sql(
+        "CREATE TRANSACTIONAL TABLE u (a INT) PARTITIONED BY (q TIMESTAMP) STORED AS ORC;"
+        "INSERT INTO u PARTITION (q) SELECT 1, TIMESTAMP '2020-03-08 02:30:00'"
+    )
+    assert [row.q for row in plain.table("acid.default.u").collect()] == [
+        datetime(2020, 3, 8, 2, 30)
+    ]
+
+
 @pytest.mark.parametrize(
     ("condition", "ids"),
     [

@@ -23,6 +23,7 @@ import org.apache.orc.OrcConf;
 import org.apache.orc.mapred.OrcInputFormat;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
 import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.expressions.FieldReference$;
@@ -91,11 +92,13 @@ public final class AcidTable implements SupportsRead {
     final List<AcidFile> files = new ArrayList<>();
     final PartitionColumns partitionColumns;
 
-    public AcidTable(String plan, StructType schema, Configuration settings) throws IOException {
+    /** The session's zone counts for values of partitions, whichever session is active. */
+    public AcidTable(SparkSession session, String plan, StructType schema) throws IOException {
         this.plan = new ObjectMapper().readTree(plan);
         this.schema = schema;
-        this.settings = settings;
-        this.partitionColumns = new PartitionColumns(schema, width() + AcidReaders.OWN);
+        this.settings = session.sparkContext().hadoopConfiguration();
+        String zone = session.sessionState().conf().sessionLocalTimeZone();
+        this.partitionColumns = new PartitionColumns(schema, width() + AcidReaders.OWN, zone);
         Map<Integer, InternalRow> values = new HashMap<>();
         for (JsonNode file : this.plan.get("files")) {
             int place = file.get("place").asInt();

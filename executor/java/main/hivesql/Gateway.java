@@ -53,7 +53,7 @@ public final class Gateway {
     /** The rows of ACID files, as AcidTable takes its plan, after some steps. */
     public Dataset scan(String plan, String columns, String steps) throws IOException {
         StructType schema = StructType.fromDDL(columns);
-        AcidTable table = new AcidTable(plan, schema, session.sparkContext().hadoopConfiguration());
+        AcidTable table = new AcidTable(session, plan, schema);
         LogicalPlan rows = DataSourceV2Relation.create(table, Option.empty(), Option.empty());
         return (Dataset) session.withActive(new PlannedQuery(session, rows, steps));
     }

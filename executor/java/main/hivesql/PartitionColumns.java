@@ -19,7 +19,6 @@ import org.apache.spark.sql.connector.expressions.FieldReference$;
 import org.apache.spark.sql.connector.expressions.Literal;
 import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.expressions.filter.Predicate;
-import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
@@ -34,15 +33,16 @@ final class PartitionColumns {
             DataTypes.LongType, DataTypes.DateType, DataTypes.TimestampType, DataTypes.StringType);
 
     private final StructType types;
+    private final Option<String> zone;
 
-    PartitionColumns(StructType schema, int first) {
+    PartitionColumns(StructType schema, int first, String zone) {
+        this.zone = Option.apply(zone);
         types = new StructType(Arrays.copyOfRange(schema.fields(), first, schema.length()));
     }
 
     /** The values of texts, as Spark keeps them: NULL for null, and for what is none of the type. */
     InternalRow values(JsonNode texts) {
         Object[] values = new Object[types.length()];
-        Option<String> zone = Option.apply(SQLConf.get().sessionLocalTimeZone());
         for (int i = 0; i < values.length; i++) {
             String text = texts.get(i).asText(null);
             if (text == null) continue;
