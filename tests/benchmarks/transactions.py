@@ -23,6 +23,7 @@ from multiprocessing.synchronize import Barrier
 from typing import Any
 from urllib.parse import urlsplit
 
+from hivesql_executor.metastore.api import LockOwner
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_planner.acid.write_ids import ValidTxnList
 from hivesql_planner.locks.lock import Lock, LockType, Operation
@@ -43,7 +44,7 @@ def ours(url: str, table: str) -> Once:
 
     def prepare(txn_id: int, txns: ValidTxnList) -> None:
         store.allocate_write_id(txn_id, name)
-        store.enqueue_locks(txn_id, [lock], user="bench", host="localhost")
+        store.enqueue_locks(txn_id, [lock], LockOwner("bench", "localhost"))
         store.valid_write_ids(txns, [name])
 
     def once() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import hivesql
+from hivesql_executor.metastore.api import LockOwner
 from hivesql_planner.locks.lock import Lock, LockType, Operation
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -85,7 +86,7 @@ def test_a_signal_aborts_before_the_process_ends(
         store = session.runtime.metastore
         (txn,) = store.open_txns(1, "someone", "somewhere")
         lock = Lock(LockType.EXCLUSIVE, "default", "t", None, Operation.NO_TXN)
-        store.enqueue_locks(txn, [lock], user="someone", host="somewhere")
+        store.enqueue_locks(txn, [lock], LockOwner("someone", "somewhere"))
         process = subprocess.Popen(
             ["hivesql", "--metastore", url, "--warehouse", home, "-e", "INSERT INTO t VALUES (1)"],
             env=environment, stderr=subprocess.PIPE, text=True,

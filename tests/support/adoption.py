@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hivesql_executor.metastore.api import LockOwner
 from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.table import Partition, Table, parse_partition_name
 
@@ -38,7 +39,7 @@ def adopt(session: hivesql.Session, table: Table, name: str) -> Table:
         store.allocate_write_id(txn_id, created.name)
         # It wrote something, which nobody has counted.
         lock = Lock(LockType.SHARED_READ, "default", name, None, Operation.INSERT)
-        store.enqueue_locks(txn_id, [lock], user="adopter", host="localhost")
+        store.enqueue_locks(txn_id, [lock], LockOwner("adopter", "localhost"))
         store.commit_txn(txn_id)
     if table.partition_columns:
         found = sorted(target.glob("/".join("*=*" for _ in table.partition_columns)))

@@ -12,7 +12,7 @@ from sqlalchemy import update
 from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.compaction.worker import run_next
 from hivesql_executor.files.local import LocalFiles
-from hivesql_executor.metastore.api import TxnType
+from hivesql_executor.metastore.api import LockOwner, TxnType
 from hivesql_executor.metastore.database.connection import Rdbms
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.schema import compaction_queue, txns
@@ -80,7 +80,7 @@ class Warehouse:
         (txn_id,) = self.store.open_txns(1, "ann", "here")
         write_id = self.store.allocate_write_id(txn_id, T)
         lock = Lock(LockType.SHARED_READ, "default", "t", partition, Operation.INSERT)
-        self.store.enqueue_locks(txn_id, [lock], user="ann", host="here")
+        self.store.enqueue_locks(txn_id, [lock], LockOwner("ann", "here"))
         return txn_id, write_id
 
     def write(self, *, commit: bool = True, partition: str | None = None, size: int = 1) -> int:

@@ -13,7 +13,7 @@ from hivesql_executor.compaction.statistics import gather_again
 from hivesql_executor.compaction.time_limit import limited
 from hivesql_executor.compaction.unit import Place, find_place
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
-from hivesql_executor.metastore.api import Compaction, LockState, TxnType
+from hivesql_executor.metastore.api import Compaction, LockOwner, LockState, TxnType
 from hivesql_executor.orc.hidden_deltas import require_none_hidden
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import acid_state, check_versions, visible_sizes
@@ -191,7 +191,7 @@ def _lock(compaction: Compaction, txn_id: int, runtime: Runtime) -> None:
         compaction.partition,
         Operation.UPDATE if rebalances else Operation.SELECT,
     )
-    answer = runtime.metastore.enqueue_locks(txn_id, [lock], user=runtime.user, host=runtime.host)
+    answer = runtime.metastore.enqueue_locks(txn_id, [lock], LockOwner(runtime.user, runtime.host))
     if answer.state is not LockState.ACQUIRED:
         raise ExecutionError(
             f"the compactor could not lock {compaction.table}: {answer.reason}. Ask for the "

@@ -290,6 +290,15 @@ class LockState(StrEnum):
     """The transaction was aborted to end a deadlock."""
 
 
+@dataclass(frozen=True, slots=True)
+class LockOwner:
+    """Who asks for locks, as SHOW LOCKS shows it; ``agent_info`` is the id of the query."""
+
+    user: str
+    host: str
+    agent_info: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockAnswer:
     """What the metastore says of a lock request; ``reason`` tells who blocks it."""
@@ -483,7 +492,7 @@ class LockQueue(Protocol):
     """Requests for locks, granted or waiting."""
 
     def enqueue_locks(
-        self, txn_id: int, locks: Sequence[Lock], *, user: str, host: str, agent_info: str = "",
+        self, txn_id: int, locks: Sequence[Lock], owner: LockOwner, *,
         zero_wait_read: bool = False, exclusive_ctas: bool = False, for_reading: bool = False,
     ) -> LockAnswer: ...  # fmt: skip
     def check_lock(self, lock_id: int) -> LockAnswer: ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from hivesql_executor.metastore.api import LockAnswer, LockState, Metastore
+from hivesql_executor.metastore.api import LockAnswer, LockOwner, LockState, Metastore
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.reaper import reap
 from hivesql_planner.errors import Deadlock, ExecutionError, LockTimeout
@@ -33,9 +33,7 @@ def request_locks(txn_id: int, plan: Plan, runtime: Runtime) -> LockAnswer | Non
     return runtime.metastore.enqueue_locks(
         txn_id,
         plan.locks,
-        user=runtime.user,
-        host=runtime.host,
-        agent_info=runtime.query_id[:128],
+        LockOwner(runtime.user, runtime.host, runtime.query_id[:128]),
         zero_wait_read=plan.zero_wait_reads,
         exclusive_ctas=plan.exclusive_create,
         for_reading=isinstance(plan.body, Select),

@@ -18,6 +18,7 @@ import pytest
 import hivesql
 from hivesql import dbapi
 from hivesql_executor.failpoints import VARIABLE, FailPoint
+from hivesql_executor.metastore.api import LockOwner
 from hivesql_planner.model.table import TableName
 
 if TYPE_CHECKING:
@@ -189,7 +190,7 @@ def test_waits_for_a_lock_and_tells_whose(session: hivesql.Session) -> None:
     store = session.runtime.metastore
     (other,) = store.open_txns(1, "alice", "elsewhere")
     store.enqueue_locks(
-        other, [Lock(LockType.EXCLUSIVE, "default", "t")], user="alice", host="elsewhere"
+        other, [Lock(LockType.EXCLUSIVE, "default", "t")], LockOwner("alice", "elsewhere")
     )
     waiting = hivesql.connect(
         f"sqlite:///{_database_file(session)}",

@@ -12,7 +12,7 @@ from sqlalchemy import Table as SqlTable
 from sqlalchemy import select, update
 
 from executor.metastore.cache.cache_world import World
-from hivesql_executor.metastore.api import LockAnswer, Metastore, TxnType
+from hivesql_executor.metastore.api import LockAnswer, LockOwner, Metastore, TxnType
 from hivesql_executor.metastore.database.connection import Rdbms
 from hivesql_executor.metastore.database.schema import hive_locks, txns
 from hivesql_executor.metastore.opening import THRIFT as URI
@@ -40,7 +40,7 @@ class Store:
         return self.calls.open_txns(count, "ann", "here", type=type)[-1]
 
     def ask(self, txn_id: int, *locks: Lock, **flags: Any) -> LockAnswer:
-        return self.calls.enqueue_locks(txn_id, locks, user="ann", host="here", **flags)
+        return self.calls.enqueue_locks(txn_id, locks, LockOwner("ann", "here"), **flags)
 
     def written(self, table: TableName = T) -> int:
         """A committed transaction with a write id in the table."""

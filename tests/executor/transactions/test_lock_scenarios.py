@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from executor.transactions.ledger import Ledger
-from hivesql_executor.metastore.api import LockAnswer, LockState, Metastore
+from hivesql_executor.metastore.api import LockAnswer, LockOwner, LockState, Metastore
 from hivesql_planner.errors import StaleSnapshot, WriteConflict
 from hivesql_planner.locks.rules import XW, X
 from hivesql_planner.model.table import Column, Partition, Table, TableName
@@ -189,7 +189,7 @@ def ask(store: Metastore, statement: Statement, settings: Settings) -> tuple[int
     for target in decided.targets:
         store.allocate_write_id(txn_id, target.table)
     answer = store.enqueue_locks(
-        txn_id, decided.locks, user="ann", host="here",
+        txn_id, decided.locks, LockOwner("ann", "here"),
         zero_wait_read=decided.zero_wait_reads, exclusive_ctas=decided.exclusive_create,
     )  # fmt: skip
     return txn_id, answer

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from executor.transactions.ledger import Ledger
-from hivesql_executor.metastore.api import LockAnswer, LockState
+from hivesql_executor.metastore.api import LockAnswer, LockOwner, LockState
 from hivesql_executor.runtime import Clock
 from hivesql_executor.transactions.lock_wait import await_locks
 from hivesql_planner.errors import Cancelled, LockTimeout, TransactionLost
@@ -23,7 +23,7 @@ LOCK = Lock(LockType.EXCL_WRITE, "default", "c", None, Operation.UPDATE)
 def request(ledger: Ledger) -> tuple[int, LockAnswer]:
     """A transaction, and the answer to its request for the only row of the world."""
     (txn_id,) = ledger.store.open_txns(1, "ann", "here")
-    return txn_id, ledger.store.enqueue_locks(txn_id, [LOCK], user="ann", host="here")
+    return txn_id, ledger.store.enqueue_locks(txn_id, [LOCK], LockOwner("ann", "here"))
 
 
 class Sleeps:

@@ -11,7 +11,7 @@ import hypothesis.strategies as st
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, multiple, rule
 
-from hivesql_executor.metastore.api import LockState
+from hivesql_executor.metastore.api import LockOwner, LockState
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_planner.acid.write_ids import ValidTxnList
 from hivesql_planner.errors import TransactionLost, WriteConflict
@@ -178,7 +178,7 @@ class Metastore(RuleBasedStateMachine):
                     assert seen.sees(write_id) == (txn.state == "committed")
 
     def _ask(self, txn: Txn, wanted: Lock) -> bool:
-        answer = self.store.enqueue_locks(txn.id, [wanted], user="ann", host="here")
+        answer = self.store.enqueue_locks(txn.id, [wanted], LockOwner("ann", "here"))
         if answer.state is LockState.WAITING:
             self.store.unlock(answer.lock_id)
         return answer.state is LockState.ACQUIRED

@@ -20,7 +20,7 @@ from acid_files import bucket_files, tree
 from hivesql import streaming
 from hivesql.streaming import State
 from hivesql_executor.failpoints import VARIABLE, FailPoint
-from hivesql_executor.metastore.api import Metastore
+from hivesql_executor.metastore.api import LockOwner, Metastore
 from hivesql_planner.errors import CommitUnknown
 from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.table import TableName
@@ -63,7 +63,7 @@ def test_a_lock_that_another_holds_is_waited_for(session: hivesql.Session, tmp_p
         store = other.runtime.metastore
         (txn,) = store.open_txns(1, "someone", "somewhere")
         lock = Lock(LockType.EXCLUSIVE, "default", "t", None, Operation.NO_TXN)
-        store.enqueue_locks(txn, [lock], user="someone", host="somewhere")
+        store.enqueue_locks(txn, [lock], LockOwner("someone", "somewhere"))
         connection = builder(session).with_transaction_batch_size(2).connect()
         with pytest.raises(
             streaming.TransactionError, match=r"Unable to acquire lock on default\.t"

@@ -12,7 +12,7 @@ import pytest
 
 import hivesql
 from executor.metastore.conftest import empty
-from hivesql_executor.metastore.api import LockState, Metastore
+from hivesql_executor.metastore.api import LockOwner, LockState, Metastore
 from hivesql_executor.metastore.hms.client import Client, idl
 from hivesql_planner.errors import (
     ExecutionError,
@@ -165,10 +165,10 @@ def test_calls(session: hivesql.Session) -> None:
     store.commit_txn(second)
     # Readers that shall not wait do so here: Hive 3 does not know the wish.
     lock = Lock(LockType.EXCLUSIVE, "default", "t", None, Operation.NO_TXN)
-    held = store.enqueue_locks(0, [lock], user="ann", host="here")
+    held = store.enqueue_locks(0, [lock], LockOwner("ann", "here"))
     shared = Lock(LockType.SHARED_READ, "default", "t", None, Operation.SELECT)
     (reader,) = store.open_txns(1, "ann", "here")
-    waits = store.enqueue_locks(reader, [shared], user="ann", host="here", zero_wait_read=True)
+    waits = store.enqueue_locks(reader, [shared], LockOwner("ann", "here"), zero_wait_read=True)
     assert waits.state is LockState.WAITING
     store.unlock(held.lock_id)
     assert store.check_lock(waits.lock_id).state is LockState.ACQUIRED

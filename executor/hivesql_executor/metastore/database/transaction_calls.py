@@ -11,6 +11,7 @@ from hivesql_executor.metastore.api import (
     MAX_BATCH,
     MAX_OPEN,
     LockAnswer,
+    LockOwner,
     Once,
     TableNote,
     TxnType,
@@ -145,7 +146,7 @@ class TransactionCalls(Calls):
 
     # -- locks
     def enqueue_locks(
-        self, txn_id: int, locks: Sequence[Lock], *, user: str, host: str, agent_info: str = "",
+        self, txn_id: int, locks: Sequence[Lock], owner: LockOwner, *,
         zero_wait_read: bool = False, exclusive_ctas: bool = False, for_reading: bool = False,
     ) -> LockAnswer:  # fmt: skip
         """Ask for all locks together; the answer is ACQUIRED, WAITING or NOT_ACQUIRED.
@@ -156,7 +157,7 @@ class TransactionCalls(Calls):
 
         def ask(db: Connection) -> LockAnswer:
             return lock_queue.enqueue_locks(
-                db, txn_id, locks, user=user, host=host, agent_info=agent_info,
+                db, txn_id, locks, owner,
                 zero_wait_read=zero_wait_read, exclusive_ctas=exclusive_ctas,
             )  # fmt: skip
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from hivesql_executor.metastore.api import LockAnswer, LockRow, LockState, ObjectLockRow
+from hivesql_executor.metastore.api import LockAnswer, LockOwner, LockRow, LockState, ObjectLockRow
 from hivesql_executor.metastore.hms.client import idl
 from hivesql_executor.metastore.hms.transactions import TransactionCalls
 from hivesql_planner.errors import ExecutionError, NotSupported, TransactionLost
@@ -22,7 +22,7 @@ class LockCalls(TransactionCalls):
     """Calls of Metastore about locks. Hive looks for no deadlocks: waits end by giving up."""
 
     def enqueue_locks(
-        self, txn_id: int, locks: Sequence[Lock], *, user: str, host: str, agent_info: str = "",
+        self, txn_id: int, locks: Sequence[Lock], owner: LockOwner, *,
         zero_wait_read: bool = False, exclusive_ctas: bool = False, for_reading: bool = False,
     ) -> LockAnswer:  # fmt: skip
         """Ask for all locks together; the answer is ACQUIRED, WAITING or NOT_ACQUIRED."""
@@ -33,9 +33,9 @@ class LockCalls(TransactionCalls):
         request = idl().LockRequest(
             component=[self._component(lock) for lock in requested],
             txnid=txn_id,
-            user=user,
-            hostname=host,
-            agentInfo=agent_info or None,
+            user=owner.user,
+            hostname=owner.host,
+            agentInfo=owner.agent_info or None,
             zeroWaitReadEnabled=zero_wait_read,
             exclusiveCTAS=exclusive_ctas,
         )

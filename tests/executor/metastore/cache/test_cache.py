@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import delete
 
 from executor.metastore.cache.cache_world import DATABASE, HIT, T, U, World, eleven
-from hivesql_executor.metastore.api import Metastore, TxnType
+from hivesql_executor.metastore.api import LockOwner, Metastore, TxnType
 from hivesql_executor.metastore.cache.metastore import CachingMetastore
 from hivesql_executor.metastore.database.schema import txn_to_write_id
 from hivesql_planner.acid.write_ids import ValidWriteIdList
@@ -311,7 +311,7 @@ def m24_a_compaction(world: World) -> None:
     host = late(world)
     (txn_id,) = world.now.open_txns(1, "ann", "here", type=TxnType.COMPACTION)
     lock = Lock(LockType.SHARED_READ, "default", "t", None, Operation.COMPACT)
-    world.now.enqueue_locks(txn_id, [lock], user="ann", host="here")
+    world.now.enqueue_locks(txn_id, [lock], LockOwner("ann", "here"))
     world.commit(txn_id)
     host.follow()
     assert world.tag(host) == "3:"

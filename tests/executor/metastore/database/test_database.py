@@ -7,7 +7,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from hivesql_executor.metastore.api import LockState
+from hivesql_executor.metastore.api import LockOwner, LockState
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.schema import txn_to_write_id
 from hivesql_planner.errors import WriteConflict
@@ -78,7 +78,7 @@ def test_an_exclusive_lock_has_one_holder(store: Any) -> None:
         granted = 0
         for _ in range(8):
             (txn_id,) = store.calls.open_txns(1, "u", "h")
-            answer = store.calls.enqueue_locks(txn_id, [EXCLUSIVE], user="u", host="h")
+            answer = store.calls.enqueue_locks(txn_id, [EXCLUSIVE], LockOwner("u", "h"))
             while answer.state is LockState.WAITING:
                 answer = store.calls.check_lock(answer.lock_id)
             holders.append(txn_id)

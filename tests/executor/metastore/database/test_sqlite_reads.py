@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hivesql_executor.metastore.api import Metastore, ObjectLockRow
+from hivesql_executor.metastore.api import LockOwner, Metastore, ObjectLockRow
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.opening import open_metastore
 from hivesql_executor.metastore.sqlite_fast_start.quick_start import QuickStart
@@ -100,9 +100,9 @@ def wait_and_abort(store: DatabaseMetastore) -> None:
     store.abort_txns([gone], "for the test")
     lock = Lock(LockType.EXCLUSIVE, "shop", "t", None)
     for txn_id in (one, two):
-        store.enqueue_locks(txn_id, [lock], user="ann", host="here", agent_info="x")
+        store.enqueue_locks(txn_id, [lock], LockOwner("ann", "here", "x"))
     part = Lock(LockType.SHARED_READ, "shop", "p", "p=9/q=x")
-    store.enqueue_locks(0, [part], user="bob", host="there")
+    store.enqueue_locks(0, [part], LockOwner("bob", "there"))
 
 
 def test_all_answers_are_those_of_the_database_layer(

@@ -21,7 +21,7 @@ from sqlalchemy import (
     update,
 )
 
-from hivesql_executor.metastore.api import LockAnswer, LockRow, LockState
+from hivesql_executor.metastore.api import LockAnswer, LockOwner, LockRow, LockState
 from hivesql_executor.metastore.database.connection import millis_now, now
 from hivesql_executor.metastore.database.schema import (
     hive_locks,
@@ -76,10 +76,8 @@ def enqueue_locks(
     db: Connection,
     txn_id: int,
     locks: Sequence[Lock],
+    owner: LockOwner,
     *,
-    user: str,
-    host: str,
-    agent_info: str,
     zero_wait_read: bool,
     exclusive_ctas: bool,
 ) -> LockAnswer:
@@ -112,9 +110,9 @@ def enqueue_locks(
             "state": ACQUIRED if free else WAITING,
             "type": CODES[lock.type],
             "last_heartbeat": beat,
-            "user": user[:128],
-            "host": host[:128],
-            "agent_info": agent_info[:128] or None,
+            "user": owner.user[:128],
+            "host": owner.host[:128],
+            "agent_info": owner.agent_info[:128] or None,
         }
         for position, lock in enumerate(locks, start=1)
     ]
