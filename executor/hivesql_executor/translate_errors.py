@@ -311,5 +311,5 @@ def _retryable(message: str, *, code: int | None = None) -> ExecutionError:
 
 def _first_line(error: Exception) -> str:
     # SQLAlchemy tells the statement and a link behind what the driver said.
-    said = str(getattr(error, "orig", None) or error)
-    return next((line for line in said.splitlines() if line.strip()), type(error).__name__).strip()
+    report = str(getattr(error, "orig", None) or error)
+    return next((line for line in report.splitlines() if line.strip()), type(error).__name__).strip()

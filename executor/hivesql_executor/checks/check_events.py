@@ -157,10 +157,10 @@ def _footer_findings(table: Table, path: str, tail: OrcTail) -> Iterator[Finding
 
 def _key_index(tail: OrcTail) -> tuple[Key, ...] | str:
     """Return the last key of each stripe, or what is wrong with them."""
-    said = tail.metadata.get(KEY_INDEX)
-    if said is None or not tail.rows:
+    index = tail.metadata.get(KEY_INDEX)
+    if index is None or not tail.rows:
         return ()
-    entries = said.decode("ascii", "replace").split(";")[:-1]
+    entries = index.decode("ascii", "replace").split(";")[:-1]
     if len(entries) != len(tail.stripe_rows):
         return f"has {len(entries)} entries for {len(tail.stripe_rows)} stripes"
     try:

@@ -94,8 +94,8 @@ def read_metadata(files: Files, location: str, listing: Sequence[FileStatus]) ->
             continue
         path = f"{location}/{status.path}"
         try:
-            said = json.loads(files.read(path, 0, status.length))
-            version, formats[directory] = said["thisFileVersion"], str(said["dataFormat"])
+            metadata = json.loads(files.read(path, 0, status.length))
+            version, formats[directory] = metadata["thisFileVersion"], str(metadata["dataFormat"])
         except (ValueError, KeyError, TypeError) as error:
             raise DataError(f"{path} is not a valid ACID metadata file: {error!r}") from error
         if version != _METADATA_VERSION:

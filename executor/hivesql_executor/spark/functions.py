@@ -54,5 +54,5 @@ def register_function(
 def describe_class(session: SparkSession, java_class: str) -> tuple[str, str]:
     """Tell what a class says of its usage, and in detail; empty texts where it says nothing."""
     own: Any = session  # as above
-    said = call_static(session, "HiveFunction", "description", own._jsparkSession, java_class)
-    return (said[0] or "", said[1] or "") if said is not None else ("", "")
+    texts = call_static(session, "HiveFunction", "description", own._jsparkSession, java_class)
+    return (texts[0] or "", texts[1] or "") if texts is not None else ("", "")

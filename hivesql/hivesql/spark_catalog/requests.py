@@ -36,9 +36,9 @@ class CatalogRequests:
         try:
             return self._answer(question, frame)
         except Exception as error:  # noqa: BLE001 - it goes on in the JVM
-            told = translate_error(error)
-            kind, message = type(told).__name__, str(told)
-            if isinstance(told, HiveSqlError) and told.retryable:
+            translation = translate_error(error)
+            kind, message = type(translation).__name__, str(translation)
+            if isinstance(translation, HiveSqlError) and translation.retryable:
                 message += " (running it again may succeed)"
             return json.dumps({"refused": {"kind": kind, "message": message}})
 
@@ -71,8 +71,8 @@ class CatalogRequests:
             database = self.session.runtime.metastore.database(name.lower())
         except NoSuchObject:
             return None
-        known = {"location": database.location, "owner": database.owner}
-        return known | ({"comment": database.comment} if database.comment else {})
+        properties = {"location": database.location, "owner": database.owner}
+        return properties | ({"comment": database.comment} if database.comment else {})
 
     def _table(self, question: Mapping[str, Any]) -> dict[str, Any] | None:
         name = TableName(question["database"].lower(), question["table"].lower())
@@ -102,18 +102,18 @@ class CatalogRequests:
         """Tell how many rows a table has; -1 where nobody has counted."""
         if table.is_view:
             return -1
-        known = self.session.runtime.metastore.statistics(table.name)
-        return known.rows if known.rows is not None and known.is_accurate else -1
+        statistics = self.session.runtime.metastore.statistics(table.name)
+        return statistics.rows if statistics.rows is not None and statistics.is_accurate else -1
 
     def _scan(self, question: Mapping[str, Any]) -> Any:
         name = TableName(question["database"], question["table"])
         runtime = self.session.runtime
         table = runtime.metastore.table(name)
         with self.transactions.reading(question["query"], runtime) as conversation:
-            found = self._within(conversation).sql(
+            result = self._within(conversation).sql(
                 scan_text(table, question), consume=lambda rows: rows
             )
-            return found.value._jdf
+            return result.value._jdf
 
     def _within(self, conversation: Conversation) -> Session:
         return self.session.beside(conversation)

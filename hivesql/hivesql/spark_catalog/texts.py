@@ -33,7 +33,8 @@ def scan_text(table: Table, question: Mapping[str, Any]) -> str:
     elif question["time"] is not None:
         time = _EPOCH + timedelta(microseconds=question["time"])
         text += f" FOR SYSTEM_TIME AS OF '{time.isoformat(sep=' ')}'"
-    conditions = [condition for one in question["where"] if (condition := _condition(table, one))]
+    filters = (_condition(table, written) for written in question["where"])
+    conditions = [condition for condition in filters if condition]
     return f"{text} WHERE {' AND '.join(conditions)}" if conditions else text
 
 
@@ -46,7 +47,7 @@ def _condition(table: Table, written: Sequence[Any]) -> str | None:
     """Return a condition that holds for the rows of one of Spark's filters; None for none."""
     operator, *rest = written
     if operator in ("AND", "OR"):
-        sides = [side for one in rest if (side := _condition(table, one))]
+        sides = [side for operand in rest if (side := _condition(table, operand))]
         if operator == "AND":
             return f"({' AND '.join(sides)})" if sides else None
         return f"({' OR '.join(sides)})" if len(sides) == len(rest) else None

@@ -57,8 +57,8 @@ def decode_files(
             try:
                 yield from _decoded(file, schema, names, reader_fields)
             except (ValueError, TypeError, LookupError, EOFError) as error:
-                said = f"hivesql cannot read {file['path']}: {error or type(error).__name__}"
-                raise ValueError(said) from error
+                message = f"hivesql cannot read {file['path']}: {error or type(error).__name__}"
+                raise ValueError(message) from error
 
 
 def _decoded(

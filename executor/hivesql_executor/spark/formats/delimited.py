@@ -80,8 +80,8 @@ def _parsed(text: Column, hive_type: HiveType, level: int, lines: _Lines) -> Col
         case Kind.BINARY:
             value = lazy_value(lines.original(text), hive_type)
         case Kind.STRING | Kind.VARCHAR | Kind.CHAR as kind:
-            said = lines.original(_plain(text, form))
-            value = lazy_value(said if kind is Kind.STRING else cleaned(said), hive_type)
+            original = lines.original(_plain(text, form))
+            value = lazy_value(original if kind is Kind.STRING else cleaned(original), hive_type)
         case _:
             value = lazy_value(text, hive_type)
     return f.when(text != f.lit(form.null), value)

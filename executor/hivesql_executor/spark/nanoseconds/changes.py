@@ -49,11 +49,11 @@ def _text(
     """Tell where the text of a branch's value is, when this is a column as it stands."""
     if branch.insert is None:
         return None
-    said = _REFERENCE.fullmatch(branch.values[place].sql.strip())
+    reference = _REFERENCE.fullmatch(branch.values[place].sql.strip())
     column = change.target.table.columns[place]
-    if said is None or is_instant_inside(column.type):
+    if reference is None or is_instant_inside(column.type):
         return None
-    alias, name = (said[1] or "").lower(), said[2].lower()
+    alias, name = (reference[1] or "").lower(), reference[2].lower()
     names = change.target.table.column_names
     if alias in ("", change.target_alias.lower()) and name in names:
         other = names.index(name)

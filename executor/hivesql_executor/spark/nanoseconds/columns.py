@@ -37,8 +37,8 @@ def nanosecond_column(number: int) -> str:
 
 def may_hold_nanoseconds(tail: OrcTail) -> bool:
     """Tell whether a file may hold nanoseconds: its writer says so, or is another than Spark."""
-    said = tail.metadata.get(NANOSECONDS)
-    return SPARK_VERSION not in tail.metadata if said is None else said == b"true"
+    mark = tail.metadata.get(NANOSECONDS)
+    return SPARK_VERSION not in tail.metadata if mark is None else mark == b"true"
 
 
 def nanosecond_columns(table: Table, tail: OrcTail) -> tuple[int, ...]:

@@ -48,7 +48,7 @@ def import_frame(frame: Frame, spark: SparkSession) -> DataFrame:
 def columns_of(rows: DataFrame) -> tuple[Column, ...]:
     """Return the columns with Hive's names of their types."""
     fields = rows.schema.fields
-    return tuple(Column(one.name, hive_type(one.dataType.simpleString())) for one in fields)
+    return tuple(Column(field.name, hive_type(field.dataType.simpleString())) for field in fields)
 
 
 def _in_spark(frame: Frame, spark: SparkSession) -> DataFrame:
