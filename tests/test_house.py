@@ -90,6 +90,9 @@ RIDDLES = frozenset(
 # Alone they name nothing; beside another word they do.
 VAGUE = frozenset(("words", "explained", "registered"))
 
+# What a local name may not be either: any value may be one, or found.
+RIDDLES_OF_LOCALS = frozenset(("asked", "found", "given", "held", "kept", "one", "said", "told"))
+
 
 def named(tree: ast.AST) -> Iterator[str]:
     """Yield the names of classes, functions, parameters, attributes and a module's globals."""
@@ -120,6 +123,26 @@ def test_names_are_the_words_of_the_glossary(package: str) -> None:
                      if has_riddle(one)]
         for path in sorted((ROOT / package).rglob("*.py"))
     }  # fmt: skip
+    assert {path: riddles for path, riddles in names.items() if riddles} == {}
+
+
+def local_names(tree: ast.AST) -> Iterator[str]:
+    """Yield the names that a module's code gives to values, those of arguments too."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                yield name
+            case ast.MatchAs(name=str(name)) | ast.ExceptHandler(name=str(name)):
+                yield name
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_locals_are_named_by_what_they_hold(package: str) -> None:
+    names = {
+        name(path): sorted(RIDDLES_OF_LOCALS.intersection(local_names(ast.parse(text))))
+        for path in sorted((ROOT / package).rglob("*.py"))
+        if (text := path.read_text(encoding="utf-8"))
+    }
     assert {path: riddles for path, riddles in names.items() if riddles} == {}
 
 
