@@ -312,4 +312,6 @@ def _retryable(message: str, *, code: int | None = None) -> ExecutionError:
 def _first_line(error: Exception) -> str:
     # SQLAlchemy tells the statement and a link behind what the driver said.
     report = str(getattr(error, "orig", None) or error)
-    return next((line for line in report.splitlines() if line.strip()), type(error).__name__).strip()
+    return next(
+        (line for line in report.splitlines() if line.strip()), type(error).__name__
+    ).strip()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -56,8 +56,7 @@ class _Watch:
     _done: threading.Event = field(default_factory=threading.Event)
     _started: list[SparkSession] = field(default_factory=list)
     _thread: threading.Thread | None = None
-    _description: str | None = None
-    """What the thread's jobs were called before."""
+    _properties: ExitStack = field(default_factory=ExitStack)
 
     @property
     def message(self) -> str:
@@ -80,11 +79,13 @@ class _Watch:
         """Spark, whose jobs of this thread are the compaction's from now on."""
         session = self.runtime.spark()
         if not self._started:
+            from hivesql_executor.spark.session import keep_local_properties
+
             # A tag leaves the job group alone, by which a user's statement is cancelled.
             context = session.sparkContext
             context.addJobTag(self._tag)
             context.setInterruptOnCancel(True)
-            self._description = context.getLocalProperty(_DESCRIPTION)
+            self._properties.enter_context(keep_local_properties(session, (_DESCRIPTION,)))
             context.setLocalProperty(_DESCRIPTION, job_name(self.compaction))
             self._started.append(session)
         return session
@@ -96,10 +97,7 @@ class _Watch:
             self._thread.join()
         for session in self._started:
             session.sparkContext.removeJobTag(self._tag)
-            session.sparkContext.setLocalProperty(
-                _DESCRIPTION,
-                self._description,  # type: ignore[arg-type]
-            )
+        self._properties.close()
 
     def _wait(self, seconds: float) -> None:
         if self._done.wait(seconds):

@@ -8,7 +8,7 @@ import re
 import shlex
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -245,6 +245,18 @@ def _workers_python() -> Iterator[None]:
         yield
     finally:
         os.environ.pop(_PYTHON, None)
+
+
+@contextmanager
+def keep_local_properties(session: SparkSession, keys: Iterable[str]) -> Iterator[None]:
+    """Give a thread's properties of Spark back what they were before: they may be the user's."""
+    context = session.sparkContext
+    before = {key: context.getLocalProperty(key) for key in keys}
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            context.setLocalProperty(key, value)  # type: ignore[arg-type]
 
 
 def give_file(session: SparkSession, kind: str, path: str) -> None:

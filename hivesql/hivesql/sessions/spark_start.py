@@ -197,30 +197,30 @@ class LazySpark:
     @contextmanager
     def group(self, query_id: str, text: str) -> Iterator[Callable[[], SparkSession]]:
         """Spark for one statement, whose jobs can be watched and cancelled by ``query_id``."""
-        before: dict[str, str | None] = {}
         settings = ExitStack()
+        is_grouped = False
         self._gave_up.clear()
 
         def grouped() -> SparkSession:
+            nonlocal is_grouped
             session = self()
-            if not before:
-                context = session.sparkContext
-                before.update({key: context.getLocalProperty(key) for key in _GROUP})
-                description = " ".join(text[:_SHOWN].split())
-                context.setJobGroup(query_id, description, interruptOnCancel=True)
+            if not is_grouped:
                 from hivesql_executor.spark.long_texts import as_long_as_it_is
+                from hivesql_executor.spark.session import keep_local_properties
 
+                is_grouped = True
+                # The thread, and perhaps Spark, belong to the user.
+                settings.enter_context(keep_local_properties(session, _GROUP))
+                description = " ".join(text[:_SHOWN].split())
+                session.sparkContext.setJobGroup(query_id, description, interruptOnCancel=True)
                 settings.enter_context(as_long_as_it_is(session, text))
             return session
 
         try:
             yield grouped
         finally:
-            # The thread, and perhaps Spark, belong to the user.
             if self._session is not None:
                 settings.close()
-                for key, value in before.items():
-                    self._session.sparkContext.setLocalProperty(key, value)  # type: ignore[arg-type]
 
     def cancel(self, query_id: str) -> None:
         """Stop the statement's jobs, if any run, or its waiting for Spark to start."""
