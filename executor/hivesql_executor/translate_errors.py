@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import Any, TypeVar
 
+from hivesql_executor.files.refusals import NEEDS_RIGHT, SHORTER_NAME
 from hivesql_executor.outcome import is_outside_years, outside_years
 from hivesql_planner.errors import (
     DataError,
@@ -99,9 +100,9 @@ _HELP = {
     errno.ENOSPC: "Make room on that disk, then run the statement again",
     errno.EDQUOT: "Make room in your quota, then run the statement again",
     errno.EROFS: "Choose a place that can be written, or mount it so",
-    errno.EACCES: "Give yourself the right to it, or choose another place",
-    errno.EPERM: "Give yourself the right to it, or choose another place",
-    errno.ENAMETOOLONG: "Choose a shorter name, or shorter values of partition columns",
+    errno.EACCES: NEEDS_RIGHT,
+    errno.EPERM: NEEDS_RIGHT,
+    errno.ENAMETOOLONG: SHORTER_NAME,
     errno.EMFILE: "Raise the limit of open files (ulimit -n), then run the statement again",
     errno.ENFILE: "Close other programs, then run the statement again",
     errno.EIO: "Look at the disk: the system's log says more",

@@ -8,9 +8,11 @@ from hivesql_planner.errors import ExecutionError
 
 # What a file system of Hadoop refuses: the class of the exception and what it says.
 _REFUSED = re.compile(r"\borg\.apache\.hadoop\.\S*?\b(\w+)Exception\)?: *(.*)")
+SHORTER_NAME = "Choose a shorter name, or shorter values of partition columns"
+NEEDS_RIGHT = "Give yourself the right to it, or choose another place"
 _REMEDIES = {
-    "PathComponentTooLong": "Use a shorter name, or shorter values of partition columns",
-    "AccessControl": "Give yourself the right to it, or choose another place",
+    "PathComponentTooLong": SHORTER_NAME,
+    "AccessControl": NEEDS_RIGHT,
     "MaxDirectoryItemsExceeded": "Make fewer partitions in one directory, or raise "
     "dfs.namenode.fs-limits.max-directory-items",
     "NSQuotaExceeded": "Make room in the directory's quota of names, then run it again",
