@@ -36,7 +36,7 @@ from hivesql_planner.statements.ddl import (
 )
 
 if TYPE_CHECKING:
-    from hivesql_planner.locks.wanted import Wanted
+    from hivesql_planner.locks.table_locks import Wanted
 
 
 def altered(statement: Statement, rules: Wanted) -> Iterator[Lock]:  # noqa: C901 - one flat list

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hivesql_planner.locks.lock import Lock, Operation
 from hivesql_planner.locks.rules import S, X
-from hivesql_planner.locks.wanted import Wanted
+from hivesql_planner.locks.table_locks import Wanted
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import (
     CreateTable,
