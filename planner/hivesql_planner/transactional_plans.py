@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from hivesql_planner.acid.row_id import MAX_BUCKET
 from hivesql_planner.definitions.steps import Definition
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.locks import requested as wanted_locks
 from hivesql_planner.locks.lock import Lock, Operation
+from hivesql_planner.locks.requested import locks_of, locks_on_names
 from hivesql_planner.locks.rules import merge
 from hivesql_planner.model.table import Table, TableName
 from hivesql_planner.multi_statement import writes_of
@@ -125,8 +125,8 @@ def requested(statement: Statement, settings: Settings) -> tuple[Lock, ...]:
         _body(statement, settings), settings
     ):
         return ()
-    named = wanted_locks.named(settings.text("hive.query.exclusive.lock"))
-    return (*wanted_locks.wanted(statement, settings), *named)
+    named = locks_on_names(settings.text("hive.query.exclusive.lock"))
+    return (*locks_of(statement, settings), *named)
 
 
 def require_bucket_numbers(table: Table) -> None:

@@ -36,10 +36,10 @@ from hivesql_planner.statements.ddl import (
 )
 
 if TYPE_CHECKING:
-    from hivesql_planner.locks.table_locks import Wanted
+    from hivesql_planner.locks.table_locks import TableLocks
 
 
-def altered(statement: Statement, rules: Wanted) -> Iterator[Lock]:  # noqa: C901 - one flat list
+def altered(statement: Statement, rules: TableLocks) -> Iterator[Lock]:  # noqa: C901 - one flat list
     """Yield the locks of ALTER and of what else changes definitions or files as a whole."""
     match statement:
         case RenameTable(table=table, to=to):
@@ -79,7 +79,7 @@ def altered(statement: Statement, rules: Wanted) -> Iterator[Lock]:  # noqa: C90
             yield from rules.ddl(table, rules.exclusive(table) if table.is_transactional else S)
 
 
-def _altering(rules: Wanted, table: Table, altered: Table, change: Change) -> LockType:
+def _altering(rules: TableLocks, table: Table, altered: Table, change: Change) -> LockType:
     match change:
         case ChangeProperties(unset=()):
             converts = (altered.is_transactional, altered.is_full_acid) != (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hivesql_planner.locks.lock import Lock, Operation
 from hivesql_planner.locks.rules import S, X
-from hivesql_planner.locks.table_locks import Wanted
+from hivesql_planner.locks.table_locks import TableLocks
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import (
     CreateTable,
@@ -28,18 +28,18 @@ from hivesql_planner.statements.functions import DropStoredFunction, StoreFuncti
 GLOBAL_LOCKS = "__global_locks"
 
 
-def wanted(statement: Statement, settings: Settings) -> tuple[Lock, ...]:
+def locks_of(statement: Statement, settings: Settings) -> tuple[Lock, ...]:
     """Return the components a statement requests, before merging: each of them once, as in Hive."""
-    return tuple(dict.fromkeys(_locks_of(statement, Wanted(settings))))
+    return tuple(dict.fromkeys(_locks(statement, TableLocks(settings))))
 
 
-def named(names: str) -> Iterator[Lock]:
+def locks_on_names(names: str) -> Iterator[Lock]:
     """Exclusive locks on names of no table, separated by commas (hive.query.exclusive.lock)."""
     for name in filter(None, (part.strip().lower() for part in names.split(","))):
         yield Lock(X, GLOBAL_LOCKS, name, operation=Operation.NO_TXN)
 
 
-def _locks_of(statement: Statement, rules: Wanted) -> Iterator[Lock]:  # noqa: C901 - one flat list
+def _locks(statement: Statement, rules: TableLocks) -> Iterator[Lock]:  # noqa: C901 - one flat list
     match statement:
         case SelectRows(query=query):
             yield from rules.reads(query)

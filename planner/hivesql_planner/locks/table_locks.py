@@ -17,8 +17,8 @@ from hivesql_planner.statements.bound import (
 )
 
 
-class Wanted:
-    """The rules, under one set of settings."""
+class TableLocks:
+    """The locks that statements take on tables, under one set of settings."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings

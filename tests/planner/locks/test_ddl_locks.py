@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from hivesql_planner.locks.lock import Lock
-from hivesql_planner.locks.requested import wanted
+from hivesql_planner.locks.requested import locks_of
 from hivesql_planner.locks.rules import merge
 from hivesql_planner.model.table import Column, Database, Partition
 from hivesql_planner.settings.settings import Settings
@@ -91,4 +91,4 @@ CASES: dict[str, tuple[dict[str, str], Statement, list[str]]] = {
 
 @pytest.mark.parametrize(("values", "statement", "locks"), CASES.values(), ids=CASES)
 def test_what_is_locked(values: dict[str, str], statement: Statement, locks: list[str]) -> None:
-    assert [shown(lock) for lock in merge(wanted(statement, Settings(values)))] == locks
+    assert [shown(lock) for lock in merge(locks_of(statement, Settings(values)))] == locks

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 from hivesql_planner.locks.lock import Lock, LockType, Operation
-from hivesql_planner.locks.requested import wanted
+from hivesql_planner.locks.requested import locks_of
 from hivesql_planner.locks.rules import SW, XW, S, X, conflicts, merge
 from hivesql_planner.model.functions import StoredFunction
 from hivesql_planner.model.table import Column, Database, Partition, Table, TableName, TableType
@@ -324,7 +324,7 @@ WANTED: dict[str, tuple[Statement, list[str]]] = {
 
 @pytest.mark.parametrize(("statement", "locks"), WANTED.values(), ids=WANTED)
 def test_what_a_statement_wants(statement: Statement, locks: list[str]) -> None:
-    assert sorted(shown(merge(wanted(statement, Settings())))) == sorted(locks)
+    assert sorted(shown(merge(locks_of(statement, Settings())))) == sorted(locks)
 
 
 FLIPPED: dict[str, tuple[dict[str, str], Statement, list[str]]] = {
@@ -395,4 +395,4 @@ FLIPPED: dict[str, tuple[dict[str, str], Statement, list[str]]] = {
 
 @pytest.mark.parametrize(("values", "statement", "locks"), FLIPPED.values(), ids=FLIPPED)
 def test_settings(values: dict[str, str], statement: Statement, locks: list[str]) -> None:
-    assert sorted(shown(merge(wanted(statement, Settings(values))))) == sorted(locks)
+    assert sorted(shown(merge(locks_of(statement, Settings(values))))) == sorted(locks)
