@@ -36,9 +36,12 @@ def stored_value(value: Column, hive_type: HiveType) -> Column:
     return _each_sized(value.cast(hive_type.spark), hive_type, _stored_text)
 
 
-def converted(name: str, source: HiveType, hive_type: HiveType) -> Column:
-    """Convert a column of the type ``source`` as Hive does for a column of another type."""
-    template = conversion(source, hive_type)
+def converted(name: str, source: HiveType, hive_type: HiveType, zone: str | None = None) -> Column:
+    """Convert a column of the type ``source`` as Hive does for a column of another type.
+
+    ``zone`` is the session's; None is UTC.
+    """
+    template = conversion(source, hive_type, zone)
     return f.expr(template.replace("@0", f"`{name}`")) if template else f.col(name)
 
 
@@ -171,10 +174,18 @@ def check_instants(table: Table) -> None:
             )
 
 
-def with_instants_marked(frame: DataFrame, columns: Sequence[TableColumn]) -> DataFrame:
-    """Mark columns with instants in their metadata, since all is wall clock."""
+def with_instants_marked(
+    frame: DataFrame, columns: Sequence[TableColumn], zone: str | None = None
+) -> DataFrame:
+    """Mark columns with instants in their metadata, since all is wall clock of UTC.
+
+    They are to be shown in ``zone``, that of the session; None is UTC.
+    """
+    instant = HiveType(Kind.INSTANT, zone=zone or "")
     marks = {
-        i: str(column.type) for i, column in enumerate(columns) if column.type.holds(Kind.INSTANT)
+        i: str(column.type.exchange((Kind.INSTANT,), instant))
+        for i, column in enumerate(columns)
+        if column.type.holds(Kind.INSTANT)
     }
     if not marks:
         return frame

@@ -16,11 +16,12 @@ from hivesql_executor.spark.scan.sources import as_user_errors, rows_of
 from hivesql_executor.spark.write.partition_clustering import NEVER
 from hivesql_executor.spark.write.write import stage_insert
 from hivesql_executor.statements.context import Work
-from hivesql_planner.errors import SemanticError
+from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.conversions import check_conversion
-from hivesql_planner.model.hive_type import SIZED_TEXTS, UNKNOWN, HiveType
+from hivesql_planner.model.hive_type import INSTANT, SIZED_TEXTS, TIMESTAMP, UNKNOWN, HiveType
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.plan import InsertBranch
+from hivesql_planner.settings.session_zone import session_zone
 
 
 def shaped(table: Table, branch: InsertBranch, work: Work) -> Table:
@@ -53,9 +54,15 @@ def _check_types(rows: DataFrame, branch: InsertBranch, table: Table, work: Work
     types = {column.name: column.type for column in table.all_columns}
     names = (*table.column_names, *branch.dynamic_partition)
     strict = work.runtime.settings.flag("hive.strict.timestamp.conversion")
-    for name, field in zip(names, rows.schema.fields, strict=True):
+    zone = session_zone(work.runtime.settings)
+    told = [column.type.is_known for column in branch.query.columns]
+    for i, (name, field) in enumerate(zip(names, rows.schema.fields, strict=True)):
         source = HiveType.parse(field.dataType.simpleString())
         check_conversion(source, types[name], strict=strict)
+        is_moment = source == TIMESTAMP and types[name] == INSTANT and zone is not None
+        if is_moment and not (i < len(told) and told[i]):
+            what = f"a value for {name} ({INSTANT}) whose type only Spark knows, in {zone}: CAST it"
+            raise NotSupported(what)
 
 
 def _files_for(branch: InsertBranch, work: Work) -> int:
@@ -110,4 +117,5 @@ def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
             source_types=[column.type for column in branch.query.columns],
             nanoseconds=nanosecond_rows.nanoseconds,
             gathering=gathering if branch.query.sources else NEVER,
+            zone=session_zone(runtime.settings),
         )

@@ -10,13 +10,15 @@ from hivesql_executor.statements.context import OrRows, Work
 from hivesql_planner.model.hive_type import STRING
 from hivesql_planner.model.table import Column
 from hivesql_planner.relations import Query
+from hivesql_planner.settings.session_zone import session_zone
 
 
 def query_rows(query: Query, work: Work) -> Outcome:
     """Consume the rows while the snapshot is held."""
     nanosecond_rows = nanosecond_rows_of(query, work.txn, work.runtime)
     columns = query.columns
-    frame = with_instants_marked(as_wall_clock(as_shown(nanosecond_rows.rows, columns)), columns)
+    clocks = as_wall_clock(as_shown(nanosecond_rows.rows, columns))
+    frame = with_instants_marked(clocks, columns, session_zone(work.runtime.settings))
     # Times inside of arrays and their like have microseconds.
     nanoseconds = [
         i

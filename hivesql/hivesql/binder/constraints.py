@@ -30,11 +30,12 @@ from hivesql_planner.model.constraints import (
     unknown_parent,
     with_constraints,
 )
-from hivesql_planner.model.conversions import check_conversion
-from hivesql_planner.model.hive_type import BOOLEAN
+from hivesql_planner.model.conversions import check_conversion, instant_text
+from hivesql_planner.model.hive_type import BOOLEAN, INSTANT
 from hivesql_planner.model.table import Column, Constraint, Table, TableName
 from hivesql_planner.predicates.predicate import Constant, IsNull, Not, Predicate, UnlessFalse
 from hivesql_planner.relations import Expr
+from hivesql_planner.settings.session_zone import session_zone
 
 ROW = "row"
 """The struct of data columns of which an enforced condition speaks."""
@@ -191,7 +192,9 @@ def _as_written(value: Expr, part: Slice, column: Column, walk: Walk) -> Expr:
     except SemanticError as error:
         binding.fail(error, *part.spans[0])
     literal = part.tree.name if isinstance(part.tree, exp.Literal) else None
-    template = write_template(Call("", (source,), (literal,)), column.type)
+    template = write_template(
+        Call("", (source,), (literal,), settings=binding.settings), column.type
+    )
     # A value may end in a comment.
     return Expr(template.replace("@0", f"({value}\n)")) if template else value
 
@@ -225,6 +228,16 @@ def default_value(table: Table, column: str, binding: Binding) -> Expr:
     meaning = constant_of(part.tree, walk.binding.text.text)
     expression = _as_written(Expr(walk.render(part), meaning), part, target, walk)
     return replace(expression, sql=f"({expression})")
+
+
+def inserted_default(table: Table, column: str, binding: Binding) -> Expr:
+    """Return the same for a column of an INSERT's rows, which are still to be converted."""
+    expression, zone = default_value(table, column, binding), session_zone(binding.settings)
+    (target,) = (candidate for candidate in table.all_columns if candidate.name == column)
+    if target.type != INSTANT or zone is None:
+        return expression
+    # A text tells its zone; Spark's timestamp would be taken for a wall clock.
+    return replace(expression, sql=f"({instant_text(zone).replace('@0', str(expression))})")
 
 
 def value(part: Slice, column: str, table: Table, walk: Walk, scope: Scope) -> Expr:
@@ -261,6 +274,6 @@ def defaults_of_values(
         elif token.is_("default") and depth == 1 and index < len(columns):
             column = columns[index]
             if column not in values:
-                values[column] = default_value(table, column, binding)
+                values[column] = inserted_default(table, column, binding)
             defaults[token.start] = values[column]
     return defaults

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from hivesql.binder.constraints import default_value, defaults_of_values, enforced
+from hivesql.binder.constraints import defaults_of_values, enforced, inserted_default
 from hivesql.binder.targets import check_lengths, written_value
 from hivesql.binding import Binding
 from hivesql.dialect.edits import Span, Spans
@@ -202,7 +202,7 @@ def _query(
     if listed is None:
         return replace(bound.query(binding), rows=rows)
     defaults = {
-        name: default_value(table, name, binding) for name in names if name not in target_columns
+        name: inserted_default(table, name, binding) for name in names if name not in target_columns
     }
     types = {
         column.text: output.type

@@ -14,6 +14,7 @@ from hivesql_planner.model.hive_type import (
     DOUBLE,
     FLOAT,
     FLOATS,
+    INSTANT,
     INTEGERS,
     INTERVALS,
     MOST_DIGITS,
@@ -133,10 +134,12 @@ def _common_of_two(left: Type, right: Type) -> Type:
         return _common_number(left, right)
     if left.is_text or right.is_text:
         other = right if left.is_text else left
-        simple = other.is_text or other.is_number or other in (BOOLEAN, *TIMES)
+        simple = other.is_text or other.is_number or other in (BOOLEAN, INSTANT, *TIMES)
         return STRING if simple else None
     if {left, right} == {DATE, TIMESTAMP}:
         return TIMESTAMP
+    if INSTANT in (left, right) and {left, right} <= {INSTANT, *TIMES}:
+        return INSTANT
     return None
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hivesql.dialect.value_types import Type
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.settings.session_zone import session_zone
 from hivesql_planner.settings.settings import Settings
 
 
@@ -22,6 +23,11 @@ class Call:
     """The arguments as they are written."""
     settings: Settings | None = None
     """The session's settings; None where no function of a statement is called."""
+
+    @property
+    def zone(self) -> str | None:
+        """The session's time zone; None for UTC."""
+        return session_zone(self.settings) if self.settings is not None else None
 
     def type(self, i: int) -> Type:
         """Return the type of an argument; None when there is none or it is not known."""

@@ -24,11 +24,13 @@ from hivesql_planner.model.hive_type import (
     check_length,
 )
 
+_BESIDE_INSTANTS = {Kind.STRING, Kind.DATE, Kind.TIMESTAMP, Kind.INSTANT}
+
 
 def cast_template(call: Call, target: HiveType) -> str | None:
     """Tell how Spark must cast the one argument of a call; None where both agree."""
     (source,) = call.types
-    text = text_of(source, "@0")
+    text = text_of(source, "@0", call.zone)
     if target.length is not None:
         check_length(target.kind, target.length)
         # Spark keeps such a cast as a plain string, Hive cuts it to length.
@@ -44,11 +46,11 @@ def write_template(call: Call, target: HiveType) -> str | None:
     """Tell how Spark must see the one argument of a call that is written into a column."""
     (source,) = call.types
     if source is None:
-        return conversion_of_any(target)
+        return conversion_of_any(target, call.zone)
     if is_text(source) and target in TIMES:
         template = as_date(call, 0) if target == DATE else as_timestamp(call, 0)
         return None if template == "@0" else template
-    return conversion(source, target)
+    return conversion(source, target, call.zone)
 
 
 def comparison(kinds: Sequence[Type]) -> Type:
@@ -65,11 +67,35 @@ def comparison(kinds: Sequence[Type]) -> Type:
         return DOUBLE
     if numbers and BOOLEAN in typed:
         return DOUBLE
+    if INSTANT in typed and len(families) == len(families & _BESIDE_INSTANTS):
+        return INSTANT
     if Kind.STRING in families and times:
         return TIMESTAMP if TIMESTAMP in typed else DATE
     if Kind.FLOAT in families and Kind.DECIMAL in families and Kind.DOUBLE not in families:
         return FLOAT
     return None
+
+
+def compared_template(call: Call, target: Type) -> str:
+    """Tell how Spark must see the one argument of a call that is compared as ``target``."""
+    (kind,) = call.types
+    if target == DATE and is_text(kind):
+        return as_date(call, 0)
+    if target == TIMESTAMP and is_text(kind):
+        return as_timestamp(call, 0)
+    if target == INSTANT and kind != target:
+        return cast_template(call, INSTANT) or "@0"
+    if target is not None and target in (DOUBLE, FLOAT, STRING) and kind != target:
+        return f"CAST(@0 AS {target.kind.upper()})"
+    return "@0"
+
+
+def without_blanks(literal: str) -> str:
+    """Return a literal as it compares with CHAR; ``@0`` for one without blanks at its end."""
+    if not literal.rstrip("'\"").endswith(" "):
+        return "@0"
+    plain = literal[-1] in "'\"" and "@" not in literal
+    return literal[:-1].rstrip(" ") + literal[-1] if plain else "rtrim(@0)"
 
 
 def unsafe(left: Type, right: Type) -> bool:

@@ -47,23 +47,24 @@ def _null_if_any_null(call: Call) -> str:
         arguments = [f"CAST({arg} AS DOUBLE)" for arg in arguments]
     elif target == STRING:
         pairs = zip(call.types, arguments, strict=True)
-        arguments = [f"CAST({text_of(kind, arg)} AS STRING)" for kind, arg in pairs]
+        arguments = [f"CAST({text_of(kind, arg, call.zone)} AS STRING)" for kind, arg in pairs]
     elif target is not None and target in TIMES:
         arguments = [
-            _converted(kind, arg, target) for kind, arg in zip(call.types, arguments, strict=True)
+            _converted(kind, arg, target, call.zone)
+            for kind, arg in zip(call.types, arguments, strict=True)
         ]
     nulls = " OR ".join(f"{arg} IS NULL" for arg in arguments)
     return f"CASE WHEN {nulls} THEN NULL ELSE {call.name}({', '.join(arguments)}) END"
 
 
-def text_of(kind: Type, argument: str) -> str:
+def text_of(kind: Type, argument: str, zone: str | None = None) -> str:
     """Tell how Hive writes a value into text: booleans in capitals, instants with their zone."""
-    return argument if is_text(kind) else _converted(kind, argument, STRING)
+    return argument if is_text(kind) else _converted(kind, argument, STRING, zone)
 
 
-def _converted(kind: Type, argument: str, target: HiveType) -> str:
+def _converted(kind: Type, argument: str, target: HiveType, zone: str | None) -> str:
     template = TEXTS.get(kind) if kind is not None and target == STRING else None
-    template = template or conversion(kind, target)
+    template = template or conversion(kind, target, zone)
     return template.replace("@0", argument) if template else argument
 
 
@@ -83,7 +84,8 @@ def _first_known(call: Call) -> str | None:
 
 def _concatenated(call: Call) -> str | None:
     places = rest(call, 0)
-    arguments = [text_of(kind, arg) for kind, arg in zip(call.types, places, strict=True)]
+    pairs = zip(call.types, places, strict=True)
+    arguments = [text_of(kind, arg, call.zone) for kind, arg in pairs]
     return f"concat({', '.join(arguments)})" if arguments != places else None
 
 
@@ -128,13 +130,13 @@ def _trimmed(call: Call) -> str | None:
 
 def _quoted(call: Call) -> str:
     """Spark's own function came with 4.1."""
-    text = text_of(call.type(0), "@0")
+    text = text_of(call.type(0), "@0", call.zone)
     return f"concat(chr(39), replace({text}, chr(39), concat(chr(92), chr(39))), chr(39))"
 
 
 def _padded(call: Call) -> str:
     takes(3, 3)(call)
-    return f"{call.name}({text_of(call.type(0), '@0')}, @1, nullif(@2, ''))"
+    return f"{call.name}({text_of(call.type(0), '@0', call.zone)}, @1, nullif(@2, ''))"
 
 
 def _part(call: Call) -> str | None:
@@ -178,16 +180,18 @@ def _position_in_list(call: Call) -> str:
 
 def _printed(call: Call) -> str | None:
     places = rest(call, 0)
-    arguments = [_printable(kind, arg) for kind, arg in zip(call.types, places, strict=True)]
+    arguments = [
+        _printable(kind, arg, call.zone) for kind, arg in zip(call.types, places, strict=True)
+    ]
     return f"printf({', '.join(arguments)})" if arguments != places else None
 
 
-def _printable(kind: Type, argument: str) -> str:
+def _printable(kind: Type, argument: str, zone: str | None) -> str:
     if is_decimal(kind):
         return f"CAST({argument} AS DOUBLE)"
     if kind in TIMES:
         return f"CAST({argument} AS STRING)"
-    return text_of(kind, argument) if kind == INSTANT else argument
+    return text_of(kind, argument, zone) if kind == INSTANT else argument
 
 
 def _joined_array(call: Call) -> str:

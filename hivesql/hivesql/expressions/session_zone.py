@@ -1,54 +1,63 @@
-"""The session's time zone (hive.local.time.zone): what now, and seconds since 1970, are in it."""
+"""What a session's time zone means for expressions: instants, what now is, seconds since 1970."""
 
 from __future__ import annotations
 
 import re
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from collections.abc import Sequence
 
 from hivesql.binding import Binding
+from hivesql.dialect.value_types import Type, common
 from hivesql.expressions.calls import Call
-from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
-from hivesql_planner.model.hive_type import Kind
+from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.conversions import conversion, in_zone, instant_text, moment_in
+from hivesql_planner.model.hive_type import INSTANT, STRING, Kind
 from hivesql_planner.model.table import Table
-from hivesql_planner.settings.settings import Settings
+from hivesql_planner.settings.session_zone import ZONE_KEY, session_zone
 
-_KEY = "hive.local.time.zone"
-_UTC = ("", "local", "utc", "gmt", "etc/utc", "z", "zulu", "+00:00")
-_OFFSET = re.compile(r"[+-](?:0\d|1[0-8]):[0-5]\d")
 # Letters of a pattern that tell a zone, in which Spark has UTC.
 _ZONE_LETTERS = re.compile(r"[VzOXxZ]")
+OF_WALL_CLOCKS = (
+    "add_months", "date", "date_add", "date_format", "date_sub", "datediff", "day", "dayofmonth",
+    "dayofweek", "floor_day", "floor_hour", "floor_minute", "floor_month", "floor_quarter",
+    "floor_second", "floor_week", "floor_year", "from_utc_timestamp", "hour", "last_day", "minute",
+    "month", "months_between", "next_day", "quarter", "second", "timestamp", "to_date",
+    "to_unix_timestamp", "to_utc_timestamp", "trunc", "unix_timestamp", "weekofyear", "year",
+)  # fmt: skip
+"""Functions that look at a time as the clock of the session's zone shows it."""
+
+OF_COMMON_TYPE = {
+    "array": 0, "coalesce": 0, "greatest": 0, "if": 1, "least": 0, "nvl": 0, "nvl2": 1,
+}  # fmt: skip
+"""Functions that bring values to one type, from which argument on."""
 
 
-def session_zone(settings: Settings) -> str | None:
-    """Return the zone's name, None for UTC; SemanticError where there is no such zone."""
-    name = settings.text(_KEY).strip()
-    if name.lower() in _UTC:
-        return None
-    if not _OFFSET.fullmatch(name):
-        try:
-            ZoneInfo(name)
-        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-            raise SemanticError(f"Unknown time-zone ID: {name} ({_KEY})") from error
-    return name
+def brought_together(kinds: Sequence[Type], zone: str | None) -> tuple[str, ...]:
+    """Tell how Spark must see values of one type in Hive, of which some are instants."""
+    target = common(kinds) if INSTANT in kinds else None
+    if target == STRING:
+        return tuple(instant_text(zone) if kind == INSTANT else "@0" for kind in kinds)
+    if target == INSTANT:
+        return tuple(conversion(kind, INSTANT, zone) or "@0" if kind else "@0" for kind in kinds)
+    return ("@0",) * len(kinds)
 
 
 def check_zone_of(table: Table, start: int, binding: Binding) -> None:
-    """Refuse a table with TIMESTAMP WITH LOCAL TIME ZONE in a zone other than UTC."""
-    if any(column.type.holds(Kind.INSTANT) for column in table.all_columns):
-        try:
-            check_instants(binding.settings)
-        except HiveSqlError as error:
-            binding.fail(error, start)
+    """Refuse partition columns of TIMESTAMP WITH LOCAL TIME ZONE in a zone other than UTC."""
+    if session_zone(binding.settings) is None:
+        return
+    for column in table.partition_columns:
+        if column.type.holds(Kind.INSTANT):
+            what = (
+                f"the partition column {column.name} of {column.type} where {ZONE_KEY} is not UTC"
+            )
+            binding.fail(NotSupported(what), start)
 
 
-def check_instants(settings: Settings) -> None:
-    """Refuse TIMESTAMP WITH LOCAL TIME ZONE in a zone other than UTC."""
-    if session_zone(settings) is not None:
-        raise NotSupported(f"TIMESTAMP WITH LOCAL TIME ZONE where {_KEY} is not UTC")
-
-
-def template_in_zone(call: Call, template: str | None, zone: str) -> str | None:
-    """Tell what Spark must see of a call in a zone, where ``template`` is what it sees in UTC."""
+def template_in_zone(call: Call, template: str | None) -> str | None:
+    """Tell what Spark must see of a call in its zone, where ``template`` is for UTC."""
+    zone = call.zone
+    if zone is None:
+        return template
     if call.name == "current_timestamp":
         return in_zone("current_timestamp()", zone)
     if call.name == "current_date":
@@ -65,10 +74,5 @@ def template_in_zone(call: Call, template: str | None, zone: str) -> str | None:
         return call_text.replace("@0", zoned_seconds)
     if call.name in ("unix_timestamp", "to_unix_timestamp") and call.types:
         seconds = template or f"{call.name}(@*)"
-        return f"unix_timestamp(to_utc_timestamp(timestamp_seconds({seconds}), '{zone}'))"
+        return f"unix_timestamp({moment_in(f'timestamp_seconds({seconds})', zone)})"
     return template
-
-
-def in_zone(moment: str, zone: str) -> str:
-    """Return the wall clock of a zone at a moment."""
-    return f"from_utc_timestamp({moment}, '{zone}')"

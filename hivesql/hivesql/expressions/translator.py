@@ -30,21 +30,37 @@ from hivesql.dialect.value_types import (
     kind_of,
 )
 from hivesql.expressions.calls import Call
-from hivesql.expressions.casts import cast_template, comparison, unsafe
+from hivesql.expressions.casts import (
+    cast_template,
+    compared_template,
+    comparison,
+    unsafe,
+    without_blanks,
+)
 from hivesql.expressions.composed_functions import discrete_percentile
-from hivesql.expressions.date_rules import as_date, as_timestamp
+from hivesql.expressions.date_rules import as_timestamp
 from hivesql.expressions.equal_chains import list_of_equals
 from hivesql.expressions.function_rules import RULES, text_of
 from hivesql.expressions.function_types import type_of_call
 from hivesql.expressions.intervals import interval_of
 from hivesql.expressions.precedence import precedence_edits
 from hivesql.expressions.quantified_comparisons import quantified_edit
-from hivesql.expressions.session_zone import check_instants, in_zone, session_zone, template_in_zone
+from hivesql.expressions.session_zone import (
+    OF_COMMON_TYPE,
+    OF_WALL_CLOCKS,
+    brought_together,
+    template_in_zone,
+)
 from hivesql.expressions.strict_mode import refuses, strict_error
 from hivesql.expressions.windows import Windows
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError, SemanticError
 from hivesql_planner.model.cast_formats import format_template, parse_template
-from hivesql_planner.model.conversions import TEXT_TO_BOOLEAN, check_conversion
+from hivesql_planner.model.conversions import (
+    TEXT_TO_BOOLEAN,
+    check_conversion,
+    in_zone,
+    text_to_instant,
+)
 from hivesql_planner.model.hive_type import (
     BIGINT,
     BOOLEAN,
@@ -62,6 +78,7 @@ from hivesql_planner.model.hive_type import (
     HiveType,
     Kind,
 )
+from hivesql_planner.settings.session_zone import session_zone
 from hivesql_planner.statements.functions import Macro, OwnFunction
 
 _BACKSLASHES = "regexp_replace(@0, '\\\\\\\\(?![%_])', '\\\\\\\\\\\\\\\\')"
@@ -169,7 +186,7 @@ class Translator:
                 return STRING
             case exp.DPipe():
                 for part in (node.this, node.expression):
-                    if (text := text_of(self.type_of(part), "@0")) != "@0":
+                    if (text := text_of(self.type_of(part), "@0", self._zone)) != "@0":
                         self._replace(part, text, [part])
                 return STRING
             case exp.IntDiv():
@@ -217,7 +234,7 @@ class Translator:
             self.binding.fail(error, *place_of(value))
         for value, kind in zip(values, kinds, strict=True):
             if _group(kind) != "text":
-                text = text_of(kind, "@0")
+                text = text_of(kind, "@0", self._zone)
                 self._replace(value, "CAST(@0 AS STRING)" if text == "@0" else text, [value])
 
     # -- literals and casts
@@ -232,9 +249,9 @@ class Translator:
         if text[:4].lower() != "cast":
             if isinstance(node.this, exp.Literal) and not node.this.is_string:
                 return self._number(node)  # a number with a suffix: 1L
-            kind = HiveType.parse(re.split(r"['\"]", text)[0])  # DATE '2020-01-01'
-            if kind == INSTANT:
-                check_instants(self.binding.settings)
+            name, literal = re.split(r"(?=['\"])", text, maxsplit=1)  # DATE '2020-01-01'
+            if (kind := HiveType.parse(name)) == INSTANT and self._zone is not None:
+                self._replace(node, text_to_instant(self._zone).replace("@0", literal), [])
             return kind
         after = self.binding.text.text[place_of(node.this)[1] : place_of(node)[1]]
         match = re.search(r"\bas\s+(.*)\)", after, re.IGNORECASE | re.DOTALL)
@@ -245,11 +262,9 @@ class Translator:
             return self._cast_by(node, target, unescape(pattern))
         target = HiveType.parse(match[1]) if match else UNKNOWN
         source = self.type_of(node.this)
-        if INSTANT in (source, target):
-            check_instants(self.binding.settings)
         check_conversion(source, target, strict=self._is_strict_of_times())
         literal = node.this.name if isinstance(node.this, exp.Literal) else None
-        template = cast_template(Call("cast", (source,), (literal,)), target)
+        template = cast_template(self._call_of("cast", source, literal), target)
         if template is None and "precision" in after.lower():
             template = "CAST(@0 AS DOUBLE)"
         if template:
@@ -292,9 +307,8 @@ class Translator:
         return kind
 
     def _now(self, node: exp.Expr, template: str) -> None:
-        zone = session_zone(self.binding.settings)
-        if zone is not None:
-            self._replace(node, template.format(in_zone("current_timestamp()", zone)), [])
+        if self._zone is not None:
+            self._replace(node, template.format(in_zone("current_timestamp()", self._zone)), [])
 
     # -- operators
     def _arithmetic(self, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr) -> Type:
@@ -355,17 +369,9 @@ class Translator:
             check_conversion(TIMESTAMP, DOUBLE, strict=self._is_strict_of_times())
         for part, kind in zip(parts, kinds, strict=True):
             literal = part.name if isinstance(part, exp.Literal) and part.is_string else None
-            call = Call("", (kind,), (literal,))
-            if target == DATE and is_text(kind):
-                template = as_date(call, 0)
-            elif target == TIMESTAMP and is_text(kind):
-                template = as_timestamp(call, 0)
-            elif target is not None and target in (DOUBLE, FLOAT, STRING) and kind != target:
-                template = f"CAST(@0 AS {target.kind.upper()})"
-            elif literal and literal.endswith(" ") and Kind.CHAR in map(kind_of, kinds):
-                template = _without_blanks(self._text(part))
-            else:
-                continue
+            template = compared_template(self._call_of("", kind, literal), target)
+            if template == "@0" and literal and Kind.CHAR in map(kind_of, kinds):
+                template = without_blanks(self._text(part))
             if template != "@0":
                 self._replace(part, template, [part])
 
@@ -422,7 +428,7 @@ class Translator:
         values = [when.args["true"] for when in whens]
         if node.args.get("default") is not None:
             values.append(node.args["default"])
-        kinds = [self.type_of(value) for value in values]
+        kinds = self._bring_instants(values)
         if any(map(is_text, kinds)):
             for value, kind in zip(values, kinds, strict=True):
                 if kind == BOOLEAN:
@@ -443,18 +449,39 @@ class Translator:
         )
         call = Call(
             name,
-            tuple(map(self.type_of, arguments)),
+            self._argument_types(name, arguments),
             tuple(literals),
             tuple(map(self._text, arguments)),
             self.binding.settings,
         )
         rule = RULES.get(name)
         template = rule(call) if callable(rule) else rule
-        if (zone := session_zone(self.binding.settings)) is not None:
-            template = template_in_zone(call, template, zone)
+        template = template_in_zone(call, template)
         if template is not None:
             self._replace(node, template, arguments)
         return type_of_call(call)
+
+    def _argument_types(self, name: str, arguments: Sequence[exp.Expr]) -> tuple[Type, ...]:
+        seen = self._on_clock if name in OF_WALL_CLOCKS else self.type_of
+        first = OF_COMMON_TYPE.get(name, len(arguments))
+        return (*map(seen, arguments[:first]), *self._bring_instants(arguments[first:]))
+
+    def _bring_instants(self, values: Sequence[exp.Expr]) -> list[Type]:
+        """Bring instants, and what stands where they do, to one type; tell the values' types."""
+        kinds = list(map(self.type_of, values))
+        for i, template in enumerate(brought_together(kinds, self._zone)):
+            if template != "@0":
+                self._replace(values[i], template, [values[i]])
+                kinds[i] = common(kinds)
+        return kinds
+
+    def _on_clock(self, node: exp.Expr) -> Type:
+        """Take an instant as the time on the clocks of the session's zone."""
+        kind = self.type_of(node)
+        if kind != INSTANT or self._zone is None:
+            return kind
+        self._replace(node, in_zone("@0", self._zone), [node])
+        return TIMESTAMP
 
     def _call_own(
         self, own: OwnFunction | Macro, arguments: Sequence[exp.Expr], node: exp.Expr
@@ -480,7 +507,7 @@ class Translator:
             source = self.type_of(value)
             check_conversion(source, kind, strict=self._is_strict_of_times())
             literal = value.name if isinstance(value, exp.Literal) and value.is_string else None
-            template = cast_template(Call("cast", (source,), (literal,)), kind)
+            template = cast_template(self._call_of("cast", source, literal), kind)
             if template is None:
                 template = "@0" if source == kind else f"CAST(@0 AS {kind.spark})"
             values.append(tuple(filled(f"({template})", [place_of(value)])))
@@ -498,10 +525,10 @@ class Translator:
             self._replace(node, template, [node.this.expressions[0], ordered.this])
 
     def _extract(self, node: exp.Extract) -> Type:
-        unit = node.name.lower()
+        unit, kind = node.name.lower(), self._on_clock(node.expression)
         if unit == "second":
             self._replace(node, "second(@0)", [node.expression])
-        elif is_text(self.type_of(node.expression)):
+        elif is_text(kind):
             call = Call("", (STRING,), (None,))
             template = f"extract({unit} FROM {as_timestamp(call, 0)})"
             self._replace(node, template, [node.expression])
@@ -509,13 +536,20 @@ class Translator:
 
     def _floor(self, node: exp.Expr) -> Type:
         unit = node.args.get("to")
-        kind = self.type_of(node.this)
+        kind = self._on_clock(node.this) if unit else self.type_of(node.this)
         if unit is None:
             return type_of_call(Call("floor", (kind,), (None,)))
         if kind == DATE or is_text(kind):
             raise SemanticError(f"floor … TO takes a timestamp, not {kind}", code=10014)
         self._replace(node, f"date_trunc('{unit.name.lower()}', @0)", [node.this])
         return TIMESTAMP
+
+    @property
+    def _zone(self) -> str | None:
+        return session_zone(self.binding.settings)
+
+    def _call_of(self, name: str, kind: Type, literal: str | None) -> Call:
+        return Call(name, (kind,), (literal,), settings=self.binding.settings)
 
     # -- edits
     def _text(self, node: exp.Expr) -> str:
@@ -525,12 +559,6 @@ class Translator:
     def _replace(self, node: exp.Expr, template: str, arguments: Sequence[exp.Expr]) -> None:
         spans = [place_of(argument) for argument in arguments]
         self.edits.append(Edit(*place_of(node), "", tuple(filled(template, spans))))
-
-
-def _without_blanks(literal: str) -> str:
-    """Return a literal as it compares with CHAR."""
-    plain = literal[-1] in "'\"" and "@" not in literal
-    return literal[:-1].rstrip(" ") + literal[-1] if plain else "rtrim(@0)"
 
 
 def _with_digits(parts: tuple[exp.Expr, ...], kinds: tuple[Type, Type]) -> tuple[Type, Type]:

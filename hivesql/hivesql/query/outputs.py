@@ -15,8 +15,9 @@ from hivesql.expressions.translator import BY_FORMAT, OWN_KIND
 from hivesql.expressions.windows import definition_of
 from hivesql.query.scope import Meaning, Output, Outputs, Scope, outputs_of
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
-from hivesql_planner.model.hive_type import INT
+from hivesql_planner.model.hive_type import INSTANT, INT, VOID
 from hivesql_planner.model.table import Table
+from hivesql_planner.settings.session_zone import ZONE_KEY, session_zone
 from hivesql_planner.settings.settings import Settings
 
 # Functions that give rows; their columns keep the names that Hive and Spark agree on.
@@ -165,6 +166,15 @@ def united(left: Outputs, right: Outputs) -> Outputs:
         )
         for column, other in zip(left, right, strict=True)
     )
+
+
+def check_united(left: Outputs, right: Outputs, settings: Settings) -> None:
+    """Refuse instants beside other types in the branches of a set operation, but for UTC."""
+    for column, other in zip(left or (), right or (), strict=False):
+        kinds = {column.type, other.type} - {None, VOID}
+        if INSTANT in kinds and len(kinds) > 1 and session_zone(settings) is not None:
+            what = f"UNION and its like of {column.type} and {other.type}"
+            raise NotSupported(f"{what} where {ZONE_KEY} is not UTC: CAST one of them")
 
 
 def _wider_char(left: Type, right: Type) -> Type:

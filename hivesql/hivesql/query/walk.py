@@ -34,6 +34,7 @@ from hivesql.query.meaning.looks import Looked, look_of
 from hivesql.query.meaning.predicates import all_of, conjuncts
 from hivesql.query.ordering import null_order, position_edits
 from hivesql.query.outputs import (
+    check_united,
     columns_of_star,
     generated_types,
     has_numbered_star,
@@ -60,7 +61,7 @@ from hivesql.query.strict_checks import StrictChecks, check_query, passed, trace
 from hivesql.query.table_changes import changes_in
 from hivesql.query.time_travel import clause_after, name_end
 from hivesql.query.transform import transform_edits, transform_of, transform_outputs
-from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
 from hivesql_planner.model.hive_type import INT, UNKNOWN, Kind
 from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_planner.predicates.predicate import ALWAYS, Look, Predicate
@@ -191,8 +192,10 @@ class Walk:
             else:
                 other = self.query(operand, in_scope, outer)
             try:
+                if i:
+                    check_united(columns, other, self.binding.settings)
                 columns = united(columns, other) if i else other
-            except SemanticError as error:
+            except HiveSqlError as error:
                 self.binding.fail(error, *span_of(operand))
         return columns
 

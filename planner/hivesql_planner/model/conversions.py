@@ -33,6 +33,7 @@ _DAY = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 _TIME = "([01]?[0-9]|2[0-3]):[0-5]?[0-9]:[0-5]?[0-9]([.][0-9]{1,9})?"
 _REGION = "[A-Z][A-Za-z_]+(/[A-Za-z0-9_+-]+)+"
 _ZONE = f"( *| ?(Z|UTC|GMT|{_REGION}|[+-][0-9]{{1,2}}:?[0-9]{{2}}))"
+_ZONE_OF_INSTANT = f"Z|(UTC|GMT)?[+-][0-9]{{1,2}}:[0-9]{{2}}|UTC|GMT|{_REGION}"
 
 WHOLE_TIME = f"CAST(regexp_extract(@0, '^ *({_DAY} {_TIME})', 1) AS TIMESTAMP)"
 """Text to a TIMESTAMP where it begins with one of a day and a time."""
@@ -45,29 +46,74 @@ TEXT_TO_TIMESTAMP = (
 TEXT_TO_BOOLEAN = "(NOT lower(@0) IN ('', '0', 'false', 'no', 'off'))"
 _INSTANT = (
     "[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,10})?)?"
-    f"( ?(Z|UTC|GMT|{_REGION}|[+-][0-9]{{1,2}}:[0-9]{{2}}))?"
+    f"( ?({_ZONE_OF_INSTANT}))?"
 )
-# Spark reads no zone right behind a day.
-TEXT_TO_INSTANT = (
-    f"CAST(regexp_replace(regexp_extract(@0, '^ *({_INSTANT}) *$', 1), "
-    "'^(.{10}) ?([A-Z+-])', '$1 00:00:00 $2') AS TIMESTAMP_LTZ)"
-)
-INSTANT_TEXT = "concat(regexp_replace(CAST(@0 AS STRING), ':[0-9][0-9]$', '$0.0'), ' UTC')"
-"""Hive's text of an instant: at least one digit behind the seconds, and the zone."""
 _MOST_MILLIS = 2**63 // 1000
 _OF_TEXT = {
     Kind.BOOLEAN: TEXT_TO_BOOLEAN,
     Kind.DATE: TEXT_TO_DATE,
     Kind.TIMESTAMP: TEXT_TO_TIMESTAMP,
-    Kind.INSTANT: TEXT_TO_INSTANT,
 }
 
 
-def conversion(source: HiveType | None, target: HiveType) -> str | None:
-    """Tell how Spark must convert; None where its CAST does as Hive, or nothing is known."""
+def in_zone(moment: str, zone: str) -> str:
+    """Return the wall clock of a zone at a moment."""
+    return f"from_utc_timestamp({moment}, '{zone}')"
+
+
+def moment_in(clock: str, zone: str) -> str:
+    """Return the moment at which a zone has a wall clock."""
+    return f"to_utc_timestamp({clock}, '{zone}')"
+
+
+def text_to_instant(zone: str | None = None) -> str:
+    """Read an instant; a text without a zone is the wall clock of ``zone``, or of UTC."""
+    # Spark reads no zone right behind a day.
+    text = (
+        f"regexp_replace(regexp_extract(@0, '^ *({_INSTANT}) *$', 1), "
+        "'^(.{10}) ?([A-Z+-])', '$1 00:00:00 $2')"
+    )
+    moment = f"CAST({text} AS TIMESTAMP_LTZ)"
+    if zone is None:
+        return moment
+    bare = "'^ *[0-9-]{10}( [0-9:.]+)? *$'"
+    return f"if(@0 RLIKE {bare}, {moment_in(moment, zone)}, {moment})"
+
+
+def instant_text(zone: str | None = None) -> str:
+    """Write an instant: at least one digit behind the seconds, and the zone."""
+    clock = in_zone("@0", zone) if zone else "@0"
+    digits = f"regexp_replace(CAST({clock} AS STRING), ':[0-9][0-9]$', '$0.0')"
+    return f"concat({digits}, ' {zone or 'UTC'}')"
+
+
+def _of_instants(source: Kind, target: Kind, zone: str | None) -> str | None:
+    """Convert to or from an instant; other times are the zone's wall clock."""
+    if source in TEXTS:
+        return text_to_instant(zone)
+    if target in TEXTS:
+        return instant_text(zone)
+    if zone is None:
+        return None
+    if source is Kind.INSTANT and target is Kind.TIMESTAMP:
+        return in_zone("@0", zone)
+    if source is Kind.INSTANT and target is Kind.DATE:
+        return f"CAST({in_zone('@0', zone)} AS DATE)"
+    if target is Kind.INSTANT and source in (Kind.TIMESTAMP, Kind.DATE):
+        return moment_in("CAST(@0 AS TIMESTAMP)", zone)
+    return None
+
+
+def conversion(source: HiveType | None, target: HiveType, zone: str | None = None) -> str | None:
+    """Tell how Spark must convert; None where its CAST does as Hive, or nothing is known.
+
+    ``zone`` is the session's; None is UTC.
+    """
     if source is None:
         return None
     source_kind, target_kind = source.kind, target.kind
+    if Kind.INSTANT in (source_kind, target_kind):
+        return _of_instants(source_kind, target_kind, zone)
     if source_kind in TEXTS:
         padded = (
             f"CAST(rpad(@0, {source.length}, ' ') AS BINARY)" if source_kind is Kind.CHAR else None
@@ -75,8 +121,6 @@ def conversion(source: HiveType | None, target: HiveType) -> str | None:
         return padded if target_kind is Kind.BINARY else _OF_TEXT.get(target_kind)
     if source_kind is Kind.BOOLEAN and target_kind in TEXTS:
         return "upper(CAST(@0 AS STRING))"
-    if source_kind is Kind.INSTANT and target_kind in TEXTS:
-        return INSTANT_TEXT
     if target_kind is Kind.TIMESTAMP and source_kind in (Kind.BOOLEAN, *INTEGERS):
         millis = "CAST(@0 AS BIGINT)"
         return f"if(abs({millis}) <= {_MOST_MILLIS}, timestamp_millis({millis}), NULL)"
@@ -108,12 +152,15 @@ def _whole_part(source: HiveType, target_kind: Kind) -> str | None:
     return f"if({inside}, CAST(@0 AS {target_kind.upper()}), NULL)"
 
 
-def conversion_of_any(target: HiveType) -> str | None:
+def conversion_of_any(target: HiveType, zone: str | None = None) -> str | None:
     """Return the same for a value whose type only Spark knows; None where that does not matter."""
-    if of_text := _OF_TEXT.get(target.kind):
-        kind = target.spark.upper()
+    of_text = text_to_instant(zone) if target.kind is Kind.INSTANT else _OF_TEXT.get(target.kind)
+    if of_text:
+        other = f"CAST(@0 AS {target.spark.upper()})"
+        if zone is not None and target.kind is Kind.INSTANT:
+            other = moment_in(other, zone)
         converted = of_text.replace("@0", "CAST(@0 AS STRING)")
-        return f"if(typeof(@0) = 'string', {converted}, CAST(@0 AS {kind}))"
+        return f"if(typeof(@0) = 'string', {converted}, {other})"
     if target.is_text:
         return "if(typeof(@0) = 'boolean', upper(CAST(@0 AS STRING)), CAST(@0 AS STRING))"
     return None

@@ -74,6 +74,8 @@ class HiveType:
     """The names of a struct's fields."""
     other: str = ""
     """What it is called where the kind is OTHER."""
+    zone: str = ""
+    """In which zone an instant of a query's result is shown, where that is not UTC."""
     spelling: str = field(default="", compare=False)
     """How the catalog or an engine has it, where that is another text than Hive's."""
 
@@ -230,6 +232,8 @@ def _print(type_: HiveType, children: list[str], quote: Callable[[str], str]) ->
     name = type_.kind.value or type_.other
     if type_.arguments:
         return f"{name}({','.join(map(str, type_.arguments))})"
+    if type_.zone:
+        return f"{name}('{type_.zone}')"
     if not type_.children:
         return name
     if type_.names:
@@ -276,6 +280,7 @@ _SIMPLE = {kind.value: kind for kind in Kind if kind not in (*NESTED, *SIZED_TEX
     "timestamp_ntz": Kind.TIMESTAMP,
 }
 _PARAMETERS = re.compile(r"\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
+_ZONE = re.compile(r"\s*'([^']+)'\s*\)")
 _STEPS = re.compile(r"[^(<>,:)]*")
 
 
@@ -312,6 +317,8 @@ def _type_at(text: str, start: int) -> tuple[HiveType, int]:
         if kind is None:
             return HiveType(Kind.OTHER, other=name), end
         return HiveType(kind, (10, 0) if kind is Kind.DECIMAL else ()), end
+    if _SIMPLE.get(name) is Kind.INSTANT and (zone := _ZONE.match(text, end + 1)):
+        return HiveType(Kind.INSTANT, zone=zone[1]), _blanks(text, zone.end())
     numbers = _PARAMETERS.match(text, end + 1)
     if numbers is None:
         raise _NoTypeError

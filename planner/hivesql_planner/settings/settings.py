@@ -80,7 +80,8 @@ KEYS: Mapping[str, Setting] = _table(
     ("hive.ddl.output.format", "text", "text",
      "json: SHOW and DESCRIBE of databases, tables and partitions give one line of JSON."),
     ("hive.local.time.zone", "LOCAL", "text",
-     "The zone of current_timestamp, unix_timestamp and from_unixtime; LOCAL is UTC."),
+     "The zone of current_timestamp, unix_timestamp, from_unixtime and of TIMESTAMP WITH LOCAL "
+     "TIME ZONE; LOCAL is UTC."),
     ("hive.masking.algo", "sha256", "text",
      "sha512: mask_hash gives that digest of a text; anything else is sha256, as in Hive."),
     ("hive.default.nulls.last", "true", "bool",

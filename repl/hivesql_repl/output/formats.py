@@ -26,9 +26,11 @@ class Single(float):
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """A TIMESTAMP WITH LOCAL TIME ZONE, as the wall clock of UTC."""
+    """A TIMESTAMP WITH LOCAL TIME ZONE, as the wall clock of UTC; shown in a zone."""
 
     clock: datetime.datetime
+    zone: str = ""
+    """Empty for UTC."""
 
 
 class Struct(dict[str, Any]):
@@ -86,12 +88,23 @@ def hive_text(value: Any, *, nested: bool = False) -> str:
 
 def _time_text(value: Instant | datetime.date) -> str:
     if isinstance(value, Instant):
-        text = _time_text(value.clock)
-        return f"{text}{'' if '.' in text else '.0'} UTC"
+        text = _time_text(_clock_in(value.clock, value.zone) if value.zone else value.clock)
+        return f"{text}{'' if '.' in text else '.0'} {value.zone or 'UTC'}"
     if not isinstance(value, datetime.datetime):
         return value.isoformat()
     text = (value.replace(tzinfo=None) if value.tzinfo else value).isoformat(" ")
     return text.rstrip("0") if "." in text else text
+
+
+def _clock_in(clock: datetime.datetime, zone: str) -> datetime.datetime:
+    """Return the wall clock of a zone when it is ``clock`` in UTC."""
+    from zoneinfo import ZoneInfo
+
+    if zone[0] in "+-":
+        there = datetime.datetime.fromisoformat(f"2000-01-01T00:00:00{zone}").tzinfo
+    else:
+        there = ZoneInfo(zone)
+    return clock.replace(tzinfo=datetime.timezone.utc).astimezone(there).replace(tzinfo=None)
 
 
 def double_text(value: float) -> str:
@@ -138,7 +151,7 @@ def _mark_of(type_: HiveType) -> _Mark | None:
     if type_.kind is Kind.FLOAT:
         return _unless_null(Single)
     if type_.kind is Kind.INSTANT:
-        return _unless_null(Instant)
+        return _unless_null(lambda value: Instant(value, type_.zone))
     if not type_.holds(Kind.FLOAT, Kind.INSTANT):
         return None
     marks = [_mark_of(inner) or _same for inner in type_.children]

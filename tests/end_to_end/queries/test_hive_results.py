@@ -177,7 +177,6 @@ def test_zone_of_the_session(session: hivesql.Session) -> None:
         assert printed(session.sql(now)) == [["true", "true", "true", "true"]]
         for refused in (
             "from_unixtime(0, 'HH z')", "date_format(current_timestamp, name)",
-            "cast('2020-01-01 00:00:00' as timestamp with local time zone)",
         ):  # fmt: skip
             with pytest.raises(NotSupported):
                 session.sql(f"SELECT {refused} FROM emp")

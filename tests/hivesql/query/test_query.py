@@ -10,7 +10,7 @@ from hivesql.binder.statement import bind
 from hivesql.dialect.statements.statement import parse
 from hivesql.script import StatementText
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.conversions import TEXT_TO_INSTANT
+from hivesql_planner.model.conversions import text_to_instant
 from hivesql_planner.relations import Query
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import InsertRows, SelectRows
@@ -139,7 +139,7 @@ T = "`default__t__1`"
          "SELECT substring(CAST(rtrim(substring(CAST(id AS STRING), 1, 2)) AS STRING), 1, 3) "
          f"AS `_c0` FROM {T} AS `t`"),
         ("SELECT CAST('x' AS TIMESTAMP WITH LOCAL TIME ZONE) a",
-         "SELECT " + TEXT_TO_INSTANT.replace("@0", "'x'") + " a"),
+         "SELECT " + text_to_instant().replace("@0", "'x'") + " a"),
         ("SELECT TIMESTAMPLOCALTZ '2020-01-01 00:00:00' a",
          "SELECT TIMESTAMP_LTZ '2020-01-01 00:00:00' a"),
         ("SELECT 'it''s' a, 'b' \"c\" d", "SELECT 'it' 's' a, 'b' \"c\" d"),

@@ -27,6 +27,14 @@ VALUES = {
     "small decimal": (decimal.Decimal("0E-10"), "0.0000000000"),
     "date": (datetime.date(2020, 2, 29), "2020-02-29"),
     "timestamp": (datetime.datetime(2020, 1, 1, 10, 20, 30, 120000), "2020-01-01 10:20:30.12"),
+    "instant in a zone": (
+        Instant(datetime.datetime(2016, 1, 3, 20, 26, 34), "US/Pacific"),
+        "2016-01-03 12:26:34.0 US/Pacific",
+    ),
+    "instant at an offset": (
+        Instant(datetime.datetime(2016, 1, 3, 20, 26, 34), "+05:30"),
+        "2016-01-04 01:56:34.0 +05:30",
+    ),
     "array": ([1, None, "x"], '[1,null,"x"]'),
     "map": ({"k": 7}, '{"k":7}'),
     "binary": (b"ab", "ab"),

@@ -65,13 +65,14 @@ def stage_insert(
     source_types: Sequence[HiveType] = (),
     nanoseconds: Sequence[int] = (),
     gathering: int = NEVER,
+    zone: str | None = None,
 ) -> StagedRows:
     """Write a query's rows for one directory per partition, to be published later.
 
     ``rows`` has the data columns in the table's order, then the dynamic partition columns, then the
     texts of the columns ``nanoseconds``. By position, values become of the columns'
     types as Hive converts them; ``source_types`` are the rows' types in Hive, () where Spark's are
-    enough. ``gathering`` is the threshold of ``gathered``.
+    enough. ``gathering`` is the threshold of ``gathered``, ``zone`` the session's, None for UTC.
     Nothing is visible before the transaction commits, which needs ``changes`` of the publication
     where the table is not transactional. Whoever publishes removes the staging directory.
     """
@@ -88,7 +89,7 @@ def stage_insert(
             # Spark knows no such types.
             sources[i] = kind
     converted_values = [
-        converted(f"c{i}", source, kind)
+        converted(f"c{i}", source, kind, zone)
         for i, (source, kind) in enumerate(zip(sources, kinds, strict=False))
     ]
     values = [

@@ -1,0 +1,118 @@
+"""TIMESTAMP WITH LOCAL TIME ZONE in a zone that is not UTC, as Hive's command line shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+import hivesql
+from hivesql_planner.errors import NotSupported
+from hivesql_repl.output.formats import hive_text, with_hive_types
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+PLACE = "2016-01-03 12:26:34 America/Los_Angeles"
+
+
+@pytest.fixture(scope="module")
+def session(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[hivesql.Session]:
+    """A warehouse whose session is in the zone of Hive's own tests."""
+    root = tmp_path_factory.mktemp("zones")
+    with hivesql.connect(
+        f"sqlite:///{root}/metastore.db", str(root / "warehouse"), spark=spark
+    ) as session:
+        session.sql("SET TIME ZONE 'US/Pacific'")
+        yield session
+
+
+def shown(session: hivesql.Session, query: str) -> list[list[str]]:
+    """Return the rows as the command line prints them."""
+    result = session.sql(query)
+    return [[hive_text(cell) for cell in row] for row in with_hive_types(result.types, result.rows)]
+
+
+def test_texts_become_instants(session: hivesql.Session) -> None:
+    # As Hive's timestamptz.q.out shows them.
+    texts = {
+        "2005-01-03 02:01:00 GMT": "2005-01-02 18:01:00.0 US/Pacific",
+        "2016-01-03 12:26:34.0123 America/Los_Angeles": "2016-01-03 12:26:34.0123 US/Pacific",
+        "2016-01-03Europe/London": "2016-01-02 16:00:00.0 US/Pacific",
+        "2016-01-03 13:34:56.38 +1:00": "2016-01-03 04:34:56.38 US/Pacific",
+        "2016-01-03 12:26:34.012300 GMT+08:00": "2016-01-02 20:26:34.0123 US/Pacific",
+        "2016-07-03 12:26:34": "2016-07-03 12:26:34.0 US/Pacific",
+        "2016-07-03": "2016-07-03 00:00:00.0 US/Pacific",
+        "no time": "NULL",
+    }
+    casts = ", ".join(f"cast('{text}' as timestamp with local time zone)" for text in texts)
+    assert shown(session, f"SELECT {casts}") == [list(texts.values())]
+    literal = "SELECT timestamplocaltz '2016-07-03 12:26:34', array(timestamplocaltz '2016-01-03Z')"
+    assert shown(session, literal) == [
+        ["2016-07-03 12:26:34.0 US/Pacific", '["2016-01-02 16:00:00.0 US/Pacific"]']
+    ]
+
+
+def test_instants_are_written_read_and_changed(session: hivesql.Session) -> None:
+    default = f"DEFAULT timestamplocaltz '{PLACE}'"
+    session.sql(f"""
+        CREATE TABLE z (id int, t timestamp with local time zone {default}) {ACID};
+        INSERT INTO z(id) VALUES (1);
+        INSERT INTO z VALUES (2, '2016-01-03 12:26:34.1 GMT'), (3, DEFAULT), (4, NULL);
+        INSERT INTO z SELECT 5, timestamp '2020-06-01 10:00:00';
+        INSERT INTO z SELECT 6, date '2020-06-01';
+        UPDATE z SET t = '2021-07-01 01:00:00' WHERE id = 3;
+        MERGE INTO z USING (SELECT 4 k, timestamp '2022-07-01 00:00:00' w) s ON z.id = s.k
+          WHEN MATCHED THEN UPDATE SET t = s.w;
+    """)
+    assert shown(session, "SELECT id, t FROM z ORDER BY id") == [
+        ["1", "2016-01-03 12:26:34.0 US/Pacific"], ["2", "2016-01-03 04:26:34.1 US/Pacific"],
+        ["3", "2021-07-01 01:00:00.0 US/Pacific"], ["4", "2022-07-01 00:00:00.0 US/Pacific"],
+        ["5", "2020-06-01 10:00:00.0 US/Pacific"], ["6", "2020-06-01 00:00:00.0 US/Pacific"],
+    ]  # fmt: skip
+    parts = """
+        SELECT cast(t AS string), cast(t AS date), cast(t AS timestamp), to_epoch_milli(t), hour(t),
+        extract(hour FROM t), date_format(t, 'HH'), to_date(t), unix_timestamp(t), concat(t, '!')
+        FROM z WHERE id = 2"""
+    assert shown(session, parts) == [[
+        "2016-01-03 04:26:34.1 US/Pacific", "2016-01-03", "2016-01-03 04:26:34.1", "1451823994100",
+        "4", "4", "04", "2016-01-03", "1451823994", "2016-01-03 04:26:34.1 US/Pacific!",
+    ]]  # fmt: skip
+    compared = """
+        SELECT id FROM z WHERE t = '2016-01-03 12:26:34.1 GMT'
+        OR t = timestamp '2020-06-01 10:00:00' OR t = date '2020-06-01'
+        OR t > timestamplocaltz '2022-01-01 00:00:00' ORDER BY id"""
+    assert shown(session, compared) == [["2"], ["4"], ["5"], ["6"]]
+    mixed = """
+        SELECT CASE WHEN id = 1 THEN t ELSE timestamp '2020-01-01 00:00:00' END,
+        coalesce(t, date '2020-01-01'), if(id = 2, 'a', t) FROM z WHERE id < 3 ORDER BY id"""
+    assert shown(session, mixed) == [
+        ["2016-01-03 12:26:34.0 US/Pacific"] * 3,
+        ["2020-01-01 00:00:00.0 US/Pacific", "2016-01-03 04:26:34.1 US/Pacific", "a"],
+    ]
+    with pytest.raises(NotSupported, match="UNION"):
+        session.sql("SELECT t FROM z UNION ALL SELECT timestamp '2020-01-01 00:00:00'")
+
+
+def test_instants_are_the_same_in_every_zone(session: hivesql.Session) -> None:
+    # As Hive's timestamptz_3.q.out shows it.
+    session.sql("CREATE TABLE tz (t timestamp with local time zone)")
+    session.sql(f"INSERT INTO tz SELECT cast('{PLACE}' AS timestamp with local time zone)")
+    query = "SELECT cast(t AS timestamp), t FROM tz"
+    assert shown(session, query) == [["2016-01-03 12:26:34", "2016-01-03 12:26:34.0 US/Pacific"]]
+    try:
+        session.sql("SET TIME ZONE UTC")
+        assert shown(session, query) == [["2016-01-03 20:26:34", "2016-01-03 20:26:34.0 UTC"]]
+    finally:
+        session.sql("SET TIME ZONE 'US/Pacific'")
+
+
+def test_partition_columns_are_refused(session: hivesql.Session) -> None:
+    session.sql("CREATE TABLE pz (a int) PARTITIONED BY (t timestamp with local time zone)")
+    with pytest.raises(NotSupported, match="partition column t"):
+        session.sql("SELECT * FROM pz")
