@@ -55,12 +55,12 @@ def _check_types(rows: DataFrame, branch: InsertBranch, table: Table, work: Work
     names = (*table.column_names, *branch.dynamic_partition)
     strict = work.runtime.settings.flag("hive.strict.timestamp.conversion")
     zone = session_zone(work.runtime.settings)
-    told = [column.type.is_known for column in branch.query.columns]
+    has_type = [column.type.is_known for column in branch.query.columns]
     for i, (name, field) in enumerate(zip(names, rows.schema.fields, strict=True)):
         source = HiveType.parse(field.dataType.simpleString())
         check_conversion(source, types[name], strict=strict)
         is_moment = source == TIMESTAMP and types[name] == INSTANT and zone is not None
-        if is_moment and not (i < len(told) and told[i]):
+        if is_moment and not (i < len(has_type) and has_type[i]):
             what = f"a value for {name} ({INSTANT}) whose type only Spark knows, in {zone}: CAST it"
             raise NotSupported(what)
 

@@ -31,7 +31,7 @@ OF_COMMON_TYPE = {
 """Functions that bring values to one type, from which argument on."""
 
 
-def brought_together(kinds: Sequence[Type], zone: str | None) -> tuple[str, ...]:
+def templates_of_common(kinds: Sequence[Type], zone: str | None) -> tuple[str, ...]:
     """Tell how Spark must see values of one type in Hive, of which some are instants."""
     target = common(kinds) if INSTANT in kinds else None
     if target == STRING:

@@ -48,7 +48,7 @@ from hivesql.expressions.quantified_comparisons import quantified_edit
 from hivesql.expressions.session_zone import (
     OF_COMMON_TYPE,
     OF_WALL_CLOCKS,
-    brought_together,
+    templates_of_common,
     template_in_zone,
 )
 from hivesql.expressions.strict_mode import refuses, strict_error
@@ -469,7 +469,7 @@ class Translator:
     def _bring_instants(self, values: Sequence[exp.Expr]) -> list[Type]:
         """Bring instants, and what stands where they do, to one type; tell the values' types."""
         kinds = list(map(self.type_of, values))
-        for i, template in enumerate(brought_together(kinds, self._zone)):
+        for i, template in enumerate(templates_of_common(kinds, self._zone)):
             if template != "@0":
                 self._replace(values[i], template, [values[i]])
                 kinds[i] = common(kinds)
