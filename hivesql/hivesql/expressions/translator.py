@@ -48,8 +48,8 @@ from hivesql.expressions.quantified_comparisons import quantified_edit
 from hivesql.expressions.session_zone import (
     OF_COMMON_TYPE,
     OF_WALL_CLOCKS,
-    templates_of_common,
     template_in_zone,
+    templates_of_common,
 )
 from hivesql.expressions.strict_mode import refuses, strict_error
 from hivesql.expressions.windows import Windows
