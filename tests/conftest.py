@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from scratch import in_memory
+from spark_archive import submit_options
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-os.environ.setdefault("SPARK_CONF_DIR", str(Path(__file__).parent / "spark_conf"))
+os.environ.setdefault("SPARK_SUBMIT_OPTS", submit_options())
 GOLDEN = Path(__file__).parent / "golden"
 # Nothing of the test server has to outlive the run, let alone a power loss.
 FORGETFUL = (
