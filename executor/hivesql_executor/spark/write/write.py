@@ -48,7 +48,7 @@ _SPREAD = 4
 _WORD = 0xFFFFFFFF
 _WRITER = "shiftrightunsigned(row__id.bucketid, 16) & 4095"
 BUCKET_OF_ROW_ID = f"if(shiftrightunsigned(row__id.bucketid, 29) = 0, row__id.bucketid, {_WRITER})"
-_OLD_WRITER = f"cast({BUCKET_OF_ROW_ID} as int)"
+OLD_WRITER = f"cast({BUCKET_OF_ROW_ID} as int)"
 # Beside a table's own columns: no column of Hive has a colon in its name.
 # No longer, escaped, than most names of columns: a value may be as long as a directory allows.
 _KEY, _BUCKET = "p:{}", "bucket:"
@@ -243,7 +243,7 @@ def write_change(
         any(writes[i].kind is WriteKind.DELETE_DELTA for i in branch_writes)
         for branch_writes in branches
     ]
-    n = f"{_OLD_WRITER} as n"
+    n = f"{OLD_WRITER} as n"
     # Without branches nobody tells whether there are new rows.
     if not (deletes and all(deletes)):
         stored, n = stored.withColumn("n", _writer_of(table, stored)), "n"
@@ -320,7 +320,7 @@ def _writer_of(table: Table, events: DataFrame) -> Column:
         hashed = f.xxhash64(*spread) if spread else f.lit(0)
         fresh = f.pmod(hashed, f.lit(min(count, MAX_BUCKET + 1)))
     old = f.col("row__id").isNotNull()
-    return f.when(old, f.expr(_OLD_WRITER)).otherwise(fresh).cast("int")
+    return f.when(old, f.expr(OLD_WRITER)).otherwise(fresh).cast("int")
 
 
 def _event_writer(
