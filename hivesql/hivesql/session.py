@@ -83,6 +83,10 @@ CLOSING_SECONDS = 10.0
 """What a statement that another thread runs has to end in when its session is closed."""
 
 
+def _as_it_is(statement: Statement) -> Statement:
+    return statement
+
+
 @dataclass(frozen=True, slots=True)
 class _Request:
     """A statement and what comes with it."""
@@ -92,6 +96,7 @@ class _Request:
     consume: Consume | None = None
     frame: FrameRows | None = None
     once: Once | None = None
+    adapt: Callable[[Statement], Statement] = _as_it_is
 
     @property
     def frames(self) -> dict[TableName, DataFrame]:
@@ -200,12 +205,16 @@ class Session:
         consume: Consume | None = None,
         frame: FrameRows | None = None,
         idempotency_key: str | Once | None = None,
+        adapt: Callable[[Statement], Statement] = _as_it_is,
     ) -> Result:
-        """Run one statement of a script; ``frame`` are rows that it reads."""
+        """Run one statement of a script; ``frame`` are rows that it reads.
+
+        ``adapt`` changes the bound statement where the text cannot say what is meant.
+        """
         began = time.monotonic()
         self._running.begin(text.text)
         once = self._keys.next(text, idempotency_key, self.runtime)
-        request = _Request(text, self.spark_views(), of_user(consume), frame, once)
+        request = _Request(text, self.spark_views(), of_user(consume), frame, once, adapt)
         try:
             outcome, decided = self._answer(request)
         except BaseException as error:
@@ -282,7 +291,7 @@ class Session:
             functions=self.functions,
             reads=reads,
         )
-        return statement, reads
+        return request.adapt(statement), reads
 
     def authorize(self, statement: Statement, reads: Iterable[TableName] = ()) -> None:
         """Fail where the user lacks privileges that a statement needs, if these are asked for."""

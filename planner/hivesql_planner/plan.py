@@ -117,6 +117,8 @@ class Change:
     source: Query | None = None
     source_alias: str | None = None
     cardinality_check: bool = False
+    by_row_id: bool = False
+    """Whether the source's rows tell themselves which rows of the target they change."""
     check: Expr | None = None
     """A constraint over the columns of every new row, fields of the struct ``row``."""
     queries: tuple[Source, ...] = ()

@@ -88,6 +88,8 @@ class Scan:
     with_row_id: bool = False
     with_file_name: bool = False
     """Whether each row tells the file that it is in, as ``input__file__name``."""
+    with_partition_texts: bool = False
+    """Whether each row tells its partition's values as the catalog has them, in text columns."""
     where: Predicate | None = None
     as_of: AsOf | None = None
     """None reads the statement's snapshot."""

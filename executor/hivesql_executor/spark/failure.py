@@ -12,6 +12,7 @@ from pyspark.errors import PySparkException, PythonException
 from hivesql_executor.files.refusals import refusal_of
 from hivesql_executor.spark.session import STACK_OPTION
 from hivesql_executor.spark.write.change import cardinality_violation
+from hivesql_executor.spark.write.changes_by_row_id import moved_row
 from hivesql_executor.spark.write.constraints import constraint_violation
 from hivesql_planner.errors import DataError, ExecutionError, HiveSqlError, SemanticError
 from hivesql_planner.model.table import LONGEST_FILE_NAME
@@ -45,7 +46,7 @@ def translate_spark_error(error: Exception) -> HiveSqlError | None:
             f"Spark has too little memory for the statement{what}: start Spark with more "
             "(spark.driver.memory; on a cluster spark.executor.memory too), or cut it into several"
         )
-    violation = cardinality_violation(error) or constraint_violation(error)
+    violation = cardinality_violation(error) or constraint_violation(error) or moved_row(error)
     if violation:
         return violation
     if (value := _too_long(error)) is not None:

@@ -11,8 +11,14 @@ from hivesql_executor.spark.buckets import texts_of
 from hivesql_executor.spark.functions import register_called
 from hivesql_executor.spark.nanoseconds.changes import Texts
 from hivesql_executor.spark.scan.nanoseconds import nanosecond_rows_of
-from hivesql_executor.spark.scan.sources import as_user_errors, read_target, register_views
+from hivesql_executor.spark.scan.sources import (
+    as_user_errors,
+    read_target,
+    register_views,
+    rows_of,
+)
 from hivesql_executor.spark.write.change import changed_rows
+from hivesql_executor.spark.write.changes_by_row_id import rows_by_row_id
 from hivesql_executor.spark.write.merge_source import Joined, compute_source
 from hivesql_executor.spark.write.write import WrittenFile, write_change
 from hivesql_executor.statements.context import Work
@@ -24,6 +30,11 @@ def write_by_spark(
     change: Change, work: Work, parts: Sequence[PartitionFiles] | None
 ) -> tuple[WrittenFile, ...]:
     """Find the rows and write their events; ``parts`` are the target's files if they are known."""
+    if change.by_row_id:
+        assert change.source is not None
+        source_rows = rows_of(change.source, work.txn, work.runtime)
+        joined = Joined(rows_by_row_id(change, source_rows))
+        return _write(change, work, joined, {}, whole_writers=False)
     table, runtime = change.target.table, work.runtime
     is_update = any(branch.delete and branch.insert for branch in change.branches)
     # A join would not leave the rows in their tasks.

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from hivesql_planner.predicates.partitions import PartitionTest
 
 _NAME = TableName(FRAMES, "rows")
+FRAME = f"`{FRAMES}`.`rows`"
+"""How a statement names the rows of its frame."""
 Assignments = bool | Mapping[str, str]
 """True for every column that both sides have, or expressions by column."""
 
@@ -141,7 +143,7 @@ def append_text(
         into += f" PARTITION ({', '.join(parts)})"
     if not overwrite:
         into += f" ({columns})"
-    text = f"INSERT {into} SELECT {chosen} FROM {_quoted(_NAME)}"
+    text = f"INSERT {into} SELECT {chosen} FROM {FRAME}"
     return StatementText(text, f"append to {table.name}")
 
 
@@ -176,10 +178,7 @@ def merge_text(
     """MERGE of the frame's rows, called ``source``, into the table, called ``target``."""
     keys = () if isinstance(on, str) else tuple(key.lower() for key in on)
     condition = on if isinstance(on, str) else _equal(keys)
-    text = (
-        f"MERGE INTO {_quoted(table.name)} AS target USING {_quoted(_NAME)} AS source "
-        f"ON {condition}"
-    )
+    text = f"MERGE INTO {_quoted(table.name)} AS target USING {FRAME} AS source ON {condition}"
     if delete is not None:
         text += f" WHEN MATCHED AND ({delete}) THEN DELETE"
     if update:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from hivesql.script import StatementText
 from hivesql.session import Session
+from hivesql.spark_catalog.places import place_of_partition, with_partition_texts
 from hivesql.spark_catalog.query_transactions import QueryTransactions
 from hivesql.spark_catalog.texts import scan_text
+from hivesql.spark_catalog.writes import CatalogWrites
 from hivesql_executor.translate_errors import translate_error
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError, SessionClosed
+from hivesql_planner.model.constraints import default_of
 from hivesql_planner.model.hive_type import HiveType, Kind
 from hivesql_planner.model.table import Table, TableName
 
@@ -54,6 +59,14 @@ class CatalogRequests:
                 name.name for name in self.session.runtime.metastore.tables(question["database"])
             ],
             "table": lambda: self._table(question),
+            "can delete": lambda: self._writes.can_delete(self._target(question), question),
+            "delete": lambda: self._writes.delete(self._target(question), question),
+            "truncate": lambda: self._writes.truncate(self._target(question)),
+            "changeable": lambda: self._writes.check_changeable(
+                self._target(question), question["command"]
+            ),
+            "change": lambda: self._writes.change(self._target(question), question, frame),
+            "write": lambda: self._writes.write(self._target(question), question, frame),
         }
         match question["what"]:
             case "end":
@@ -91,7 +104,13 @@ class CatalogRequests:
             "schema": ", ".join(
                 f"`{column.name}` {_spark_type(column.type)}" for column in table.all_columns
             ),
+            "defaults": {
+                column.name: text
+                for column in table.all_columns
+                if (text := default_of(table, column.name)) is not None
+            },
             "partitions": table.partition_names,
+            "has row ids": table.is_full_acid,
             "properties": dict(table.properties),
             "rows": self._rows(table),
             "version": version,
@@ -105,13 +124,23 @@ class CatalogRequests:
         statistics = self.session.runtime.metastore.statistics(table.name)
         return statistics.rows if statistics.rows is not None and statistics.is_accurate else -1
 
-    def _scan(self, question: Mapping[str, Any]) -> Any:
+    @property
+    def _writes(self) -> CatalogWrites:
+        return CatalogWrites(self.session, self.transactions)
+
+    def _target(self, question: Mapping[str, Any]) -> Table:
         name = TableName(question["database"], question["table"])
-        runtime = self.session.runtime
-        table = runtime.metastore.table(name)
+        return self.session.runtime.metastore.table(name)
+
+    def _scan(self, question: Mapping[str, Any]) -> Any:
+        runtime, table = self.session.runtime, self._target(question)
+        self.transactions.check_readable(question["query"], table.name)
+        place = place_of_partition(table, question["columns"])
         with self.transactions.reading(question["query"], runtime) as conversation:
-            result = self._within(conversation).sql(
-                scan_text(table, question), consume=lambda rows: rows
+            result = self._within(conversation).run_statement(
+                StatementText(scan_text(table, question)),
+                consume=lambda rows: rows,
+                adapt=partial(with_partition_texts, place=place),
             )
             return result.value._jdf
 

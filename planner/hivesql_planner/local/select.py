@@ -54,7 +54,13 @@ def small_select(query: Query, most_bytes: int) -> SmallSelect:
 
 
 def _is_plain(scan: Scan) -> bool:
-    odd = scan.as_of or scan.changes or scan.with_row_id or scan.with_file_name
+    odd = (
+        scan.as_of
+        or scan.changes
+        or scan.with_row_id
+        or scan.with_file_name
+        or scan.with_partition_texts
+    )
     return scan.table.is_full_acid and not (odd or scan.table.is_frame)
 
 

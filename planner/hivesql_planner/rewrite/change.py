@@ -53,7 +53,10 @@ def rewrite_merge(merge: MergeRows, settings: Settings) -> Change:
         source_alias=merge.source_alias,
         check=merge.check,
         branches=_branches(merge.target.table, merge.alias, merge.clauses),
-        cardinality_check=changes_rows and settings.flag("hive.merge.cardinality.check"),
+        cardinality_check=changes_rows
+        and not merge.by_row_id
+        and settings.flag("hive.merge.cardinality.check"),
+        by_row_id=merge.by_row_id,
         queries=merge.subqueries,
     )
 

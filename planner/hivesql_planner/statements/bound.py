@@ -130,6 +130,8 @@ class MergeRows:
     on: Expr
     clauses: tuple[MergeClause, ...]
     on_mentions_target: bool = True
+    by_row_id: bool = False
+    """Whether the source has the row ids of the rows that it changes: nothing is compared."""
     check: Expr | None = None
     subqueries: tuple[Source, ...] = ()
 

@@ -64,7 +64,12 @@ def read(
         ]  # fmt: skip
         return _with_file_name(scan_plain(spark, table, insert_only_parts, files=files), table_scan)
     return _scanned(
-        table_scan, parts, txn, runtime, with_nanosecond_texts=with_nanosecond_texts
+        table_scan,
+        parts,
+        txn,
+        runtime,
+        with_partition_texts=table_scan.with_partition_texts,
+        with_nanosecond_texts=with_nanosecond_texts,
     ).rows
 
 

@@ -63,6 +63,8 @@ def _steps(change: Change, branch: ChangeBranch) -> list[Step]:
 
 def _joined(change: Change, joined: Joined) -> DataFrame:
     alias = change.target_alias
+    if change.by_row_id:
+        return joined.target
     target = joined.target.alias(alias)
     if joined.source is None:
         return target.where(f.expr(change.on.sql)) if change.on else target

@@ -60,6 +60,7 @@ public final class AcidCatalog implements TableCatalog, SupportsNamespaces {
     /** Take the session's answers: a function of a request, in JSON, and a frame or null. */
     public void connect(SparkSession spark, BiFunction<String, Object, Object> answers) {
         session = new CatalogSession(spark, answers);
+        CatalogStrategy.addTo(spark);
     }
 
     private CatalogSession session() {

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import java.math.BigDecimal;
 import java.sql.Date;
 import java.time.LocalDate;
+import org.apache.spark.sql.sources.AlwaysTrue;
 import org.apache.spark.sql.sources.And;
 import org.apache.spark.sql.sources.EqualNullSafe;
 import org.apache.spark.sql.sources.EqualTo;
@@ -38,7 +39,22 @@ final class CatalogFilters {
         return all;
     }
 
+    /** Tell whether nothing of the filters is left out. */
+    static boolean isWhole(Filter[] filters) {
+        for (Filter filter : filters) {
+            if (!isWhole(filter)) return false;
+        }
+        return true;
+    }
+
+    private static boolean isWhole(Filter filter) {
+        if (filter instanceof And and) return isWhole(and.left()) && isWhole(and.right());
+        if (filter instanceof Or or) return isWhole(or.left()) && isWhole(or.right());
+        return written(filter) != null;
+    }
+
     private static ArrayNode written(Filter filter) {
+        if (filter instanceof AlwaysTrue) return JSON.arrayNode().add("TRUE");
         if (filter instanceof And and) {
             ArrayNode left = written(and.left());
             ArrayNode right = written(and.right());

@@ -13,7 +13,12 @@ import java.util.Set;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SQLContext;
+import org.apache.spark.sql.connector.catalog.MetadataColumn;
+import org.apache.spark.sql.connector.catalog.SupportsDelete;
+import org.apache.spark.sql.connector.catalog.SupportsMetadataColumns;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
+import org.apache.spark.sql.connector.catalog.SupportsRowLevelOperations;
+import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.expressions.Expressions;
 import org.apache.spark.sql.connector.expressions.Transform;
@@ -24,9 +29,15 @@ import org.apache.spark.sql.connector.read.SupportsPushDownFilters;
 import org.apache.spark.sql.connector.read.SupportsPushDownRequiredColumns;
 import org.apache.spark.sql.connector.read.SupportsReportStatistics;
 import org.apache.spark.sql.connector.read.V1Scan;
+import org.apache.spark.sql.connector.write.LogicalWriteInfo;
+import org.apache.spark.sql.connector.write.RowLevelOperationBuilder;
+import org.apache.spark.sql.connector.write.RowLevelOperationInfo;
+import org.apache.spark.sql.connector.write.WriteBuilder;
 import org.apache.spark.sql.sources.BaseRelation;
 import org.apache.spark.sql.sources.Filter;
 import org.apache.spark.sql.sources.TableScan;
+import org.apache.spark.sql.types.MetadataBuilder;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
@@ -34,10 +45,12 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
  * A table of a catalog as plain Spark has it.
  *
  * <p>What is known of it, as JSON: name, database, table, schema (of Spark's, as DDL), partitions (names of
- * columns), rows (-1 where nobody knows), properties, writable, and version or time where an earlier
+ * columns), defaults (texts by column), rows (-1 where nobody knows), has row ids, properties, and version or time where an earlier
  * state is read.
  */
-final class CatalogTable implements SupportsRead {
+final class CatalogTable
+        implements SupportsRead, SupportsWrite, SupportsDelete, SupportsRowLevelOperations,
+        SupportsMetadataColumns {
     final CatalogSession session;
     final JsonNode known;
     private final String catalog;
@@ -47,7 +60,22 @@ final class CatalogTable implements SupportsRead {
         this.session = session;
         this.catalog = catalog;
         this.known = known;
-        this.schema = StructType.fromDDL(known.get("schema").asText());
+        this.schema = withDefaults(
+                StructType.fromDDL(known.get("schema").asText()), known.get("defaults"));
+    }
+
+    /** Spark finds a column's default in its metadata, and there also that of rows from before it. */
+    private static StructType withDefaults(StructType columns, JsonNode defaults) {
+        StructType all = new StructType();
+        for (StructField column : columns.fields()) {
+            JsonNode value = defaults.get(column.name());
+            MetadataBuilder metadata = new MetadataBuilder().withMetadata(column.metadata());
+            if (value != null) {
+                metadata.putString("CURRENT_DEFAULT", value.asText()).putString("EXISTS_DEFAULT", "NULL");
+            }
+            all = all.add(column.name(), column.dataType(), true, metadata.build());
+        }
+        return all;
     }
 
     ObjectNode request(String what) {
@@ -89,12 +117,59 @@ final class CatalogTable implements SupportsRead {
 
     @Override
     public Set<TableCapability> capabilities() {
-        return EnumSet.of(TableCapability.BATCH_READ);
+        return EnumSet.of(
+                TableCapability.BATCH_READ, TableCapability.BATCH_WRITE, TableCapability.V1_BATCH_WRITE,
+                TableCapability.TRUNCATE, TableCapability.OVERWRITE_BY_FILTER,
+                TableCapability.OVERWRITE_DYNAMIC);
     }
 
     @Override
     public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
         return new CatalogScanBuilder(this);
+    }
+
+    @Override
+    public WriteBuilder newWriteBuilder(LogicalWriteInfo info) {
+        return new CatalogWrite(this);
+    }
+
+    /** Refused here where rows have no ids: Spark would only tell that it does not know how. */
+    @Override
+    public RowLevelOperationBuilder newRowLevelOperationBuilder(RowLevelOperationInfo info) {
+        session.ask(request("changeable").put("command", info.command().name()), null);
+        return () -> new CatalogChange(this, info.command());
+    }
+
+    @Override
+    public MetadataColumn[] metadataColumns() {
+        return known.get("has row ids").asBoolean() ? CatalogChange.PLACES : new MetadataColumn[0];
+    }
+
+    /** Whether the session's own DELETE finds the same rows; else Spark finds them. */
+    @Override
+    public boolean canDeleteWhere(Filter[] filters) {
+        if (!CatalogFilters.isWhole(filters)) return false;
+        ObjectNode request = request("can delete");
+        request.set("where", CatalogFilters.written(filters));
+        return session.ask(request, null).asBoolean();
+    }
+
+    @Override
+    public void deleteWhere(Filter[] filters) {
+        ObjectNode request = request("delete");
+        request.set("where", CatalogFilters.written(filters));
+        session.ask(request, null);
+    }
+
+    @Override
+    public boolean truncateTable() {
+        session.ask(request("truncate"), null);
+        return true;
+    }
+
+    @Override
+    public String toString() {
+        return name();
     }
 
     /** The same state of the same table, so that Spark finds what it has cached of it. */
@@ -127,6 +202,10 @@ final class CatalogScanBuilder implements SupportsPushDownRequiredColumns, Suppo
     public void pruneColumns(StructType required) {
         StructType whole = new StructType();
         for (String name : required.fieldNames()) {
+            if (CatalogChange.isPlace(name) && !table.schema().getFieldIndex(name).isDefined()) {
+                whole = whole.add(name, CatalogChange.typeOf(name), false);
+                continue;
+            }
             // Spark would also leave out parts of structs.
             whole = whole.add(table.schema().apply(table.schema().fieldIndex(name)));
         }

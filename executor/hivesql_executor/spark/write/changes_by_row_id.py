@@ -1,0 +1,78 @@
+"""Changes of rows that somebody else has found already: plain Spark, for its own statements."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+
+from hivesql_executor.spark.buckets import bucket_column
+from hivesql_executor.spark.scan.partition_columns import text_column
+from hivesql_executor.spark.values import partition_value, read_value
+from hivesql_executor.spark.write.write import OLD_WRITER
+from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.table import DEFAULT_PARTITION, Table, default_value
+from hivesql_planner.plan import Change
+
+ROW_ID, PARTITION = "row__id", "row__partition"
+"""Columns of the source: the id of the row to change (NULL for a new one), and the texts of its
+partition's values."""
+IS_UPDATE = "row__is__updated"
+"""A column of the source that tells updates from deletes."""
+_MOVED = "Updating values of partition columns is not supported"
+_REHASHED = "Updating values of bucketing columns is not supported"
+
+
+def rows_by_row_id(change: Change, source: DataFrame) -> DataFrame:
+    """Return the source's rows as those of a join: a struct for the old row, one for the new.
+
+    The job fails at a row that would change its partition or its bucket.
+    """
+    table = change.target.table
+    old = [f.col(ROW_ID).alias(ROW_ID)]
+    old += [f.get(PARTITION, i).alias(text_column(i)) for i in range(len(table.partition_columns))]
+    # Nobody may assign to these, and they are the same.
+    old += [f.col(f"`{name}`") for name in table.bucket_columns]
+    return _checked(table, source).select(
+        f.struct(*old).alias(change.target_alias),
+        f.struct(*(f.col(f"`{name}`") for name in source.columns)).alias(change.source_alias or ""),
+    )
+
+
+def _checked(table: Table, source: DataFrame) -> DataFrame:
+    wrong = [
+        f.when(~_same_partition(table, i), f.lit(f"{_MOVED}: {column.name}"))
+        for i, column in enumerate(table.partition_columns)
+    ]
+    if table.is_bucketed:
+        new = bucket_column(table, [f.col(f"`{name}`") for name in table.column_names])
+        names = ", ".join(table.bucket_columns)
+        moved = new.cast("int") != f.expr(OLD_WRITER)
+        wrong.append(f.when(moved, f.lit(f"{_REHASHED}: {names}")))
+    if not wrong:
+        return source
+    is_update = f.col(ROW_ID).isNotNull() & f.col(IS_UPDATE)
+    problem = f.coalesce(*wrong)
+    return source.where(
+        f.when(is_update & problem.isNotNull(), f.raise_error(problem).cast("boolean")).otherwise(
+            f.lit(True)
+        )
+    )
+
+
+def _same_partition(table: Table, number: int) -> Column:
+    column = table.partition_columns[number]
+    text = f.get(PARTITION, number)
+    is_text = default_value(column.type) is not None
+    old = text if is_text else f.nullif(text, f.lit(DEFAULT_PARTITION))
+    new = f.col(f"`{column.name}`").cast(column.type.spark)
+    return partition_value(old, column.type).eqNullSafe(read_value(new, column.type))
+
+
+def moved_row(error: Exception) -> SemanticError | None:
+    """Return the user's error, when that is what made the job fail."""
+    for text, code in ((_MOVED, 10292), (_REHASHED, 10302)):
+        start = str(error).find(text)
+        if start >= 0:
+            line = str(error)[start:].splitlines()[0]
+            return SemanticError(line.partition("'")[0].partition(" SQLSTATE")[0], code=code)
+    return None

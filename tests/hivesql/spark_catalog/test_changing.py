@@ -1,0 +1,101 @@
+"""Plain Spark's UPDATE, DELETE and MERGE: Hive's events of the rows that Spark has found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import hivesql
+from hivesql_executor.spark.lines import collect_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+_FIRST = 1 << 29
+"""Of the bucket numbers that row ids have: the version; the statement id is in the last bits."""
+
+
+def both(plain: SparkSession, session: hivesql.Session, query: str, table: str) -> list[Any]:
+    """Rows of a query as our session and as plain Spark have them, which are the same."""
+    ours = [tuple(row) for row in session.sql(query.format(table)).rows]
+    sparks = collect_rows(plain.sql(query.format(f"acid.default.{table}")))
+    assert [tuple(row) for row in sparks] == ours
+    return ours
+
+
+def test_an_update_is_a_split_update(plain: SparkSession, empty: hivesql.Session) -> None:
+    empty.sql(
+        "CREATE TRANSACTIONAL TABLE t (id INT, n STRING, c CHAR(3)) PARTITIONED BY (p INT) "
+        "STORED AS ORC; INSERT INTO t VALUES (1, 'a', 'x', 1), (2, 'b', 'y', 1), (3, 'c', 'z', 2);"
+        "SET hive.typecheck.on.insert=false;"
+        "INSERT INTO t PARTITION (p = '02') SELECT 4, 'd', 'w'"
+    )
+    plain.sql(
+        "UPDATE acid.default.t SET n = (SELECT max(n) FROM acid.default.t), c = 'long', p = p "
+        "WHERE upper(n) IN ('B', 'D')"
+    )
+    assert both(plain, empty, "SELECT * FROM {} ORDER BY id", "t") == [
+        (1, "a", "x  ", 1), (2, "d", "lon", 1), (3, "c", "z  ", 2), (4, "d", "lon", 2),
+    ]  # fmt: skip
+    found = empty.sql("SELECT id, ROW__ID.writeid, ROW__ID.bucketid FROM t ORDER BY id").rows
+    assert [tuple(row) for row in found] == [
+        (1, 1, _FIRST), (2, 3, _FIRST + 1), (3, 1, _FIRST), (4, 3, _FIRST + 1),
+    ]  # fmt: skip
+    assert empty.check("t") == ()
+
+
+def test_a_delete_is_ours_where_it_may_be(
+    plain: SparkSession, empty: hivesql.Session, tmp_path: Path
+) -> None:
+    empty.sql(
+        "CREATE TRANSACTIONAL TABLE t (id INT, n STRING) STORED AS ORC;"
+        "INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, NULL), (5, 'e')"
+    )
+    for condition, left in (
+        ("id = 1 OR n = 'x'", [2, 3, 4, 5]),
+        ("n LIKE '%b'", [3, 4, 5]),
+        ("id IN (SELECT max(id) FROM acid.default.t)", [3, 4]),
+        ("n IS NULL", [3]),
+        ("TRUE", []),
+    ):
+        plain.sql(f"DELETE FROM acid.default.t WHERE {condition}")
+        rows = both(plain, empty, "SELECT id FROM {} ORDER BY id", "t")
+        assert [row[0] for row in rows] == left
+    deltas = sorted(path.name for path in (tmp_path / "warehouse" / "t").glob("delete_delta*"))
+    assert [name[:20] for name in deltas] == [f"delete_delta_000000{i}" for i in range(2, 7)]
+    assert empty.check("t") == ()
+
+
+def test_a_merge_has_all_of_its_clauses(plain: SparkSession, empty: hivesql.Session) -> None:
+    empty.sql(
+        "CREATE TRANSACTIONAL TABLE t (k INT, v STRING NOT NULL ENABLE) CLUSTERED BY (k) INTO 3 "
+        "BUCKETS STORED AS ORC; INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd')"
+    )
+    frame = plain.createDataFrame(
+        [(1, "x"), (2, "gone"), (7, "new"), (8, "not")], "k int, v string"
+    )
+    frame.createOrReplaceTempView("source")
+    plain.sql(
+        """
+        MERGE INTO acid.default.t AS t USING source AS s ON t.k = s.k
+        WHEN MATCHED AND s.v = 'gone' THEN DELETE
+        WHEN MATCHED THEN UPDATE SET v = concat(t.v, s.v)
+        WHEN NOT MATCHED AND s.v = 'new' THEN INSERT *
+        WHEN NOT MATCHED BY SOURCE AND t.k = 4 THEN UPDATE SET v = 'left'
+        """
+    )
+    # Without other clauses it is an INSERT to Spark.
+    plain.sql(
+        "MERGE INTO acid.default.t AS t USING source AS s ON t.k = s.k AND t.v <> 'c' "
+        "WHEN NOT MATCHED THEN INSERT (v, k) VALUES (s.v, s.k + 10)"
+    )
+    plain.catalog.dropTempView("source")
+    rows = both(plain, empty, "SELECT k, v FROM {} ORDER BY k", "t")
+    assert rows == [(1, "ax"), (3, "c"), (4, "left"), (7, "new"), (12, "gone"), (18, "not")]
+    ids = empty.sql("SELECT ROW__ID.writeid FROM t ORDER BY k").rows
+    assert [row[0] for row in ids] == [2, 1, 2, 2, 3, 3]
+    assert empty.check("t") == ()

@@ -1,0 +1,120 @@
+"""Plain Spark writes our tables: INSERT and frames, as statements of ours with Hive's meaning."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.sql import functions as f
+
+import hivesql
+from hivesql_executor.spark.lines import collect_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+def both(plain: SparkSession, session: hivesql.Session, query: str, table: str) -> list[Any]:
+    """Rows of a query as our session and as plain Spark have them, which are the same."""
+    ours = [tuple(row) for row in session.sql(query.format(table)).rows]
+    sparks = collect_rows(plain.sql(query.format(f"acid.default.{table}")))
+    assert [tuple(row) for row in sparks] == ours
+    return ours
+
+
+def test_inserted_rows_mean_what_hive_s_would(plain: SparkSession, empty: hivesql.Session) -> None:
+    empty.sql(
+        "CREATE TRANSACTIONAL TABLE t (id INT, c CHAR(3), v VARCHAR(2), at TIMESTAMP, "
+        "w STRING DEFAULT 'none', d DECIMAL(5,2)) PARTITIONED BY (p INT, q STRING) STORED AS ORC"
+    )
+    plain.sql(
+        "INSERT INTO acid.default.t VALUES "
+        "(1, 'wxyz', 'abc', TIMESTAMP_NTZ '2020-03-08 02:30:00', 'x', 1.5, 1, 'a b'), "
+        "(2, 'w', 'a', NULL, NULL, NULL, NULL, 'c')"
+    )
+    plain.sql("INSERT INTO acid.default.t (q, id, p) VALUES ('c', 3, 2)")
+    plain.sql("SELECT 2 AS p, 'c' AS q, 4 AS id").writeTo("acid.default.t").append()
+    at = datetime(2020, 3, 8, 2, 30)
+    assert both(plain, empty, "SELECT * FROM {} ORDER BY id", "t") == [
+        (1, "wxy", "ab", at, "x", Decimal("1.50"), 1, "a b"),
+        (2, "w  ", "a", None, None, None, None, "c"),
+        (3, None, None, None, "none", None, 2, "c"),
+        (4, None, None, None, "none", None, 2, "c"),
+    ]
+    ids = empty.sql("SELECT id, ROW__ID.writeid FROM t ORDER BY id").rows
+    assert [tuple(row) for row in ids] == [(1, 1), (2, 1), (3, 2), (4, 3)]
+    assert empty.check("t") == ()
+
+
+def test_overwrites_replace_what_spark_means(plain: SparkSession, empty: hivesql.Session) -> None:
+    empty.sql(
+        "CREATE TRANSACTIONAL TABLE t (a INT) PARTITIONED BY (p INT) STORED AS ORC;"
+        "INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)"
+    )
+
+    def rows() -> list[tuple[int, int]]:
+        return both(plain, empty, "SELECT a, p FROM {} ORDER BY a", "t")
+
+    plain.sql("INSERT OVERWRITE acid.default.t PARTITION (p = 1) SELECT a + 10 FROM acid.default.t")
+    assert rows() == [(2, 2), (3, 3), (11, 1), (12, 1), (13, 1)]
+    frame = plain.table("acid.default.t")
+    frame.where("a > 12").writeTo("acid.default.t").overwritePartitions()
+    assert rows() == [(2, 2), (3, 3), (13, 1)]
+    frame.where("a = 3").selectExpr("a * 10 AS a", "4 AS p").writeTo("acid.default.t").overwrite(
+        f.col("a") < 13
+    )
+    assert rows() == [(13, 1), (30, 4)]
+    # Spark's own meaning, whatever the rows: the whole table.
+    plain.sql("INSERT OVERWRITE acid.default.t SELECT a + 1, p FROM acid.default.t WHERE p = 4")
+    assert rows() == [(31, 4)]
+    plain.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+    plain.sql("INSERT OVERWRITE acid.default.t VALUES (5, 5)")
+    assert rows() == [(5, 5), (31, 4)]
+    plain.sql("TRUNCATE TABLE acid.default.t")
+    assert rows() == []
+    assert empty.check("t") == ()
+
+
+def test_tables_of_all_kinds_are_written(plain: SparkSession, empty: hivesql.Session) -> None:
+    empty.sql(
+        "CREATE TRANSACTIONAL TABLE b (k INT, v STRING) CLUSTERED BY (k) INTO 3 BUCKETS STORED AS "
+        "ORC; CREATE TABLE i (k INT, v STRING) STORED AS PARQUET TBLPROPERTIES "
+        "('transactional'='true', 'transactional_properties'='insert_only');"
+        "CREATE TABLE plain (k INT, v STRING) STORED AS TEXTFILE"
+    )
+    rows = [(number, f"v{number}") for number in range(6)]
+    frame = plain.createDataFrame(rows, "k INT, v STRING")
+    for table in ("b", "i", "plain"):
+        name = f"acid.default.{table}"
+        frame.write.insertInto(name)
+        frame.select("v", "k").write.mode("append").saveAsTable(name)
+        assert both(plain, empty, "SELECT * FROM {} ORDER BY k, v", table) == sorted(rows * 2)
+        frame.where("k < 2").write.mode("overwrite").insertInto(name)
+        assert both(plain, empty, "SELECT * FROM {} ORDER BY k", table) == rows[:2]
+    assert empty.check("b") == ()
+    assert empty.check("i") == ()
+
+
+def test_a_write_and_its_reads_are_one_transaction(
+    plain: SparkSession, empty: hivesql.Session
+) -> None:
+    empty.sql("CREATE TRANSACTIONAL TABLE t (a INT) STORED AS ORC; INSERT INTO t VALUES (1)")
+    before = transactions(empty)
+    plain.sql("INSERT INTO acid.default.t SELECT x.a + y.a FROM acid.default.t x, acid.default.t y")
+    # One for the INSERT, and one that the second call opens itself.
+    assert transactions(empty) == before + 2
+    assert both(plain, empty, "SELECT a FROM {} ORDER BY a", "t") == [(1,), (2,)]
+    assert empty.sql("SHOW LOCKS").rows == []
+
+
+def transactions(session: hivesql.Session) -> int:
+    """The number of the transaction that is opened to ask for it."""
+    session.sql("START TRANSACTION")
+    number = session.open_transaction
+    session.sql("ROLLBACK")
+    assert number is not None
+    return number
