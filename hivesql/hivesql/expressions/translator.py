@@ -247,8 +247,8 @@ class Translator:
     def _cast(self, node: exp.Cast) -> Type:
         text = self._text(node)
         if text[:4].lower() != "cast":
-            if isinstance(node.this, exp.Literal) and not node.this.is_string:
-                return self._number(node)  # a number with a suffix: 1L
+            if not {"'", '"'} & set(text):
+                return self._number(node)  # a number with a suffix: 1L, 1BD
             name, literal = re.split(r"(?=['\"])", text, maxsplit=1)  # DATE '2020-01-01'
             if (kind := HiveType.parse(name)) == INSTANT and self._zone is not None:
                 self._replace(node, text_to_instant(self._zone).replace("@0", literal), [])
