@@ -107,8 +107,8 @@ def test_a_write_and_its_reads_are_one_transaction(
     plain.sql("INSERT INTO acid.default.t SELECT x.a + y.a FROM acid.default.t x, acid.default.t y")
     # One for the INSERT, and one that the second call opens itself.
     assert transactions(empty) == before + 2
-    assert both(plain, empty, "SELECT a FROM {} ORDER BY a", "t") == [(1,), (2,)]
     assert empty.sql("SHOW LOCKS").rows == []
+    assert both(plain, empty, "SELECT a FROM {} ORDER BY a", "t") == [(1,), (2,)]
 
 
 def transactions(session: hivesql.Session) -> int:
