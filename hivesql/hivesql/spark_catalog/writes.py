@@ -12,6 +12,7 @@ from hivesql.spark_catalog.places import change_by_row_id, change_text, changed_
 from hivesql.spark_catalog.texts import condition_text, partition_of, quoted
 from hivesql_executor.spark.lines import ClassicFrame
 from hivesql_planner.errors import NotSupported, WriteConflict
+from hivesql_planner.model.hive_type import Kind
 from hivesql_planner.model.table import Table
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class CatalogWrites:
     def write(self, table: Table, question: Mapping[str, Any], frame: Any) -> None:
         """Insert the rows of a frame of Spark's JVM, in the place of those that it replaces."""
         spark = self.session.runtime.spark()
-        rows = FrameRows.of(ClassicFrame(frame, spark), spark)
+        rows = _with_instants(FrameRows.of(ClassicFrame(frame, spark), spark), table)
         overwrite, partition, deleted = _replaced(table, question)
         if partition:
             rows = _of_partition(rows, table, partition)
@@ -58,7 +59,8 @@ class CatalogWrites:
     def change(self, table: Table, question: Mapping[str, Any], frame: Any) -> None:
         """Write the rows that Spark's UPDATE, DELETE or MERGE has found."""
         spark = self.session.runtime.spark()
-        rows = FrameRows.of(changed_rows(ClassicFrame(frame, spark), table, question), spark)
+        changed = changed_rows(ClassicFrame(frame, spark), table, question)
+        rows = _with_instants(FrameRows.of(changed, spark), table)
         text = change_text(table, question["command"], FRAME)
 
         def change(conversation: Conversation) -> None:
@@ -142,6 +144,18 @@ def _replaced(table: Table, question: Mapping[str, Any]) -> _Replaced:
             "(spark.sql.sources.partitionOverwriteMode=dynamic, overwritePartitions())"
         )
     return False, {}, condition
+
+
+def _with_instants(rows: FrameRows, table: Table) -> FrameRows:
+    """Let Spark's TIMESTAMP be an instant where the table has instants, and not a wall clock."""
+    instants = {
+        column.name: column.type for column in table.all_columns if column.type.holds(Kind.INSTANT)
+    }
+    columns = tuple(
+        replace(column, type=instants.get(column.name, column.type))
+        for column in rows.table.columns
+    )
+    return replace(rows, table=replace(rows.table, columns=columns))
 
 
 def _of_partition(rows: FrameRows, table: Table, partition: Mapping[str, Any]) -> FrameRows:

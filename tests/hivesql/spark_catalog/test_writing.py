@@ -99,6 +99,17 @@ def test_tables_of_all_kinds_are_written(plain: SparkSession, empty: hivesql.Ses
     assert empty.check("i") == ()
 
 
+def test_instants_are_the_same_in_any_zone(plain: SparkSession, empty: hivesql.Session) -> None:
+    empty.sql(
+        "SET hive.local.time.zone=Asia/Tokyo;"
+        "CREATE TABLE i (w TIMESTAMP WITH LOCAL TIME ZONE) STORED AS PARQUET"
+    )
+    plain.sql("INSERT INTO acid.default.i VALUES (TIMESTAMP '2020-01-01 00:00:00 UTC')")
+    assert plain.sql("SELECT unix_timestamp(w) FROM acid.default.i").first() == (1577836800,)
+    rows = empty.sql("SELECT CAST(w AS STRING) FROM i").rows
+    assert [tuple(row) for row in rows] == [("2020-01-01 09:00:00.0 Asia/Tokyo",)]
+
+
 def test_a_write_and_its_reads_are_one_transaction(
     plain: SparkSession, empty: hivesql.Session
 ) -> None:
