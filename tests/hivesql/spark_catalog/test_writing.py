@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import functions as f
 
 import hivesql
+from hivesql_executor.jvm import spark_line
 from hivesql_executor.spark.lines import collect_rows
 
 if TYPE_CHECKING:
@@ -29,25 +30,37 @@ def both(plain: SparkSession, session: hivesql.Session, query: str, table: str) 
 def test_inserted_rows_mean_what_hive_s_would(plain: SparkSession, empty: hivesql.Session) -> None:
     empty.sql(
         "CREATE TRANSACTIONAL TABLE t (id INT, c CHAR(3), v VARCHAR(2), at TIMESTAMP, "
-        "w STRING DEFAULT 'none', d DECIMAL(5,2)) PARTITIONED BY (p INT, q STRING) STORED AS ORC"
+        "w STRING, d DECIMAL(5,2)) PARTITIONED BY (p INT, q STRING) STORED AS ORC"
     )
     plain.sql(
         "INSERT INTO acid.default.t VALUES "
         "(1, 'wxyz', 'abc', TIMESTAMP_NTZ '2020-03-08 02:30:00', 'x', 1.5, 1, 'a b'), "
         "(2, 'w', 'a', NULL, NULL, NULL, NULL, 'c')"
     )
-    plain.sql("INSERT INTO acid.default.t (q, id, p) VALUES ('c', 3, 2)")
-    plain.sql("SELECT 2 AS p, 'c' AS q, 4 AS id").writeTo("acid.default.t").append()
     at = datetime(2020, 3, 8, 2, 30)
     assert both(plain, empty, "SELECT * FROM {} ORDER BY id", "t") == [
         (1, "wxy", "ab", at, "x", Decimal("1.50"), 1, "a b"),
         (2, "w  ", "a", None, None, None, None, "c"),
-        (3, None, None, None, "none", None, 2, "c"),
-        (4, None, None, None, "none", None, 2, "c"),
     ]
     ids = empty.sql("SELECT id, ROW__ID.writeid FROM t ORDER BY id").rows
-    assert [tuple(row) for row in ids] == [(1, 1), (2, 1), (3, 2), (4, 3)]
+    assert [tuple(row) for row in ids] == [(1, 1), (2, 1)]
     assert empty.check("t") == ()
+
+
+@pytest.mark.skipif(spark_line() < (4,), reason="Spark 3.5 itself refuses to leave out columns")
+def test_columns_that_are_left_out_have_hive_s_defaults(
+    plain: SparkSession, empty: hivesql.Session
+) -> None:
+    empty.sql(
+        "CREATE TRANSACTIONAL TABLE t (id INT, v STRING, w STRING DEFAULT 'none') PARTITIONED BY "
+        "(p INT) STORED AS ORC"
+    )
+    plain.sql("INSERT INTO acid.default.t (p, id) VALUES (2, 3)")
+    plain.sql("SELECT 2 AS p, 4 AS id").writeTo("acid.default.t").append()
+    assert both(plain, empty, "SELECT * FROM {} ORDER BY id", "t") == [
+        (3, None, "none", 2),
+        (4, None, "none", 2),
+    ]
 
 
 def test_overwrites_replace_what_spark_means(plain: SparkSession, empty: hivesql.Session) -> None:
