@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.transaction import Transaction
-from hivesql_planner.model.statistics import StatisticsChange
-from hivesql_planner.model.table import Table, TableName
-from hivesql_planner.plan import Change, WriteKind
+from hivesql_planner.model.statistics import (
+    MOST_COLUMNS,
+    ColumnStatistics,
+    Measuring,
+    StatisticsChange,
+    is_simple,
+)
+from hivesql_planner.model.table import TEMPORARY, Table, TableName
+from hivesql_planner.plan import Change, InsertBranch, WriteKind
 
 if TYPE_CHECKING:
     from hivesql_executor.orc.publish import WrittenFile
@@ -24,9 +30,15 @@ def count_inserted(
     runtime: Runtime,
     *,
     replaces: bool,
+    columns: tuple[ColumnStatistics, ...] = (),
 ) -> None:
-    """Count the files of an INSERT; ``touched`` are the partitions, also those without a file."""
+    """Count the files of an INSERT; ``touched`` are the partitions, also those without a file.
+
+    ``columns`` were measured of all its rows, which are in one partition.
+    """
     changes = _by_unit(table, written, touched, replaces=replaces)
+    if len(changes) == 1:
+        changes = [replace(changes[0], columns=columns)]
     _gather(changes, table.name, txn, runtime)
 
 
@@ -41,6 +53,20 @@ def count_changed(
         # A row may have been deleted twice, which is one row.
         changes = [replace(change, rows=None) for change in changes]
     _gather(changes, table.name, txn, runtime)
+
+
+def what_to_measure(table: Table, branch: InsertBranch, runtime: Runtime) -> Measuring:
+    """Tell which columns an INSERT measures as it writes them; as in Hive, no temporary table's."""
+    settings = runtime.settings
+    keys = ("hive.stats.autogather", "hive.stats.column.autogather")
+    is_one_place = not branch.dynamic_partition and not branch.rebuilds
+    is_kept = runtime.metastore.measures_columns and not table.name.database.startswith(TEMPORARY)
+    columns = tuple(filter(is_simple, table.columns))
+    if not (all(map(settings.flag, keys)) and is_one_place and is_kept):
+        return Measuring()
+    if len(columns) > MOST_COLUMNS:
+        return Measuring()
+    return Measuring(columns, settings.integer("hivesql.stats.column.max.bytes"))
 
 
 def count(changes: Collection[StatisticsChange], txn: Transaction | None, runtime: Runtime) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,9 +13,11 @@ import pyarrow as pa
 from hivesql_executor.files.api import Files
 from hivesql_executor.local.evaluate import enforce_check
 from hivesql_executor.local.events import bucket_numbers, insert_events, stage
+from hivesql_executor.local.measure import measured_columns
 from hivesql_executor.local.types import arrow_type
 from hivesql_executor.orc.publish import Publication, StagedRows, stage_rows
 from hivesql_executor.snapshot.partition_files import EventFile
+from hivesql_planner.model.statistics import Measuring
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import InsertBranch
 from hivesql_planner.predicates.predicate import SmallInsert
@@ -34,6 +37,7 @@ def stage_literals(
     staging: str,
     locations: Mapping[str, str],
     changes: FileChanges,
+    measuring: Measuring = Measuring(),  # noqa: B008 - frozen
 ) -> StagedRows:
     """Stage the rows as Spark would: the same directories, row ids and footers."""
     table = branch.write.table
@@ -48,9 +52,10 @@ def stage_literals(
         locations=locations,
         changes=changes,
     )
-    return stage_rows(
+    staged = stage_rows(
         publication, files, lambda: _stage_rows(row, branch, small, write_id, files, staging)
     )
+    return replace(staged, columns=measured_columns(row, measuring.columns))
 
 
 def rows_of(small: SmallInsert, table: Table) -> pa.StructArray:

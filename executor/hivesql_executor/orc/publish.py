@@ -25,6 +25,7 @@ from hivesql_planner.acid.layout import (
     delta_name,
 )
 from hivesql_planner.errors import ExecutionError, NotSupported
+from hivesql_planner.model.statistics import ColumnStatistics, Measuring
 from hivesql_planner.model.table import (
     Table,
     check_partition_name,
@@ -63,6 +64,8 @@ class Publication:
     locations: Mapping[str, str]
     unlike: frozenset[str] = frozenset()
     """Names of partitions that are stored otherwise than what was written."""
+    measuring: Measuring = Measuring()  # noqa: RUF009 - frozen
+    """Of what statistics are gathered as rows are written."""
     changes: FileChanges | None = None
     """Where is noted what is made and moved; None for a write that makes no partition."""
 
@@ -89,6 +92,8 @@ class StagedRows:
     files: Files
     events: Sequence[EventFile] | None
     """None for a table without row ids."""
+    columns: tuple[ColumnStatistics, ...] = ()
+    """What was measured of the rows' columns."""
 
     def partitions(self) -> set[str | None]:
         """Name the partitions that rows are staged for; None for a table without partitions."""

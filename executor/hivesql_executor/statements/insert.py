@@ -13,7 +13,7 @@ from hivesql_executor.bookkeeping.partitions import (
     record_touched,
     staging_directory,
 )
-from hivesql_executor.bookkeeping.statistics import count_inserted
+from hivesql_executor.bookkeeping.statistics import count_inserted, what_to_measure
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.metastore.api import TableNote
 from hivesql_executor.outcome import Outcome
@@ -27,7 +27,7 @@ from hivesql_planner.model.table import Table, TableName, partition_name
 from hivesql_planner.plan import Insert, InsertBranch, WriteKind
 
 if TYPE_CHECKING:
-    from hivesql_executor.orc.publish import StagedRows, WrittenFile
+    from hivesql_executor.orc.publish import StagedRows
     from hivesql_planner.acid.write_ids import ValidWriteIdList
 
 
@@ -94,7 +94,7 @@ def _insert_branches(insert: Insert, work: Work, created: Table | None) -> Outco
                 staged.append((branch, table, _stage(branch, table, work)))
         _check_apart(staged)
         for branch, table, rows in staged:
-            affected += _finish(branch, table, rows.publish(), work)
+            affected += _finish(branch, table, rows, work)
     finally:
         for _, _, rows in staged:
             rows.discard()
@@ -118,10 +118,9 @@ def _check_apart(staged: Sequence[tuple[InsertBranch, Table, StagedRows]]) -> No
             written[place] = replaces
 
 
-def _finish(
-    branch: InsertBranch, table: Table, written: tuple[WrittenFile, ...], work: Work
-) -> int:
-    """Record what a branch has written; the number of its rows."""
+def _finish(branch: InsertBranch, table: Table, rows: StagedRows, work: Work) -> int:
+    """Publish what a branch has written, and record it; the number of its rows."""
+    written = rows.publish()
     operation = Operation.UPDATE if branch.write.kind is WriteKind.BASE else Operation.INSERT
     touched = {file.partition for file in written if file.partition}
     if branch.static_partition and not branch.dynamic_partition:
@@ -133,7 +132,9 @@ def _finish(
     if branch.rebuilds:
         _rebuild(table, touched, work)
     overwrites = branch.write.overwrite or branch.write.kind is WriteKind.BASE
-    count_inserted(table, written, touched, work.txn, work.runtime, replaces=overwrites)
+    count_inserted(
+        table, written, touched, work.txn, work.runtime, replaces=overwrites, columns=rows.columns
+    )
     return sum(file.rows for file in written)
 
 
@@ -153,6 +154,7 @@ def _stage(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
         staging=staging_directory(table, work.txn.id),
         locations=foreign_locations(table, work.runtime),
         changes=work.txn.changes,
+        measuring=what_to_measure(table, branch, work.runtime),
     )
 
 

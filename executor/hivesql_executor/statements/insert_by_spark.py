@@ -8,6 +8,7 @@ from dataclasses import replace
 from pyspark.sql import DataFrame
 
 from hivesql_executor.bookkeeping.partitions import foreign_partitions, staging_directory
+from hivesql_executor.bookkeeping.statistics import what_to_measure
 from hivesql_executor.orc.publish import Publication, StagedRows
 from hivesql_executor.orc.types import hive_type
 from hivesql_executor.snapshot.listing import data_sizes, table_roots
@@ -107,6 +108,7 @@ def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
             name for name, partition in foreign.items() if not table.writes_like(partition)
         ),
         changes=work.txn.changes,
+        measuring=what_to_measure(table, branch, runtime),
     )
     with as_user_errors():
         return stage_insert(

@@ -32,7 +32,7 @@ _POSSIBLE = {
 _DAY = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
 _TIME = "([01]?[0-9]|2[0-3]):[0-5]?[0-9]:[0-5]?[0-9]([.][0-9]{1,9})?"
 _REGION = "[A-Z][A-Za-z_]+(/[A-Za-z0-9_+-]+)+"
-_ZONE = f"( *| ?(Z|UTC|GMT|{_REGION}|[+-][0-9]{{1,2}}:?[0-9]{{2}}))"
+_ZONE = f"( *| ?(Z|(UTC|GMT)?[+-][0-9]{{1,2}}:?[0-9]{{2}}|UTC|GMT|{_REGION}))"
 _ZONE_OF_INSTANT = f"Z|(UTC|GMT)?[+-][0-9]{{1,2}}:[0-9]{{2}}|UTC|GMT|{_REGION}"
 
 WHOLE_TIME = f"CAST(regexp_extract(@0, '^ *({_DAY} {_TIME})', 1) AS TIMESTAMP)"

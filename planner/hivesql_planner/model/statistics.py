@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from hivesql_planner.errors import SemanticError
@@ -21,6 +21,10 @@ BASICS = ("numRows", "numFiles", "totalSize")
 """The parameters in which the catalog keeps what is known of rows and files."""
 ACCURATE = "COLUMN_STATS_ACCURATE"
 """The parameter in which Hive keeps which statistics are those of the present."""
+_QUICK_ERROR = 0.02
+"""The same where a write counts beside its work: a seventh of the memory."""
+MOST_COLUMNS = 100
+"""Of wider tables writes measure no columns: what Spark makes of so many sums takes too long."""
 _ORDERED = NUMBERS | TIMESTAMPS | {Kind.DATE}
 _TEXTS = TEXTS | {Kind.BINARY}
 _GUESSED_LENGTH = 100
@@ -42,6 +46,14 @@ class ColumnStatistics:
     longest: int | None = None
     trues: int | None = None
     falses: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measuring:
+    """Which columns a write measures; by Spark only where it reads no more bytes than that."""
+
+    columns: tuple[Column, ...] = ()
+    most_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +96,8 @@ class StatisticsChange:
     replaces: bool = False
     keeps_values: bool = False
     """The same rows lie in other files."""
+    columns: tuple[ColumnStatistics, ...] = ()
+    """Of columns of the rows that it adds, what was measured while they were written."""
 
     @property
     def is_nothing(self) -> bool:
@@ -101,12 +115,16 @@ def combined(changes: Iterable[StatisticsChange]) -> dict[Unit, StatisticsChange
             by_unit[unit] = change
             continue
         unknown = before.rows is None or change.rows is None
+        columns = before.columns if change.is_nothing else change.columns
+        if not (before.is_nothing or change.is_nothing):
+            columns = _of_both(before.columns, change.columns)
         by_unit[unit] = replace(
             before,
             rows=None if unknown else (before.rows or 0) + (change.rows or 0),
             files=before.files + change.files,
             bytes=before.bytes + change.bytes,
             keeps_values=before.keeps_values and change.keeps_values,
+            columns=columns,
         )
     return by_unit
 
@@ -128,6 +146,11 @@ def changed(stored: Statistics, change: StatisticsChange, *, in_order: bool) -> 
     files, size = old.files + change.files, old.bytes + change.bytes
     is_countable = change.rows is not None and min(rows, files, size) >= 0
     accurate = is_countable and in_order and (change.replaces or stored.is_accurate)
+    measured = {column.name for column in change.columns}
+    if change.keeps_values:
+        measured = set(stored.accurate_columns)
+    elif not (change.replaces or stored.rows == 0):
+        measured &= set(stored.accurate_columns)
     return replace(
         stored,
         # Like Hive, tell the last number that somebody knew.
@@ -135,7 +158,32 @@ def changed(stored: Statistics, change: StatisticsChange, *, in_order: bool) -> 
         files=max(files, 0),
         bytes=max(size, 0),
         is_accurate=accurate,
-        accurate_columns=stored.accurate_columns if accurate and change.keeps_values else (),
+        accurate_columns=tuple(sorted(measured)) if accurate else (),
+    )
+
+
+def changed_columns(
+    stored: Statistics, measured: Iterable[ColumnStatistics], change: StatisticsChange
+) -> tuple[ColumnStatistics, ...]:
+    """Tell what is to be kept of columns after a commit that leaves them accurate.
+
+    ``stored`` is what was known before, ``measured`` what of its columns.
+    """
+    if change.replaces or stored.rows == 0:
+        return change.columns
+    before = [column for column in measured if column.name in stored.accurate_columns]
+    return _of_both(before, change.columns)
+
+
+def _of_both(
+    columns: Iterable[ColumnStatistics], others: Iterable[ColumnStatistics]
+) -> tuple[ColumnStatistics, ...]:
+    """Sum up what is known of the columns of two sets of rows, of those of which both are told."""
+    by_name = {column.name: column for column in columns}
+    return tuple(
+        _both(by_name[other.name], other)
+        for other in others
+        if other.name in by_name and by_name[other.name].type == other.type
     )
 
 
@@ -167,7 +215,7 @@ def _both(column: ColumnStatistics, other: ColumnStatistics) -> ColumnStatistics
     return replace(
         column,
         nulls=column.nulls + other.nulls,
-        distinct=most(column.distinct, other.distinct),
+        distinct=(total if _are_apart(column, other) else most)(column.distinct, other.distinct),
         low=min(bounds, key=order, default=None),
         high=max(tops, key=order, default=None),
         average_length=most(column.average_length, other.average_length),
@@ -175,6 +223,18 @@ def _both(column: ColumnStatistics, other: ColumnStatistics) -> ColumnStatistics
         trues=total(column.trues, other.trues),
         falses=total(column.falses, other.falses),
     )
+
+
+def _are_apart(column: ColumnStatistics, other: ColumnStatistics) -> bool:
+    """Tell whether no value of one can be one of the other."""
+    ends = column.low, column.high, other.low, other.high
+    if column.type != other.type or not column.type.is_number or None in ends:
+        return False
+    try:
+        low, high, other_low, other_high = (Decimal(str(end)) for end in ends)
+    except InvalidOperation:
+        return False
+    return high < other_low or other_high < low
 
 
 def of_partition_column(column: Column, values: Collection[str | None]) -> ColumnStatistics:
@@ -285,6 +345,16 @@ def written_basics(statistics: Statistics) -> dict[str, str]:
     return parameters
 
 
+def has_order(type_: HiveType) -> bool:
+    """Tell whether a lowest and a highest value are kept for columns of a type."""
+    return type_.kind in _ORDERED
+
+
+def has_lengths(type_: HiveType) -> bool:
+    """Tell whether lengths are kept for columns of a type."""
+    return type_.kind in _TEXTS
+
+
 def is_simple(column: Column) -> bool:
     """Tell whether a column has statistics: nested ones have none, as in Hive."""
     return not column.type.is_nested
@@ -296,26 +366,33 @@ def statistics_sql(table: Table, view: str, columns: tuple[Column, ...]) -> str:
     They are: not null, distinct, lowest (or trues), highest, average length, longest.
     """
     keys = [f"`{name}`" for name in table.partition_names]
-    items = [*keys, "count(*)"]
-    for column in columns:
-        items += _items(column)
+    items = [*keys, *counting_items(columns, _DISTINCT_ERROR)]
     grouping = f" GROUP BY {', '.join(keys)}" if keys else ""
     return f"SELECT {', '.join(items)} FROM `{view}`{grouping}"
 
 
-def _items(column: Column) -> list[str]:
+def counting_items(columns: Iterable[Column], error: float = _QUICK_ERROR) -> list[str]:
+    """Return the row count, and six cells per column; distinct values with a relative error."""
+    return ["count(*)", *(item for column in columns for item in _items(column, error))]
+
+
+def _items(column: Column, error: float) -> list[str]:
     name, kind = f"`{column.name}`", column.type.kind
+    if kind is Kind.CHAR:
+        name = f"rtrim({name})"
+    # A FLOAT's digits are those of the DOUBLE that it is, as in Hive.
+    shown = f"CAST({{}}({name}) AS DOUBLE)" if kind is Kind.FLOAT else f"{{}}({name})"
     # To Hive, a NULL is a text without length.
     length = f"coalesce(length({name}), 0)" if kind in _TEXTS else None
     ordered = kind in _ORDERED
-    low = f"CAST(min({name}) AS STRING)" if ordered else "CAST(NULL AS STRING)"
+    low = f"CAST({shown.format('min')} AS STRING)" if ordered else "CAST(NULL AS STRING)"
     if kind is Kind.BOOLEAN:
         low = f"CAST(count_if({name}) AS STRING)"
     return [
         f"count({name})",
-        f"approx_count_distinct({name}, {_DISTINCT_ERROR})",
+        f"approx_count_distinct({name}, {error})",
         low,
-        f"CAST(max({name}) AS STRING)" if ordered else "CAST(NULL AS STRING)",
+        f"CAST({shown.format('max')} AS STRING)" if ordered else "CAST(NULL AS STRING)",
         f"avg({length})" if length else "CAST(NULL AS DOUBLE)",
         f"max({length})" if length else "CAST(NULL AS INT)",
     ]

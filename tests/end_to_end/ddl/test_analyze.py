@@ -59,7 +59,10 @@ def test_statistics_of_tables_partitions_and_columns(session: hivesql.Session) -
     assert "numRows" not in str(session.sql("SHOW CREATE TABLE t").rows)
     session.sql("INSERT INTO t (a) VALUES (8)")
     after = told(session, "DESCRIBE FORMATTED t")
-    assert (after["COLUMN_STATS_ACCURATE"], after["numRows"]) == (BASIC, "3")
+    assert (after["COLUMN_STATS_ACCURATE"], after["numRows"]) == (
+        table["COLUMN_STATS_ACCURATE"], "3",
+    )  # fmt: skip
+    assert told(session, "DESCRIBE FORMATTED t a")["max"] == "8"
 
     session.sql("""
         CREATE TABLE p (a int) PARTITIONED BY (ds string, hr int) STORED AS ORC
@@ -145,6 +148,70 @@ def test_a_table_that_begins_without_rows(session: hivesql.Session) -> None:
     assert told(session, "DESCRIBE FORMATTED t")["COLUMN_STATS_ACCURATE"] == BASIC
 
 
+def test_inserts_measure_columns(session: hivesql.Session) -> None:
+    # As Hive shows it: stats_analyze_decimal_compare, timestamp_comparison3, stats_histogram.
+    measures = ("min", "max", "num_nulls", "distinct_count", "avg_col_len", "max_col_len")
+    rows = {
+        "a": ("5", "10", "0", "2", "", ""),
+        "t": ("2015-01-01 00:00:00", "2015-01-05 00:00:00", "0", "2", "", ""),
+        "f": ("12.199999809265137", "2000.199951171875", "0", "2", "", ""),
+        "d": ("0.25", "1.0E10", "0", "2", "", ""),
+        "s": ("", "", "1", "1", "1.5", "3"),
+        "c": ("", "", "1", "1", "1.0", "2"),
+        "b": ("", "", "1", "", "", ""),
+        "y": ("", "", "1", "1", "1.0", "2"),
+    }
+    columns = "a decimal, t timestamp, f float, d double, s string, c char(4), b boolean, y binary"
+    values = """VALUES
+        (5, '2015-01-05 00:00:00', 12.2, 1e10, 'abc', 'xy', true, 'xy'),
+        (10, '2015-01-01 00:00:00', 2000.2, 0.25, NULL, NULL, NULL, NULL)"""
+    session.sql(f"""
+        CREATE TABLE src ({columns}, l array<int>) {ACID};
+        INSERT INTO src SELECT *, array(1) FROM ({values}) v;
+        CREATE TABLE quick ({columns}) {ACID}; INSERT INTO quick {values};
+        CREATE TABLE plain ({columns}); INSERT INTO plain {values};
+        CREATE TABLE made STORED AS ORC AS SELECT * FROM src;
+    """)
+    for table in ("src", "quick", "plain", "made"):
+        for column, expected in rows.items():
+            found = told(session, f"DESCRIBE FORMATTED {table} {column}")
+            assert tuple(map(found.get, measures)) == expected, (table, column)
+            accurate = json.loads(found["COLUMN_STATS_ACCURATE"])["COLUMN_STATS"]
+            assert set(accurate) == set(rows)
+        truth = told(session, f"DESCRIBE FORMATTED {table} b")
+        assert (truth["num_trues"], truth["num_falses"]) == ("1", "0")
+    quick = "SELECT 20, timestamp '2020-01-01 00:00:00', 1, 1, 'abcd', 'x', true, NULL"
+    session.sql(f"INSERT INTO quick {quick}; INSERT INTO plain(a) {quick[:9]}")
+    assert told(session, "DESCRIBE FORMATTED quick a")["distinct_count"] == "3"
+    assert told(session, "DESCRIBE FORMATTED quick s")["max_col_len"] == "4"
+    assert told(session, "DESCRIBE FORMATTED quick y")["num_nulls"] == "2"
+    assert told(session, "DESCRIBE FORMATTED plain t")["num_nulls"] == "1"
+    session.sql("DELETE FROM quick WHERE a = 20")
+    assert told(session, "DESCRIBE FORMATTED quick a")["COLUMN_STATS_ACCURATE"] == BASIC
+
+
+def test_what_inserts_do_not_measure(session: hivesql.Session) -> None:
+    session.sql(f"""
+        CREATE TABLE p (a int) PARTITIONED BY (k int) {ACID};
+        INSERT INTO p PARTITION (k = 1) SELECT 5;
+        INSERT INTO p PARTITION (k) SELECT 6, 2;
+        CREATE TABLE big {ACID} AS SELECT a FROM p;
+        SET hivesql.stats.column.max.bytes=0;
+        CREATE TABLE small {ACID} AS SELECT a FROM p;
+        SET hivesql.stats.column.max.bytes=10000000;
+        CREATE TABLE off (a int) {ACID};
+        SET hive.stats.column.autogather=false;
+        INSERT INTO off VALUES (1);
+    """)
+    for of, highest in (
+        ("p PARTITION (k=1) a", "5"), ("p PARTITION (k=2) a", ""), ("big a", "6"), ("small a", ""),
+        ("off a", ""),
+    ):  # fmt: skip
+        found = told(session, f"DESCRIBE FORMATTED {of}")
+        assert found["max"] == highest, of
+        assert ("COLUMN_STATS" in found["COLUMN_STATS_ACCURATE"][20:]) == bool(highest), of
+
+
 WRITES = (
     # What real Hive 4.1 tells after each of these statements.
     ("INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')", "3", "1", True),
@@ -181,6 +248,7 @@ WRITES = (
 
 
 def test_writes_keep_statistics_true(session: hivesql.Session) -> None:
+    session.sql("SET hive.stats.column.autogather=false")
     session.sql(f"CREATE TABLE t (a int, s string) {ACID}")
     whole = '{"BASIC_STATS":"true","COLUMN_STATS":{"a":"true","s":"true"}}'
     assert kept(session, accurate=whole) == ("0", "0", True, True)

@@ -15,6 +15,7 @@ from hivesql_planner.model.statistics import (
     StatisticsChange,
     added_up,
     changed,
+    changed_columns,
     column_statistics,
     combined,
     is_simple,
@@ -138,6 +139,34 @@ def test_one_row_per_partition_and_six_cells_per_column() -> None:
 def test_what_the_cells_mean(type_: str, cells: Any, expected: dict[str, Any]) -> None:
     found = column_statistics(Column.of("c", type_), 10, cells)
     assert found == ColumnStatistics(name="c", type=HiveType.parse(type_), **expected)
+
+
+def test_commits_keep_what_writes_have_measured() -> None:
+    def of(low: str, high: str, distinct: int = 2, nulls: int = 1) -> ColumnStatistics:
+        return ColumnStatistics(
+            name="a", type=HiveType.parse("int"), nulls=nulls, distinct=distinct, low=low, high=high
+        )
+
+    def change(*columns: ColumnStatistics, **more: Any) -> StatisticsChange:
+        return StatisticsChange(table=T, rows=5, files=1, bytes=9, columns=columns, **more)
+
+    new, other = of("3", "7"), replace(of("3", "7"), name="b")
+    empty = Statistics(rows=0, is_accurate=True, accurate_columns=("a", "b", "n"))
+    cases = {
+        "the first rows": (empty, change(new, other), (), ("a", "b"), (new, other)),
+        "an overwrite": (TEN, change(new, replaces=True), [of("1", "2")], ("a",), (new,)),
+        "more rows": (TEN, change(new, other), [of("5", "9", 4)], ("a",), (of("3", "9", 4, 2),)),
+        "apart from others": (TEN, change(new), [of("8", "9", 4)], ("a",), (of("3", "9", 6, 2),)),
+        "beside unmeasured rows": (
+            replace(TEN, accurate_columns=()), change(new), [of("5", "9")], (), (),
+        ),
+        "unmeasured rows": (TEN, change(), [of("5", "9")], (), ()),
+    }  # fmt: skip
+    for case, (stored, one, measured, accurate, columns) in cases.items():
+        assert changed(stored, one, in_order=True).accurate_columns == accurate, case
+        assert changed_columns(stored, measured, one) == columns, case
+    both = combined([change(new), StatisticsChange(table=T), change(of("8", "9", 4), other)])
+    assert [one.columns for one in both.values()] == [(of("3", "9", 6, 2),)]
 
 
 def test_nested_columns_have_none() -> None:

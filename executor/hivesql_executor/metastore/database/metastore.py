@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 class CatalogCalls(Calls):
     """Databases, tables, partitions, functions, and what is known of their rows."""
 
+    measures_columns = True
+
     database = reading(catalog.database)
     databases = reading(catalog.databases)
     alter_database = changing(catalog.alter_database)

@@ -36,6 +36,8 @@ class StatisticsCalls(PartitionCalls):
     not accurate.
     """
 
+    measures_columns = False
+
     def __init__(self) -> None:
         self._created: dict[int, set[tuple[TableName, str]]] = defaultdict(set)
 

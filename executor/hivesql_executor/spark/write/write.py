@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import lru_cache
 
 from pyspark.sql import Column, DataFrame
@@ -20,6 +21,7 @@ from hivesql_executor.orc.publish import (
 )
 from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_executor.spark.buckets import bucket_column
+from hivesql_executor.spark.column_statistics import Observation, observation_of
 from hivesql_executor.spark.formats.avro import encode_avro
 from hivesql_executor.spark.formats.containers import READER, container_options
 from hivesql_executor.spark.formats.text_tables import is_of_lines, write_line
@@ -108,12 +110,17 @@ def stage_insert(
         partition_text(value, types[name])
         for value, name in zip(converted_values[len(values) :], dynamic_partition, strict=True)
     ]
+    observation = observation_of(rows, publication.measuring)
     if table.is_full_acid:
         texts = _nanosecond_texts(rows, table, nanoseconds)
-        events, columns = _insert_events(named, table, values, parts, texts, gathering)
-        return stage_rows(publication, files, _event_writer(events, columns, publication))
-    writer = _plain_writer(named, values, parts, publication, files, gathering)
-    return stage_rows(publication, files, writer)
+        events, columns = _insert_events(named, table, values, parts, texts, gathering, observation)
+        staged = stage_rows(publication, files, _event_writer(events, columns, publication))
+    else:
+        writer = _plain_writer(named, values, parts, publication, files, gathering, observation)
+        staged = stage_rows(publication, files, writer)
+    if observation is None:
+        return staged
+    return replace(staged, columns=observation.columns_of(rows.sparkSession))
 
 
 def _plain_rows(
@@ -123,6 +130,7 @@ def _plain_rows(
     parts: list[Column],
     files: Files,
     gathering: int,
+    observation: Observation | None,
 ) -> tuple[DataFrame, list[str]]:
     """Rows of a table without row ids, and the staging keys."""
     keys = [_KEY.format(i) for i in range(len(parts))]
@@ -134,6 +142,7 @@ def _plain_rows(
             for value, column in zip(values, table.columns, strict=True)
         ]
     rows = named.select(*values, *placed)
+    rows = rows if observation is None else observation.over(rows)
     if table.is_bucketed:
         bucket = bucket_column(table, [f.col(_quoted(name)) for name in table.column_names])
         keys = [_BUCKET, *keys]
@@ -187,12 +196,14 @@ def _insert_events(
     parts: list[Column],
     nanoseconds: Column | None,
     gathering: int,
+    observation: Observation | None,
 ) -> tuple[DataFrame, EventColumns]:
     """Rows sorted by file."""
     keys = [_KEY.format(i) for i in range(len(parts))]
     placed = [part.alias(key) for part, key in zip(parts, keys, strict=True)]
     texts = [] if nanoseconds is None else [nanoseconds.alias(TEXTS)]
     rows = named.select(*values, *texts, *placed)
+    rows = rows if observation is None else observation.over(rows)
     width = len(values) + len(texts)
     nanoseconds_at = len(values) if texts else None
     if not table.is_bucketed:
@@ -350,8 +361,9 @@ def _plain_writer(
     publication: Publication,
     files: Files,
     gathering: int,
+    observation: Observation | None,
 ) -> Callable[[], None]:
-    rows, keys = _plain_rows(named, publication.table, values, parts, files, gathering)
+    rows, keys = _plain_rows(named, publication.table, values, parts, files, gathering, observation)
     file_format, options = _plain_format(publication.table)
     if publication.changes is not None and not publication.table.is_transactional:
         publication.changes.work_aside(publication.staging)

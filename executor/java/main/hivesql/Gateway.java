@@ -29,8 +29,10 @@ import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.Platform;
 import scala.Option;
+import scala.collection.Iterable;
 import scala.collection.immutable.Nil$;
 import scala.collection.immutable.Seq;
+import scala.math.BigInt;
 import scala.runtime.AbstractFunction0;
 
 /**
@@ -41,10 +43,12 @@ import scala.runtime.AbstractFunction0;
  */
 public final class Gateway {
     private final SparkSession session;
+    private final ObservedRows observed;
 
     /** From now on statements of the session about our scans share generated code. */
     public Gateway(SparkSession session) {
         this.session = session;
+        this.observed = ObservedRows.of(session);
         ExperimentalMethods methods = session.experimental();
         methods.extraOptimizations_$eq(
                 Seqs.appended(methods.extraOptimizations(), new LiteralParameterizer()));
@@ -71,6 +75,25 @@ public final class Gateway {
     /** Write rows as AcidWriter's plan says, with settings of ORC's; its answer. */
     public String write(Dataset rows, String plan, String settings) throws IOException {
         return new EventJob(rows.queryExecution(), writer(rows, plan, settings)).run();
+    }
+
+    /** The bytes that rows are made of, as far as their sources tell; many where one does not. */
+    public long bytesRead(Dataset rows) {
+        BigInt bytes = BigInt.apply(0);
+        scala.collection.Iterator leaves = leavesOf(rows).iterator();
+        while (leaves.hasNext()) {
+            bytes = bytes.$plus(((LogicalPlan) leaves.next()).stats().sizeInBytes());
+        }
+        return bytes.isValidLong() ? bytes.toLong() : Long.MAX_VALUE;
+    }
+
+    private static Iterable leavesOf(Dataset rows) {
+        return rows.queryExecution().analyzed().collectLeaves();
+    }
+
+    /** What was measured of rows that were observed: see ObservedRows. */
+    public String observed(String name) {
+        return observed.take(session, name);
     }
 
     /** Write no rows at all. */

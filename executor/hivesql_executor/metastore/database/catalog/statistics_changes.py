@@ -11,6 +11,8 @@ from hivesql_executor.metastore.database import schema
 from hivesql_executor.metastore.database.catalog import tables as catalog
 from hivesql_executor.metastore.database.catalog.statistics_rows import (
     StoredStatistics,
+    measured_columns,
+    put_columns,
     read_stored_statistics,
     write_stored_statistics,
 )
@@ -19,7 +21,12 @@ from hivesql_executor.metastore.database.transactions import snapshots
 from hivesql_executor.metastore.database.transactions.snapshots import ALLOCATED_WRITE_ID
 from hivesql_planner.acid.write_ids import Range
 from hivesql_planner.errors import NoSuchObject
-from hivesql_planner.model.statistics import StatisticsChange, changed, combined
+from hivesql_planner.model.statistics import (
+    StatisticsChange,
+    changed,
+    changed_columns,
+    combined,
+)
 from hivesql_planner.model.table import TableName
 
 _CHUNK = 500
@@ -75,19 +82,30 @@ def _add(
     overtaken = any(change.replaces for change in changes.values()) and _is_overtaken(
         db, name, write_id
     )
-    for numbers, owners in (
-        (schema.table_params, {table_id: changes[None]} if None in changes else {}),
-        (schema.partition_params, _partitions(db, table_id, changes)),
+    for numbers, columns, owners in (
+        (
+            schema.table_params,
+            schema.table_statistics,
+            {table_id: changes[None]} if None in changes else {},
+        ),
+        (
+            schema.partition_params,
+            schema.partition_statistics,
+            _partitions(db, table_id, changes),
+        ),
     ):
         old = read_stored_statistics(db, numbers, list(owners))
-        write_stored_statistics(
-            db,
-            numbers,
-            {
-                owner: _changed(old[owner], change, write_id, overtaken=overtaken)
-                for owner, change in owners.items()
-            },
-        )
+        new = {
+            owner: _changed(old[owner], change, write_id, overtaken=overtaken)
+            for owner, change in owners.items()
+        }
+        write_stored_statistics(db, numbers, new)
+        for owner_id, change in owners.items():
+            if change.columns and new[owner_id].known.accurate_columns:
+                measured = measured_columns(db, columns, owner_id)
+                put_columns(
+                    db, columns, owner_id, changed_columns(old[owner_id].known, measured, change)
+                )
 
 
 def _changed(

@@ -77,7 +77,7 @@ def put_statistics(db: Connection, name: TableName, statistics: Collection[Stati
             write_stored_statistics(
                 db, numbers, {owner: StoredStatistics(_with_stated(old.known, entry), old.base)}
             )
-            _put_columns(db, columns, owner, entry.columns)
+            put_columns(db, columns, owner, entry.columns)
             continue
         rows = old.known.rows if entry.rows is None else entry.rows
         accurate = entry.rows is not None and _is_of(current, entry.writes)
@@ -88,7 +88,7 @@ def put_statistics(db: Connection, name: TableName, statistics: Collection[Stati
             entry, rows=rows, is_accurate=accurate, accurate_columns=tuple(sorted(counted))
         )
         write_stored_statistics(db, numbers, {owner: StoredStatistics(merged, old.base)})
-        _put_columns(db, columns, owner, entry.columns)
+        put_columns(db, columns, owner, entry.columns)
 
 
 def _with_stated(stored: Statistics, stated: Statistics) -> Statistics:
@@ -103,9 +103,10 @@ def _with_stated(stored: Statistics, stated: Statistics) -> Statistics:
     )  # fmt: skip
 
 
-def _put_columns(
+def put_columns(
     db: Connection, columns: SqlTable, owner: int, measured: Sequence[ColumnStatistics]
 ) -> None:
+    """Store what is known of some columns of a table or partition."""
     names = [column.name for column in measured]
     db.execute(delete(columns).where(columns.c.owner_id == owner, columns.c.name.in_(names)))
     new = [
@@ -142,7 +143,7 @@ def statistics(
     types = {column.name: column.type for column in table.columns}
     measured = tuple(
         column
-        for column in map(_measured, db.execute(measured_of(columns), {"owner": owner}))
+        for column in measured_columns(db, columns, owner)
         if types.get(column.name) == column.type
     )
     basics = read_stored_statistics(db, numbers, [owner])[owner].known
@@ -157,6 +158,11 @@ def statistics(
 def measured_of(columns: SqlTable) -> Select[Any]:
     """Ask what is known of the columns of an ``:owner``."""
     return owned(columns, *STATISTICS_FIELDS, order="name")
+
+
+def measured_columns(db: Connection, columns: SqlTable, owner: int) -> tuple[ColumnStatistics, ...]:
+    """Tell what is known of the columns of a table or partition, of which types they were."""
+    return tuple(map(_measured, db.execute(measured_of(columns), {"owner": owner})))
 
 
 def _measured(row: Any) -> ColumnStatistics:
