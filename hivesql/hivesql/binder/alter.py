@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NoReturn
 
-from sqlglot import exp
-
 from hivesql.binder.constraints import check_new, check_texts, complete
 from hivesql.binder.targets import (
     base_table,
@@ -24,6 +22,7 @@ from hivesql.dialect.nodes.alter import (
 from hivesql.dialect.nodes.parts import slice_of, table_of
 from hivesql.dialect.slices import PartitionItems
 from hivesql.dialect.tokens import Name
+from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.names import check_table
 from hivesql_planner.model.table import Table

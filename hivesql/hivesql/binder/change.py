@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from sqlglot import exp
-
 from hivesql.binder.constraints import default_value, enforced, value
 from hivesql.binding import Binding
 from hivesql.dialect.nodes.parts import name_of, names_of, slice_of, table_of
@@ -15,6 +13,7 @@ from hivesql.dialect.slices import RANGE, Slice
 from hivesql.dialect.statements.rows import SOURCE
 from hivesql.dialect.tokens import Name, TableRef
 from hivesql.expressions.session_zone import check_zone_of
+from hivesql.python_sqlglot import exp
 from hivesql.query.meaning.learning import learn
 from hivesql.query.meaning.predicates import all_of, conjuncts
 from hivesql.query.scope import Relation, Scope, TableUse, outputs_of

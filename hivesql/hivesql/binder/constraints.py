@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from sqlglot import exp
-
 from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit, apply_edits
 from hivesql.dialect.slices import Slice
@@ -15,6 +13,7 @@ from hivesql.dialect.structure import read_expression
 from hivesql.dialect.value_types import Type
 from hivesql.expressions.calls import Call
 from hivesql.expressions.casts import write_template
+from hivesql.python_sqlglot import exp
 from hivesql.query.checks.aggregation import AGGREGATES
 from hivesql.query.expanded_text import quote_name
 from hivesql.query.meaning.constants import constant_of

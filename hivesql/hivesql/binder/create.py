@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import cast, get_args
 
-from sqlglot import exp
-
 from hivesql.binder.constraints import constrained
 from hivesql.binder.targets import check_managed, materialized_view
 from hivesql.binder.views import check_column, check_distinct, new_name, view_of
@@ -15,6 +13,7 @@ from hivesql.dialect.nodes.ddl import CreateMaterializedBody, CreateTableBody
 from hivesql.dialect.nodes.parts import table_of
 from hivesql.dialect.structure import read_query
 from hivesql.dialect.tokens import Name
+from hivesql.python_sqlglot import exp
 from hivesql.query.checks.aggregation import AGGREGATES
 from hivesql.query.expanded_text import quote_name
 from hivesql.query.walk import bind_query

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlglot import exp
-
 from hivesql.binding import Binding
 from hivesql.dialect.nodes.parts import name_of, properties_of
+from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.model.names import check_database_name
 from hivesql_planner.model.table import Database

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from sqlglot import exp
-
 from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit
 from hivesql.dialect.function_names import is_hive_function
@@ -16,6 +14,7 @@ from hivesql.dialect.nodes.functions import (
     StoreFunctionBody,
 )
 from hivesql.dialect.tokens import Name
+from hivesql.python_sqlglot import exp
 from hivesql.query.checks.aggregation import check_places
 from hivesql.query.scope import Output, Relation, Scope
 from hivesql.query.walk import Walk

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sqlglot import exp
-
 from hivesql.binder.constraints import defaults_of_values, enforced, inserted_default
 from hivesql.binder.targets import check_lengths, written_value
 from hivesql.binding import Binding
@@ -17,6 +15,7 @@ from hivesql.dialect.slices import RANGE, PartitionItems, Slice
 from hivesql.dialect.structure import is_constant_select, read_query
 from hivesql.dialect.tokens import Cursor, Name, TableRef, first_from
 from hivesql.expressions.session_zone import check_zone_of
+from hivesql.python_sqlglot import exp
 from hivesql.query.meaning.rows import Row, rows_of
 from hivesql.query.scope import Output
 from hivesql.query.walk import BoundQuery, bind_query

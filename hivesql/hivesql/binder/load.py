@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
-from sqlglot import exp
-
 from hivesql.binder.constraints import enforced
 from hivesql.binder.targets import base_table, check_lengths, existing, new_values, written_value
 from hivesql.binding import Binding
@@ -21,6 +19,7 @@ from hivesql.dialect.nodes.parts import (
 from hivesql.dialect.slices import RANGE, PartitionItems
 from hivesql.dialect.statements.storage import format_of_serde
 from hivesql.dialect.tokens import Name
+from hivesql.python_sqlglot import exp
 from hivesql.query.strict_checks import check_chosen
 from hivesql_planner.compaction.request import CompactionDetails, OrderKey
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from decimal import Decimal
 from functools import partial
 
-from sqlglot import exp
-
 from hivesql.binder.targets import (
     base_table,
     existing,
@@ -26,6 +24,7 @@ from hivesql.dialect.nodes.parts import (
     table_of,
 )
 from hivesql.dialect.slices import RANGE, PartitionFilter, PartitionItems
+from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
 from hivesql_planner.model.hive_type import (
     BOOLEAN,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sqlglot import exp
-
 from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit, apply_edits
 from hivesql.dialect.nodes.parts import name_of, names_of, properties_of, slice_of, table_of
@@ -14,6 +12,7 @@ from hivesql.dialect.nodes.views import PartitionedOn
 from hivesql.dialect.slices import Slice
 from hivesql.dialect.spark_differences import tokens_in
 from hivesql.dialect.tokens import Kind, Name
+from hivesql.python_sqlglot import exp
 from hivesql.query.expanded_text import quote_name
 from hivesql.query.walk import BoundQuery, bind_query
 from hivesql_planner.errors import HiveSqlError, SemanticError

@@ -12,13 +12,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar
 
-from sqlglot import exp
-from sqlglot.dialects.hive import Hive
-from sqlglot.errors import ParseError as SqlglotParseError
-from sqlglot.errors import TokenError
-from sqlglot.generators.hive import HiveGenerator
-from sqlglot.tokenizer_core import Token as SqlglotToken
-
 from hivesql.dialect.edits import Span, Spans
 from hivesql.dialect.nodes.alter import (
     AddPartitions,
@@ -46,6 +39,14 @@ from hivesql.dialect.statements.parser import HiveStatements
 from hivesql.dialect.statements.statement import parse
 from hivesql.dialect.structure import RANGE
 from hivesql.dialect.tokens import TableRef, Token, first_from, tokenize
+from hivesql.python_sqlglot import (
+    Hive,
+    HiveGenerator,
+    SqlglotParseError,
+    SqlglotToken,
+    TokenError,
+    exp,
+)
 from hivesql.script import StatementText, split
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.statements.bound import FileSystemShell, SessionFiles, SetSetting

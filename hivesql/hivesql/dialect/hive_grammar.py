@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from sqlglot import exp
-
 from hivesql.dialect.slices import RANGE
 from hivesql.dialect.tokens import RESERVED, Kind, Token, at
+from hivesql.python_sqlglot import exp
 from hivesql.script import StatementText
 from hivesql_planner.errors import ParseError
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from sqlglot import exp
-
 from hivesql.dialect.nodes.parts import OPERATOR
 from hivesql.dialect.slices import RANGE
 from hivesql.dialect.structure import QueryParser
 from hivesql.dialect.tokens import Cursor, Kind, Token
+from hivesql.python_sqlglot import exp
 
 COMPARISONS: dict[str, type[exp.Binary]] = {
     "=": exp.EQ, "<>": exp.NEQ, "!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT,

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from hivesql.dialect.tokens import Name
+    from hivesql.python_sqlglot import exp
 
 RANGE = "range"
 """Metadata key of nodes: start and end offset in the statement's text."""

@@ -12,12 +12,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from operator import attrgetter
 
-from sqlglot.dialects.hive import Hive
-from sqlglot.tokenizer_core import Token as SqlglotToken
-from sqlglot.tokenizer_core import TokenType
-
 from hivesql.dialect.edits import Edit
 from hivesql.dialect.tokens import Kind, Token, tokenize
+from hivesql.python_sqlglot import Hive, SqlglotToken, TokenType
 from hivesql.script import StatementText
 
 _HIVE = Hive.tokenizer_class

@@ -10,15 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-import sqlglot.parser
-from sqlglot import exp
-from sqlglot.dialects.hive import Hive
-from sqlglot.errors import ParseError as SqlglotParseError
-from sqlglot.errors import SqlglotError
-from sqlglot.parsers.hive import HiveParser
-from sqlglot.tokenizer_core import Token as SqlglotToken
-from sqlglot.tokenizer_core import TokenType
-
 from hivesql.dialect.deep_recursion import with_room
 from hivesql.dialect.edits import Span, Spans
 from hivesql.dialect.hive_grammar import check_tree
@@ -28,13 +19,17 @@ from hivesql.dialect.slices import SPANS, Slice
 from hivesql.dialect.spark_differences import check_slice, tokens_in
 from hivesql.dialect.sqlglot_tokens import sqlglot_tokens
 from hivesql.dialect.tokens import Token, at, tokenize
+from hivesql.python_sqlglot import (
+    Hive,
+    HiveParser,
+    SqlglotError,
+    SqlglotParseError,
+    SqlglotToken,
+    TokenType,
+    exp,
+)
 from hivesql.script import StatementText
 from hivesql_planner.errors import ParseError
-
-if not (sqlglot.parser.__file__ or "").endswith(".py"):
-    # Its compiled classes refuse every subclass written in Python.
-    raise ImportError("hivesql extends sqlglot's parser, which its compiled build forbids: "
-                      "uninstall sqlglotc")  # fmt: skip
 
 _NESTED = (TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT)
 _GRAMMAR_FUNCTIONS = ("CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM", "FLOOR", "CEIL",

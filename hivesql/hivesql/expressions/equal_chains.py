@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlglot import exp
-
 from hivesql.dialect.value_types import Type, is_integer
+from hivesql.python_sqlglot import exp
 from hivesql_planner.model.hive_type import STRING
 
 _LONG = 100

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sqlglot import exp
-
 from hivesql.dialect.edits import Edit, filled
 from hivesql.dialect.structure import RANGE, place_of
 from hivesql.expressions.calls import unknown_if_any_null
+from hivesql.python_sqlglot import exp
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ)
 _PREDICATES = (exp.In, exp.Between, exp.Like, exp.Escape, exp.RegexpLike, exp.Exists)

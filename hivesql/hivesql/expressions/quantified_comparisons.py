@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from sqlglot import exp
-
 from hivesql.dialect.edits import Edit, filled
 from hivesql.dialect.structure import place_of
+from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import NotSupported, SemanticError
 
 _OPERATORS: dict[type[exp.Expr], str] = {

@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sqlglot import exp
-
 from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit, Span, filled
 from hivesql.dialect.function_names import is_hive_function, is_refused
@@ -53,6 +51,7 @@ from hivesql.expressions.session_zone import (
 )
 from hivesql.expressions.strict_mode import refuses, strict_error
 from hivesql.expressions.windows import Windows
+from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError, SemanticError
 from hivesql_planner.model.cast_formats import format_template, parse_template
 from hivesql_planner.model.conversions import (

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from sqlglot import exp
-
 from hivesql.dialect.edits import Edit, Span, filled, insert
 from hivesql.dialect.structure import place_of, span_of
 from hivesql.dialect.value_types import (
@@ -19,6 +17,7 @@ from hivesql.dialect.value_types import (
     is_integer,
     summed,
 )
+from hivesql.python_sqlglot import exp
 from hivesql_planner.model.hive_type import FLOAT, TIMESTAMP
 
 _OF_ORDER = (

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlglot import exp
-
 from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit, Span, filled
 from hivesql.dialect.structure import place_of, span_of
 from hivesql.dialect.value_types import Type
 from hivesql.expressions.calls import Call
 from hivesql.expressions.hash_functions import hash_template
+from hivesql.python_sqlglot import exp
 from hivesql.query.expanded_text import quote_name
 from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
 from hivesql_planner.model.table import Table

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from sqlglot import exp
-
 from hivesql.dialect.edits import Edit
+from hivesql.python_sqlglot import exp
 from hivesql.query.scope import Meaning
 
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlglot import exp
-
 from hivesql.dialect.edits import Edit, Span, Spans
 from hivesql.dialect.structure import RANGE, is_constant_select, place_of
 from hivesql.dialect.tokens import Token, first_from
 from hivesql.dialect.value_types import Type, common
+from hivesql.python_sqlglot import exp
 from hivesql.query.scope import Output
 from hivesql_planner.model.hive_type import VOID, HiveType
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from sqlglot import exp
-
 from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit, insert
 from hivesql.dialect.structure import place_of
 from hivesql.dialect.tokens import first_from
+from hivesql.python_sqlglot import exp
 from hivesql_planner.settings.settings import Settings
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from sqlglot import exp
-
 from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit
 from hivesql.dialect.structure import RANGE, span_of
 from hivesql.dialect.value_types import TIMES, Type, common, is_number, is_text
 from hivesql.expressions.translator import BY_FORMAT, OWN_KIND
 from hivesql.expressions.windows import definition_of
+from hivesql.python_sqlglot import exp
 from hivesql.query.scope import Meaning, Output, Outputs, Scope, outputs_of
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.hive_type import INSTANT, INT, VOID

@@ -10,12 +10,11 @@ import functools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from sqlglot import exp
-
 from hivesql.binding import Binding
 from hivesql.dialect.deep_recursion import with_room
 from hivesql.dialect.structure import span_of
 from hivesql.expressions.strict_mode import refuses, strict_error
+from hivesql.python_sqlglot import exp
 from hivesql.query.meaning.predicates import conjuncts, operands
 from hivesql.query.scope import Meaning, Output, Outputs, Relation, Scope, TableUse
 from hivesql_planner.errors import SemanticError

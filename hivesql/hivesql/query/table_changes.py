@@ -5,11 +5,10 @@ from __future__ import annotations
 from itertools import islice
 from typing import NamedTuple
 
-from sqlglot import exp
-
 from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit
 from hivesql.dialect.tokens import first_from
+from hivesql.python_sqlglot import exp
 from hivesql.query.scope import Output, TableUse, outputs_of
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Table, TableName

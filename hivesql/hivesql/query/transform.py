@@ -6,12 +6,11 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 
-from sqlglot import exp
-
 from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit
 from hivesql.dialect.structure import place_of, span_of
 from hivesql.dialect.tokens import Kind, Token
+from hivesql.python_sqlglot import exp
 from hivesql.query.scope import Output
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.delimited_text import NULL

@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from sqlglot import exp
-
 from hivesql.binding import Binding
 from hivesql.dialect.deep_recursion import with_room
 from hivesql.dialect.edits import Edit, Span, Spans, apply_edits, filled, insert
@@ -24,6 +22,7 @@ from hivesql.expressions.calls import Call
 from hivesql.expressions.hash_functions import HASHES, hash_template
 from hivesql.expressions.session_zone import check_zone_of
 from hivesql.expressions.translator import Translator
+from hivesql.python_sqlglot import exp
 from hivesql.query.bucket_sample import bucket_sample, sample_edit, sampled_by
 from hivesql.query.checks.aggregation import check_aggregation, check_grouping, check_places
 from hivesql.query.checks.placement import check_aliases, check_placement, check_width, is_generator

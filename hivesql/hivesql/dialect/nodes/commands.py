@@ -21,8 +21,6 @@ from hivesql_planner.statements.bound import (
 from hivesql_planner.statements.functions import CreateFunction, ReloadFunctions
 
 if TYPE_CHECKING:
-    from sqlglot import exp
-
     from hivesql.dialect.nodes.alter import AlterBodies
     from hivesql.dialect.nodes.authorization import AuthorizationBodies
     from hivesql.dialect.nodes.ddl import DefinitionBodies
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from hivesql.dialect.nodes.functions import FunctionBodies
     from hivesql.dialect.slices import PartitionItems
     from hivesql.dialect.tokens import Name, TableRef
+    from hivesql.python_sqlglot import exp
     from hivesql.script import StatementText
 
 

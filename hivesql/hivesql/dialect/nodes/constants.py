@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlglot import exp
-
 from hivesql.dialect.edits import Edit
 from hivesql.dialect.slices import RANGE
 from hivesql.dialect.tokens import unescape
+from hivesql.python_sqlglot import exp
 
 
 class Default(exp.Null):

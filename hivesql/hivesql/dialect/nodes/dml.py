@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from sqlglot import exp
-
 from hivesql.dialect.nodes.own import Own
+from hivesql.python_sqlglot import exp
 
 if TYPE_CHECKING:
     from hivesql.dialect.slices import Slice

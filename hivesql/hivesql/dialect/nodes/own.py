@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
-from sqlglot import exp
-from sqlglot.generator import Generator
+from hivesql.python_sqlglot import Generator, exp
 
 _GROUP = re.compile(r"\[([^\]]*)\]")
 _ARG = re.compile(r"[@~?](\w+)")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlglot import exp
-
 from hivesql.dialect.numbers import number_text
 from hivesql.dialect.slices import (
     RANGE,
@@ -16,6 +14,7 @@ from hivesql.dialect.slices import (
     Slice,
 )
 from hivesql.dialect.tokens import Name, TableRef
+from hivesql.python_sqlglot import exp
 
 OPERATOR = "operator"
 """Metadata key of a comparison: the operator as it is written."""

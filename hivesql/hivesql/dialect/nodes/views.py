@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from sqlglot import exp
-
 from hivesql.dialect.nodes.own import Own
+from hivesql.python_sqlglot import exp
 
 
 class PartitionedOn(exp.Property):

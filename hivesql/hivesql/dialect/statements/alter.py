@@ -6,8 +6,6 @@ import re
 from collections.abc import Callable
 from typing import NoReturn
 
-from sqlglot import exp
-
 from hivesql.dialect.nodes.alter import (
     AddPartitions,
     AlterBody,
@@ -45,6 +43,7 @@ from hivesql.dialect.statements.storage import (
 )
 from hivesql.dialect.statements.types import parse_columns, parse_type
 from hivesql.dialect.tokens import Cursor, Kind, TableRef, at
+from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Column
 from hivesql_planner.statements.alter import (

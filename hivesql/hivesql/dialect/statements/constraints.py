@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlglot import exp
-
 from hivesql.dialect.statements.types import parse_type
 from hivesql.dialect.structure import read_expression
 from hivesql.dialect.tokens import Cursor, Kind, at
+from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.constraints import ENFORCED
 from hivesql_planner.model.table import Column, Constraint, ConstraintKind, TableName

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from sqlglot import exp
-
 from hivesql.dialect.nodes.files import Compact, Repair, SortKey, Truncate
 from hivesql.dialect.reading import StatementReader
 from hivesql.dialect.statements.compaction import Order, parse_buckets, parse_order
 from hivesql.dialect.statements.storage import parse_serde
+from hivesql.python_sqlglot import exp
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from sqlglot import exp
-
 from hivesql.dialect.edits import Spans
 from hivesql.dialect.hive_grammar import check_tokens
 from hivesql.dialect.nodes.dml import DirectoryBody, MultiInsert, take_apart
@@ -11,6 +9,7 @@ from hivesql.dialect.reading import StatementReader
 from hivesql.dialect.slices import RANGE, SPANS, Slice
 from hivesql.dialect.statements.storage import parse_file_format, parse_row_format
 from hivesql.dialect.tokens import Kind
+from hivesql.python_sqlglot import exp
 
 SOURCE = "SELECT * FROM "
 """What stands before the source of MERGE where it is a query of its own."""

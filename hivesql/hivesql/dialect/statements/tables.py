@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sqlglot import exp
-
 from hivesql.dialect.nodes.commands import Body
 from hivesql.dialect.nodes.databases import CreateDatabase
 from hivesql.dialect.nodes.ddl import (
@@ -25,6 +23,7 @@ from hivesql.dialect.statements.storage import (
     parse_skew,
 )
 from hivesql.dialect.tokens import Cursor, Kind, at
+from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.avro_schema import LITERAL, URL
 from hivesql_planner.model.table import FileFormat

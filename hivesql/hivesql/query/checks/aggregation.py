@@ -6,11 +6,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from math import prod
 from typing import NoReturn
 
-from sqlglot import exp
-
 from hivesql.binding import Binding
 from hivesql.dialect.structure import place_of, span_of
 from hivesql.expressions.translator import OWN_KIND
+from hivesql.python_sqlglot import exp
 from hivesql.query.meaning.learning import QUERIES
 from hivesql.query.ordering import knows_positions
 from hivesql.query.scope import Meaning, Output, Scope

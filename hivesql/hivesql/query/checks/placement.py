@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NoReturn
 
-from sqlglot import exp
-
 from hivesql.binding import Binding
 from hivesql.expressions.translator import OWN_KIND
+from hivesql.python_sqlglot import exp
 from hivesql.query.checks.aggregation import fail, names_aggregate
 from hivesql.query.outputs import GENERATORS
 from hivesql.query.scope import Outputs

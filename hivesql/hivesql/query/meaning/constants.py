@@ -6,10 +6,9 @@ import math
 import re
 from decimal import Decimal
 
-from sqlglot import exp
-
 from hivesql.dialect.numbers import number
 from hivesql.dialect.structure import place_of
+from hivesql.python_sqlglot import exp
 from hivesql_planner.model.hive_type import BITS, DOUBLE
 from hivesql_planner.predicates.constants import day, wall_clock
 from hivesql_planner.predicates.predicate import Constant

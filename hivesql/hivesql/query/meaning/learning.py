@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlglot import exp
-
+from hivesql.python_sqlglot import exp
 from hivesql.query.meaning.predicates import predicate_of
 from hivesql.query.scope import HIDDEN, Meaning, Relation, Scope
 from hivesql_planner.predicates.predicate import Predicate

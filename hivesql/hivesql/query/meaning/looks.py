@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from sqlglot import exp
-
 from hivesql.binding import Binding
+from hivesql.python_sqlglot import exp
 from hivesql.query.meaning.constants import constant_of
 from hivesql.query.meaning.learning import column_meant
 from hivesql.query.ordering import nulls_first

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 
-from sqlglot import exp
-
+from hivesql.python_sqlglot import exp
 from hivesql.query.meaning.constants import constant_of
 from hivesql_planner.predicates.predicate import (
     ALWAYS,

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sqlglot import exp
-
 from hivesql.binding import Binding
 from hivesql.dialect.nodes.constants import Default
 from hivesql.dialect.plain_rows import constants_in
 from hivesql.dialect.slices import Slice
 from hivesql.dialect.structure import place_of
 from hivesql.dialect.tokens import Kind, first_from, unescape
+from hivesql.python_sqlglot import exp
 from hivesql.query.meaning.constants import constant_of, number_of, time_of
 from hivesql_planner.predicates.predicate import Constant, Value
 from hivesql_planner.relations import Expr
