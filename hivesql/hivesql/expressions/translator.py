@@ -366,10 +366,11 @@ class Translator:
         target = comparison(kinds)
         if target == DOUBLE and TIMESTAMP in kinds:
             check_conversion(TIMESTAMP, DOUBLE, strict=self._is_strict_of_times())
+        has_chars = Kind.CHAR in map(kind_of, kinds)
         for part, kind in zip(parts, kinds, strict=True):
             literal = part.name if isinstance(part, exp.Literal) and part.is_string else None
             template = compared_template(self._call_of("", kind, literal), target)
-            if template == "@0" and literal and Kind.CHAR in map(kind_of, kinds):
+            if template == "@0" and literal and has_chars:
                 template = without_blanks(self._text(part))
             if template != "@0":
                 self._replace(part, template, [part])
