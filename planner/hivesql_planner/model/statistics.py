@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.model.hive_type import NUMBERS, TEXTS, TIMESTAMPS, HiveType, Kind
+from hivesql_planner.model.hive_type import FLOATS, NUMBERS, TEXTS, TIMESTAMPS, HiveType, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -266,6 +267,18 @@ _STATED: Mapping[str, tuple[str, Callable[[str], object]]] = {
     "avgColLen": ("average_length", float),
     "maxColLen": ("longest", int),
 }
+
+
+def _as_shown(text: str, type_: HiveType) -> str:
+    """Write an end that a user states as what is measured is written: seconds as a time."""
+    if type_.kind in FLOATS:
+        return str(float(text))
+    if type_.kind is Kind.TIMESTAMP and text.isdecimal():
+        return str(_EPOCH + timedelta(seconds=int(text)))
+    return text
+
+
+_EPOCH = datetime(1970, 1, 1)
 _FIELDS = tuple(field for field, _ in _STATED.values())
 _UNTOLD = -1
 """The number of NULLs that nobody has told."""
@@ -293,7 +306,7 @@ def read_stated_statistics(column: Column, values: Mapping[str, str]) -> ColumnS
             raise SemanticError(f"Unknown stat {key}. These are known: {', '.join(_STATED)}")
         field, read = _STATED[key]
         try:
-            fields[field] = read(text)
+            fields[field] = _as_shown(text, column.type) if read is str else read(text)
         except ValueError as error:
             raise SemanticError(f"{key} is no number: {text}") from error
     return ColumnStatistics(name=column.name, type=column.type, **fields)
@@ -410,7 +423,9 @@ def column_statistics(
         return ColumnStatistics(
             name=column.name, type=column.type, nulls=nulls, trues=trues, falses=present - trues
         )
+    # Hive counts no distinct values of bytes.
+    counted = None if column.type.kind is Kind.BINARY else distinct
     return ColumnStatistics(
-        name=column.name, type=column.type, nulls=nulls, distinct=distinct, low=low, high=high,
+        name=column.name, type=column.type, nulls=nulls, distinct=counted, low=low, high=high,
         average_length=average, longest=longest,
     )  # fmt: skip

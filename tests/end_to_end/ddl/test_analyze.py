@@ -159,7 +159,7 @@ def test_inserts_measure_columns(session: hivesql.Session) -> None:
         "s": ("", "", "1", "1", "1.5", "3"),
         "c": ("", "", "1", "1", "1.0", "2"),
         "b": ("", "", "1", "", "", ""),
-        "y": ("", "", "1", "1", "1.0", "2"),
+        "y": ("", "", "1", "", "1.0", "2"),
     }
     columns = "a decimal, t timestamp, f float, d double, s string, c char(4), b boolean, y binary"
     values = """VALUES

@@ -185,6 +185,12 @@ def test_what_a_user_tells_of_a_column_goes_over_what_is_known() -> None:
     both = overlay_statistics(then, (first,))
     assert both == replace(first, nulls=3, average_length=1.5)
     assert overlay_statistics(read_stated_statistics(column, {"numDVs": "6"}), (both,)).nulls == 3
+    for type_, text, shown in (
+        ("float", "8.00", "8.0"), ("timestamp", "1357030924", "2013-01-01 09:02:04"),
+        ("int", "8", "8"), ("date", "2013-01-01", "2013-01-01"),
+    ):  # fmt: skip
+        told = read_stated_statistics(Column.of("c", type_), {"lowValue": text})
+        assert told.low == shown
     for values, type_ in (({"foo": "1"}, "int"), ({"numDVs": "x"}, "int"), ({}, "array<int>")):
         with pytest.raises(SemanticError):
             read_stated_statistics(Column.of("n", type_), values)

@@ -117,12 +117,17 @@ def describe_column(
         None,
     )
     rows = [("col_name", written), ("data_type", str(column.type))]
-    measured = _without_values(own) if own and own.distinct == 0 else own
+    is_empty = own is not None and (own.distinct == 0 or _is_empty_binary(own))
+    measured = _without_values(own) if own and is_empty else own
     rows += [(label, _shown(getattr(measured, field, None))) for label, field in _MEASURES]
     rows += [("bit_vector", ""), ("comment", comment)]
     if accurate:
         rows.append((ACCURATE, escaped(accurate)))
     return Outcome.of_table(("column_property", "value"), rows)
+
+
+def _is_empty_binary(measured: ColumnStatistics) -> bool:
+    return measured.type.kind is Kind.BINARY and not measured.longest
 
 
 def _without_values(measured: ColumnStatistics) -> ColumnStatistics:
