@@ -11,6 +11,7 @@ from hivesql_executor.spark.buckets import texts_of
 from hivesql_executor.spark.functions import register_called
 from hivesql_executor.spark.nanoseconds.changes import Texts
 from hivesql_executor.spark.scan.nanoseconds import nanosecond_rows_of
+from hivesql_executor.spark.scan.scan import Scanned
 from hivesql_executor.spark.scan.sources import (
     as_user_errors,
     read_target,
@@ -18,10 +19,11 @@ from hivesql_executor.spark.scan.sources import (
     rows_of,
 )
 from hivesql_executor.spark.write.change import changed_rows
-from hivesql_executor.spark.write.changes_by_row_id import rows_by_row_id
+from hivesql_executor.spark.write.changes_by_row_id import rows_by_row_id, with_old_texts
 from hivesql_executor.spark.write.merge_source import Joined, compute_source
 from hivesql_executor.spark.write.write import WrittenFile, write_change
 from hivesql_executor.statements.context import Work
+from hivesql_planner.model.hive_type import TIMESTAMPS
 from hivesql_planner.plan import Change
 from hivesql_planner.rewrite.change import branch_writes, change_writes
 
@@ -30,23 +32,30 @@ def write_by_spark(
     change: Change, work: Work, parts: Sequence[PartitionFiles] | None
 ) -> tuple[WrittenFile, ...]:
     """Find the rows and write their events; ``parts`` are the target's files if they are known."""
-    if change.by_row_id:
-        assert change.source is not None
-        source_rows = rows_of(change.source, work.txn, work.runtime)
-        joined = Joined(rows_by_row_id(change, source_rows))
-        return _write(change, work, joined, {}, whole_writers=False)
     table, runtime = change.target.table, work.runtime
     is_update = any(branch.delete and branch.insert for branch in change.branches)
     # A join would not leave the rows in their tasks.
     alone = change.source is None and not change.queries
-    target = read_target(
-        change.target,
-        work.txn,
-        runtime,
-        with_nanosecond_texts=range(len(table.columns)) if is_update else (),
-        parts=parts,
-        by_writer=alone,
-    )
+
+    def read_old() -> Scanned:
+        return read_target(
+            change.target,
+            work.txn,
+            runtime,
+            with_nanosecond_texts=range(len(table.columns)) if is_update else (),
+            parts=parts,
+            by_writer=alone,
+        )
+
+    if change.by_row_id:
+        assert change.source is not None
+        rows = rows_of(change.source, work.txn, runtime)
+        texts: Texts = {}
+        if is_update and any(column.type.holds(*TIMESTAMPS) for column in table.columns):
+            rows, texts = with_old_texts(change, rows, read_old().rows)
+        joined = Joined(rows_by_row_id(change, rows))
+        return _write(change, work, joined, texts, whole_writers=False)
+    target = read_old()
     register_called(runtime.spark(), texts_of(change))
     source = nanosecond_rows_of(change.source, work.txn, runtime) if change.source else None
     if source is None:

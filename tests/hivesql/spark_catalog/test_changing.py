@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyorc
 import pytest
 
 import hivesql
+from acid_files import EVENT
+from adoption import adopt
 from hivesql_executor.spark.lines import collect_rows
+from tables import make_table, parsed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -17,6 +21,18 @@ pytestmark = pytest.mark.spark
 
 _FIRST = 1 << 29
 """Of the bucket numbers that row ids have: the version; the statement id is in the last bits."""
+
+
+class ExactTimes:
+    """Takes timestamps as the numbers that the file has."""
+
+    @staticmethod
+    def from_orc(*numbers: Any) -> Any:
+        return numbers[:2]
+
+    @staticmethod
+    def to_orc(*numbers: Any) -> Any:
+        return numbers[0]
 
 
 def both(plain: SparkSession, session: hivesql.Session, query: str, table: str) -> list[Any]:
@@ -46,6 +62,35 @@ def test_an_update_is_a_split_update(plain: SparkSession, empty: hivesql.Session
         (1, 1, _FIRST), (2, 3, _FIRST + 1), (3, 1, _FIRST), (4, 3, _FIRST + 1),
     ]  # fmt: skip
     assert empty.check("t") == ()
+
+
+def test_times_that_nobody_assigns_to_keep_their_nanoseconds(
+    plain: SparkSession, empty: hivesql.Session, tmp_path: Path
+) -> None:
+    exact = "2024-02-29 13:14:56.789012345"
+    delta = tmp_path / "made" / "p=1" / "delta_0000001_0000001_0000"
+    delta.mkdir(parents=True)
+    event = EVENT.format("id:int,at:timestamp,l:array<timestamp>")
+    seconds = (1709212496, 789012345)
+    numbers = {pyorc.TypeKind.TIMESTAMP: ExactTimes}
+    with (delta / "bucket_00000").open("wb") as file, pyorc.Writer(
+        file, event, converters=numbers
+    ) as writer:  # fmt: skip
+        writer.writerows([(0, 1, _FIRST, i, 1, (i, seconds, [seconds])) for i in range(4)])
+    columns = "id int, at timestamp, l array<timestamp>"
+    made = make_table(tmp_path / "made", columns, partition_columns=parsed("p int"))
+    adopt(empty, made, "t")
+    empty.sql("MSCK REPAIR TABLE t; INSERT INTO t VALUES (9, NULL, NULL, 2)")
+    plain.sql("UPDATE acid.default.t SET id = id + 10 WHERE id % 2 = 1 OR p = 2 AND upper(id) = 9")
+    plain.sql(
+        "MERGE INTO acid.default.t USING (SELECT 2 AS id) s ON t.id = s.id "
+        "WHEN MATCHED THEN UPDATE SET at = TIMESTAMP_NTZ '2020-01-01 00:00:00.5' "
+        "WHEN NOT MATCHED BY SOURCE AND t.id = 11 THEN UPDATE SET p = p"
+    )
+    found = empty.sql("SELECT id, at FROM t ORDER BY id").rows
+    assert [(row[0], str(row[1])) for row in found] == [
+        (0, exact), (2, "2020-01-01 00:00:00.500000"), (11, exact), (13, exact), (19, "None"),
+    ]  # fmt: skip
 
 
 def test_a_delete_is_ours_where_it_may_be(

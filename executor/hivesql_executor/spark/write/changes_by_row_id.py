@@ -6,10 +6,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from hivesql_executor.spark.buckets import bucket_column
-from hivesql_executor.spark.scan.partition_columns import text_column
+from hivesql_executor.spark.nanoseconds.changes import Texts
+from hivesql_executor.spark.nanoseconds.columns import nanosecond_column
+from hivesql_executor.spark.scan.partition_columns import text_column, text_columns
 from hivesql_executor.spark.values import partition_value, read_value
 from hivesql_executor.spark.write.write import OLD_WRITER
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.hive_type import Kind
 from hivesql_planner.model.table import DEFAULT_PARTITION, Table, default_value
 from hivesql_planner.plan import Change
 
@@ -36,6 +39,44 @@ def rows_by_row_id(change: Change, source: DataFrame) -> DataFrame:
         f.struct(*old).alias(change.target_alias),
         f.struct(*(f.col(f"`{name}`") for name in source.columns)).alias(change.source_alias or ""),
     )
+
+
+def with_old_texts(change: Change, source: DataFrame, target: DataFrame) -> tuple[DataFrame, Texts]:
+    """Return the source with the texts of times that stay as they were, and where these are.
+
+    Spark cuts times to microseconds when it reads them. A column that has still the time of the old
+    row was not assigned, and keeps what the old row has of it. ``target`` has the table's columns
+    of nanoseconds; without any the source is returned as it is.
+    """
+    table = change.target.table
+    texts = {
+        column.name: nanosecond_column(i)
+        for i, column in enumerate(table.columns)
+        if nanosecond_column(i) in target.columns and not column.type.holds(Kind.MAP)
+    }
+    if not texts:
+        return source, {}
+    keys = [f.col(f"`{name}`") for name in text_columns(table)]
+    old = target.select(
+        f.struct(ROW_ID, f.array(*keys).cast("array<string>")).alias("old_place"),
+        f.struct(*(f.col(f"`{name}`") for name in texts)).alias("old"),
+        f.struct(*(f.col(f"`{text}`") for text in texts.values())).alias("old_texts"),
+    )
+    # As one key: of two, Spark would take that of the partition for one to prune files by.
+    is_old = f.struct(ROW_ID, PARTITION) == f.col("old_place")
+    stays = {
+        text: f.when(
+            f.col(f"`{name}`").eqNullSafe(f.col(f"old.`{name}`")), f.col(f"old_texts.`{text}`")
+        )
+        for name, text in texts.items()
+    }
+    joined = source.join(old, is_old, "left")
+    kinds = {column.name: column.type.spark for column in table.columns}
+    return (
+        joined.select(*(f.col(f"`{name}`") for name in source.columns),
+                      *(column.alias(text) for text, column in stays.items())),
+        {name: (kinds[name], text) for name, text in texts.items()},
+    )  # fmt: skip
 
 
 def _checked(table: Table, source: DataFrame) -> DataFrame:
