@@ -6,11 +6,12 @@ SPARK ?=
 LINES := 3.5 4.0 4.1 4.2 4.3
 VENV := .venv$(if $(SPARK),-$(SPARK))
 BIN := $(VENV)/bin
+HIVE := tests/interop/hive
 JAVA := $(shell find executor/java -name '*.java') executor/java/build_jar.py
 ENOUGH := $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 10) and "HiveSQL needs Python 3.10 or newer; set PYTHON=")'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo format lint fast test interop simulate fuzz bench check wheel postgres clean
+.PHONY: help setup demo format lint fast test hive interop simulate fuzz bench check wheel postgres clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-9s %s\n", $$1, $$2}'
@@ -69,9 +70,17 @@ fast: $(VENV)/.dev postgres  ## tests without Spark and Hive; under three minute
 test: $(if $(SPARK),$(VENV)/.dev,lint $(VENV)/.archive) postgres  ## set up, lint and run every test except the interop suite (SPARK=3.5 TESTS=)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(if $(KEEP),--basetemp=$(KEEP)) $(if $(SPARK),-m 'spark and not hive') $(TESTS)
 
-interop: $(VENV)/.dev  ## compare with real Apache Hive; needs JDK 17 and Maven
-	tests/interop/hive/hive-local build
-	tests/interop/hive/hive-local hms3 build
+$(HIVE)/target/.built: $(HIVE)/pom.xml $(HIVE)/hive-local $(HIVE)/archived.sql $(shell find $(HIVE)/src -type f)
+	$(HIVE)/hive-local build
+	@touch $@
+
+$(HIVE)/hms3/target/.built: $(HIVE)/hms3/pom.xml $(HIVE)/hive-local $(shell find $(HIVE)/hms3/src -type f)
+	$(HIVE)/hive-local hms3 build
+	@touch $@
+
+hive: $(HIVE)/target/.built $(HIVE)/hms3/target/.built  ## build real Apache Hive; needs JDK 17 and Maven
+
+interop: $(VENV)/.dev hive  ## compare with real Apache Hive
 	HIVESQL_KEPT_TESTS=$(KEEP) $(BIN)/python -m pytest -q -n 2 --dist loadfile -m hive tests/interop tests/executor/metastore
 
 simulate: $(VENV)/.dev postgres  ## clients and faults under one scheduler, from a seed (SECONDS=60 SEED= CASES= PROFILE= DATABASE=)
