@@ -68,7 +68,7 @@ fast: $(VENV)/.dev postgres  ## tests without Spark and Hive; under three minute
 	$(BIN)/python -m pytest -q -n 2 -m 'not spark and not hive and not slow'
 
 test: $(if $(SPARK),$(VENV)/.dev,lint $(VENV)/.archive) postgres  ## set up, lint and run every test except the interop suite (SPARK=3.5 TESTS=)
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile $(if $(KEEP),--basetemp=$(KEEP)) $(if $(SPARK),-m 'spark and not hive') $(TESTS)
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(if $(KEEP),--basetemp=$(KEEP)) $(if $(SPARK),-m 'spark and not hive') $(TESTS)
 
 $(HIVE)/target/.built: $(HIVE)/pom.xml $(HIVE)/hive-local $(HIVE)/archived.sql $(shell find $(HIVE)/src -type f)
 	$(HIVE)/hive-local build
@@ -81,7 +81,7 @@ $(HIVE)/hms3/target/.built: $(HIVE)/hms3/pom.xml $(HIVE)/hive-local $(shell find
 hive: $(HIVE)/target/.built $(HIVE)/hms3/target/.built  ## build real Apache Hive; needs JDK 17 and Maven
 
 interop: $(VENV)/.dev hive  ## compare with real Apache Hive
-	HIVESQL_KEPT_TESTS=$(KEEP) $(BIN)/python -m pytest -q -n 2 --dist loadfile -m hive tests/interop tests/executor/metastore
+	HIVESQL_KEPT_TESTS=$(KEEP) $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m hive tests/interop tests/executor/metastore
 
 simulate: $(VENV)/.dev postgres  ## clients and faults under one scheduler, from a seed (SECONDS=60 SEED= CASES= PROFILE= DATABASE=)
 	PYTHONPATH=tests:tests/support $(BIN)/python -m simulation --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) \

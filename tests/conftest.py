@@ -8,6 +8,7 @@ import socket
 import subprocess
 import tempfile
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
@@ -56,6 +57,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     ]
     if unmarked:
         raise pytest.UsageError(f"tests with Spark lack the mark `spark`: {unmarked}")
+    # Files go to whichever process is free: the longest first, or one of them ends alone.
+    sizes = Counter(item.path for item in items)
+    items.sort(key=lambda item: (item.get_closest_marker("airflow") is None, -sizes[item.path]))
 
 
 @pytest.fixture(scope="session")
