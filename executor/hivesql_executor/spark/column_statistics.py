@@ -113,9 +113,10 @@ class Observation:
 def observation_of(rows: DataFrame, measuring: Measuring) -> Observation | None:
     """Tell how rows are measured while they are written; None where they are not.
 
-    It costs a job half as much again, whereas nothing here needs it: therefore only small ones.
+    Spark sums up what is observed row by row, without generated code: it may cost many times what
+    the write does. Therefore only small ones, and only where the user wants it.
     """
-    if not measuring.columns:
+    if not measuring.columns or measuring.most_bytes <= 0:
         return None
     if int(gateway(rows.sparkSession).bytesRead(rows._jdf)) > measuring.most_bytes:
         return None

@@ -129,7 +129,7 @@ KEYS: Mapping[str, Setting] = _table(
      "Writes keep the number of rows true; without it, it is not called accurate any more."),
     ("hive.stats.column.autogather", "true", "bool",
      "INSERT into a table, or into one partition that it names, measures columns as it writes."),
-    ("hivesql.stats.column.max.bytes", str(10 * 2**20), "int",
+    ("hivesql.stats.column.max.bytes", "0", "int",
      "So many bytes of its sources an INSERT reads by Spark at most if it measures columns."),
     ("hive.cli.print.header", "true", "bool",
      "The command line prints the names of columns above rows."),

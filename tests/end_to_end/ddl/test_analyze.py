@@ -166,6 +166,7 @@ def test_inserts_measure_columns(session: hivesql.Session) -> None:
         (5, '2015-01-05 00:00:00', 12.2, 1e10, 'abc', 'xy', true, 'xy'),
         (10, '2015-01-01 00:00:00', 2000.2, 0.25, NULL, NULL, NULL, NULL)"""
     session.sql(f"""
+        SET hivesql.stats.column.max.bytes=10000000;
         CREATE TABLE src ({columns}, l array<int>) {ACID};
         INSERT INTO src SELECT *, array(1) FROM ({values}) v;
         CREATE TABLE quick ({columns}) {ACID}; INSERT INTO quick {values};
@@ -193,12 +194,11 @@ def test_inserts_measure_columns(session: hivesql.Session) -> None:
 def test_what_inserts_do_not_measure(session: hivesql.Session) -> None:
     session.sql(f"""
         CREATE TABLE p (a int) PARTITIONED BY (k int) {ACID};
-        INSERT INTO p PARTITION (k = 1) SELECT 5;
+        INSERT INTO p PARTITION (k = 1) VALUES (5);
         INSERT INTO p PARTITION (k) SELECT 6, 2;
-        CREATE TABLE big {ACID} AS SELECT a FROM p;
-        SET hivesql.stats.column.max.bytes=0;
         CREATE TABLE small {ACID} AS SELECT a FROM p;
         SET hivesql.stats.column.max.bytes=10000000;
+        CREATE TABLE big {ACID} AS SELECT a FROM p;
         CREATE TABLE off (a int) {ACID};
         SET hive.stats.column.autogather=false;
         INSERT INTO off VALUES (1);
