@@ -70,7 +70,7 @@ fast: $(VENV)/.dev postgres  ## tests without Spark and Hive; under three minute
 test: $(if $(SPARK),$(VENV)/.dev,lint $(VENV)/.archive) postgres  ## set up, lint and run every test except the interop suite (SPARK=3.5 TESTS=)
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(if $(KEEP),--basetemp=$(KEEP)) $(if $(SPARK),-m 'spark and not hive') $(TESTS)
 
-$(HIVE)/target/.built: $(HIVE)/pom.xml $(HIVE)/hive-local $(HIVE)/archived.sql $(shell find $(HIVE)/src -type f)
+$(HIVE)/target/.built: $(HIVE)/pom.xml $(HIVE)/hive-local $(shell find $(HIVE)/src -type f)
 	$(HIVE)/hive-local build
 	@touch $@
 
