@@ -92,6 +92,7 @@ class Observation:
 
     def over(self, rows: DataFrame) -> DataFrame:
         """Return the rows, which measure themselves when a job reads them."""
+        gateway(rows.sparkSession).observe()
         items = counting_items(self.columns)
         cells = (f.expr(item).alias(f"m{i}") for i, item in enumerate(items))
         return rows.observe(self.name, *cells)

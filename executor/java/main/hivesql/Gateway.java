@@ -43,12 +43,11 @@ import scala.runtime.AbstractFunction0;
  */
 public final class Gateway {
     private final SparkSession session;
-    private final ObservedRows observed;
+    private ObservedRows observed;
 
     /** From now on statements of the session about our scans share generated code. */
     public Gateway(SparkSession session) {
         this.session = session;
-        this.observed = ObservedRows.of(session);
         ExperimentalMethods methods = session.experimental();
         methods.extraOptimizations_$eq(
                 Seqs.appended(methods.extraOptimizations(), new LiteralParameterizer()));
@@ -89,6 +88,11 @@ public final class Gateway {
 
     private static Iterable leavesOf(Dataset rows) {
         return rows.queryExecution().analyzed().collectLeaves();
+    }
+
+    /** Listen to what jobs measure from now on; a listener looks at every query of the session. */
+    public synchronized void observe() {
+        if (observed == null) observed = ObservedRows.of(session);
     }
 
     /** What was measured of rows that were observed: see ObservedRows. */
