@@ -19,6 +19,18 @@ EVENT = (
 )
 
 
+class ExactTimes:
+    """Takes timestamps and dates as the numbers that the file has."""
+
+    @staticmethod
+    def from_orc(*numbers: Any) -> Any:
+        return numbers[:2]
+
+    @staticmethod
+    def to_orc(*numbers: Any) -> Any:
+        return numbers[0]
+
+
 def tree(root: Path) -> list[str]:
     """Every file below a directory, hidden ones too."""
     return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())

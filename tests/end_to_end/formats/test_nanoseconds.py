@@ -11,7 +11,7 @@ import pyorc
 import pytest
 
 import hivesql
-from acid_files import EVENT
+from acid_files import EVENT, ExactTimes
 from adoption import adopt
 from golden_tables import golden_tables
 from hivesql_executor.outcome import NanosecondTime
@@ -26,24 +26,12 @@ GOLDEN = {str(one): one for one in golden_tables()}
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 
 
-class Whole:
-    """Takes timestamps and dates as the numbers that the file has."""
-
-    @staticmethod
-    def from_orc(*given: Any) -> Any:
-        return given[:2]
-
-    @staticmethod
-    def to_orc(*given: Any) -> Any:
-        return given[0]
-
-
 def whole_rows(home: Path, pattern: str) -> dict[tuple[Any, ...], Any]:
     """Rows of insert events by their ids, which start anew in each partition."""
     found = {}
     for path in home.glob(pattern):
         with path.open("rb") as file:
-            kinds = {pyorc.TypeKind.TIMESTAMP: Whole, pyorc.TypeKind.DATE: Whole}
+            kinds = {pyorc.TypeKind.TIMESTAMP: ExactTimes, pyorc.TypeKind.DATE: ExactTimes}
             for event in pyorc.Reader(file, converters=kinds):
                 found[(path.parent.parent, *event[1:4])] = event[5]
     return found
@@ -128,7 +116,7 @@ PASSED = {
 
 def fine_table(session: hivesql.Session) -> None:
     """Rows 1 to 3 of table t; the first has nanoseconds. Row 4 is deleted."""
-    time = {pyorc.TypeKind.TIMESTAMP: Whole}
+    time = {pyorc.TypeKind.TIMESTAMP: ExactTimes}
     home = Path(session.runtime.metastore.database("default").location)
     made = home.parent / "made"
     (made / "delta_0000001_0000001_0000").mkdir(parents=True)
@@ -226,7 +214,9 @@ def test_a_time_of_the_julian_calendar_alone(session: hivesql.Session) -> None:
     with (
         path.open("wb") as file,
         pyorc.Writer(
-            file, EVENT.format("id:int,ts:timestamp"), converters={pyorc.TypeKind.TIMESTAMP: Whole}
+            file,
+            EVENT.format("id:int,ts:timestamp"),
+            converters={pyorc.TypeKind.TIMESTAMP: ExactTimes},
         ) as writer,
     ):
         # Day -171,596 of the Julian calendar's count is its 1500-02-29.

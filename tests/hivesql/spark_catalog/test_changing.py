@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyorc
 import pytest
 
 import hivesql
-from acid_files import EVENT
+from acid_files import EVENT, ExactTimes
 from adoption import adopt
-from hivesql_executor.spark.lines import collect_rows
+from plain_spark import rows_of_both
 from tables import make_table, parsed
 
 if TYPE_CHECKING:
@@ -21,26 +21,6 @@ pytestmark = pytest.mark.spark
 
 _FIRST = 1 << 29
 """Of the bucket numbers that row ids have: the version; the statement id is in the last bits."""
-
-
-class ExactTimes:
-    """Takes timestamps as the numbers that the file has."""
-
-    @staticmethod
-    def from_orc(*numbers: Any) -> Any:
-        return numbers[:2]
-
-    @staticmethod
-    def to_orc(*numbers: Any) -> Any:
-        return numbers[0]
-
-
-def both(plain: SparkSession, session: hivesql.Session, query: str, table: str) -> list[Any]:
-    """Rows of a query as our session and as plain Spark have them, which are the same."""
-    ours = [tuple(row) for row in session.sql(query.format(table)).rows]
-    sparks = collect_rows(plain.sql(query.format(f"acid.default.{table}")))
-    assert [tuple(row) for row in sparks] == ours
-    return ours
 
 
 def test_an_update_is_a_split_update(plain: SparkSession, empty: hivesql.Session) -> None:
@@ -54,7 +34,7 @@ def test_an_update_is_a_split_update(plain: SparkSession, empty: hivesql.Session
         "UPDATE acid.default.t SET n = (SELECT max(n) FROM acid.default.t), c = 'long', p = p "
         "WHERE upper(n) IN ('B', 'D')"
     )
-    assert both(plain, empty, "SELECT * FROM {} ORDER BY id", "t") == [
+    assert rows_of_both(plain, empty, "SELECT * FROM {} ORDER BY id", "t") == [
         (1, "a", "x  ", 1), (2, "d", "lon", 1), (3, "c", "z  ", 2), (4, "d", "lon", 2),
     ]  # fmt: skip
     found = empty.sql("SELECT id, ROW__ID.writeid, ROW__ID.bucketid FROM t ORDER BY id").rows
@@ -108,7 +88,7 @@ def test_a_delete_is_ours_where_it_may_be(
         ("TRUE", []),
     ):
         plain.sql(f"DELETE FROM acid.default.t WHERE {condition}")
-        rows = both(plain, empty, "SELECT id FROM {} ORDER BY id", "t")
+        rows = rows_of_both(plain, empty, "SELECT id FROM {} ORDER BY id", "t")
         assert [row[0] for row in rows] == left
     deltas = sorted(path.name for path in (tmp_path / "warehouse" / "t").glob("delete_delta*"))
     assert [name[:20] for name in deltas] == [f"delete_delta_000000{i}" for i in range(2, 7)]
@@ -139,7 +119,7 @@ def test_a_merge_has_all_of_its_clauses(plain: SparkSession, empty: hivesql.Sess
         "WHEN NOT MATCHED THEN INSERT (v, k) VALUES (s.v, s.k + 10)"
     )
     plain.catalog.dropTempView("source")
-    rows = both(plain, empty, "SELECT k, v FROM {} ORDER BY k", "t")
+    rows = rows_of_both(plain, empty, "SELECT k, v FROM {} ORDER BY k", "t")
     assert rows == [(1, "ax"), (3, "c"), (4, "left"), (7, "new"), (12, "gone"), (18, "not")]
     ids = empty.sql("SELECT ROW__ID.writeid FROM t ORDER BY k").rows
     assert [row[0] for row in ids] == [2, 1, 2, 2, 3, 3]

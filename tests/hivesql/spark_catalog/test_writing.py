@@ -4,27 +4,19 @@ from __future__ import annotations
 
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.sql import functions as f
 
 import hivesql
 from hivesql_executor.jvm import spark_line
-from hivesql_executor.spark.lines import collect_rows
+from plain_spark import rows_of_both
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
-
-
-def both(plain: SparkSession, session: hivesql.Session, query: str, table: str) -> list[Any]:
-    """Rows of a query as our session and as plain Spark have them, which are the same."""
-    ours = [tuple(row) for row in session.sql(query.format(table)).rows]
-    sparks = collect_rows(plain.sql(query.format(f"acid.default.{table}")))
-    assert [tuple(row) for row in sparks] == ours
-    return ours
 
 
 def test_inserted_rows_mean_what_hive_s_would(plain: SparkSession, empty: hivesql.Session) -> None:
@@ -38,7 +30,7 @@ def test_inserted_rows_mean_what_hive_s_would(plain: SparkSession, empty: hivesq
         "(2, 'w', 'a', NULL, NULL, NULL, NULL, 'c')"
     )
     at = datetime(2020, 3, 8, 2, 30)
-    assert both(plain, empty, "SELECT * FROM {} ORDER BY id", "t") == [
+    assert rows_of_both(plain, empty, "SELECT * FROM {} ORDER BY id", "t") == [
         (1, "wxy", "ab", at, "x", Decimal("1.50"), 1, "a b"),
         (2, "w  ", "a", None, None, None, None, "c"),
     ]
@@ -57,7 +49,7 @@ def test_columns_that_are_left_out_have_hive_s_defaults(
     )
     plain.sql("INSERT INTO acid.default.t (p, id) VALUES (2, 3)")
     plain.sql("SELECT 2 AS p, 4 AS id").writeTo("acid.default.t").append()
-    assert both(plain, empty, "SELECT * FROM {} ORDER BY id", "t") == [
+    assert rows_of_both(plain, empty, "SELECT * FROM {} ORDER BY id", "t") == [
         (3, None, "none", 2),
         (4, None, "none", 2),
     ]
@@ -70,7 +62,7 @@ def test_overwrites_replace_what_spark_means(plain: SparkSession, empty: hivesql
     )
 
     def rows() -> list[tuple[int, int]]:
-        return both(plain, empty, "SELECT a, p FROM {} ORDER BY a", "t")
+        return rows_of_both(plain, empty, "SELECT a, p FROM {} ORDER BY a", "t")
 
     plain.sql("INSERT OVERWRITE acid.default.t PARTITION (p = 1) SELECT a + 10 FROM acid.default.t")
     assert rows() == [(2, 2), (3, 3), (11, 1), (12, 1), (13, 1)]
@@ -105,9 +97,11 @@ def test_tables_of_all_kinds_are_written(plain: SparkSession, empty: hivesql.Ses
         name = f"acid.default.{table}"
         frame.write.insertInto(name)
         frame.select("v", "k").write.mode("append").saveAsTable(name)
-        assert both(plain, empty, "SELECT * FROM {} ORDER BY k, v", table) == sorted(rows * 2)
+        assert rows_of_both(plain, empty, "SELECT * FROM {} ORDER BY k, v", table) == sorted(
+            rows * 2
+        )
         frame.where("k < 2").write.mode("overwrite").insertInto(name)
-        assert both(plain, empty, "SELECT * FROM {} ORDER BY k", table) == rows[:2]
+        assert rows_of_both(plain, empty, "SELECT * FROM {} ORDER BY k", table) == rows[:2]
     assert empty.check("b") == ()
     assert empty.check("i") == ()
 
@@ -132,7 +126,7 @@ def test_a_write_and_its_reads_are_one_transaction(
     # One for the INSERT, and one that the second call opens itself.
     assert transactions(empty) == before + 2
     assert empty.sql("SHOW LOCKS").rows == []
-    assert both(plain, empty, "SELECT a FROM {} ORDER BY a", "t") == [(1,), (2,)]
+    assert rows_of_both(plain, empty, "SELECT a FROM {} ORDER BY a", "t") == [(1,), (2,)]
 
 
 def transactions(session: hivesql.Session) -> int:

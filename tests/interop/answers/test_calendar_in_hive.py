@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pyorc
 import pytest
 
-from acid_files import EVENT
+from acid_files import EVENT, ExactTimes
 from interop import hive
 from interop.ours import OpenOurs
 
@@ -23,18 +22,6 @@ LEAP = -171_596
 """1500-02-29 in the Julian calendar's count of days."""
 
 
-class Whole:
-    """Takes timestamps and dates as the numbers that the file has."""
-
-    @staticmethod
-    def from_orc(*given: Any) -> Any:
-        return given[:2]
-
-    @staticmethod
-    def to_orc(*given: Any) -> Any:
-        return given[0]
-
-
 def test_what_hive_reads(open_ours: OpenOurs, tmp_path: Path) -> None:
     ours = open_ours("ours")
     ours.run(f"""
@@ -44,7 +31,7 @@ def test_what_hive_reads(open_ours: OpenOurs, tmp_path: Path) -> None:
           STORED AS TEXTFILE;
     """)
     (path,) = ours.directory("j").rglob("delta_*/bucket_*")
-    kinds = {pyorc.TypeKind.TIMESTAMP: Whole, pyorc.TypeKind.DATE: Whole}
+    kinds = {pyorc.TypeKind.TIMESTAMP: ExactTimes, pyorc.TypeKind.DATE: ExactTimes}
     schema = EVENT.format("id:int,d:date,t:timestamp")
     with path.open("wb") as file, pyorc.Writer(file, schema, converters=kinds) as writer:
         for i in range(-1, 2):
