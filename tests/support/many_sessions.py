@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -151,9 +153,16 @@ def start_where_the_first_jvm_dies(session: hivesql.Session, home: Path) -> None
     assert (home / "died").exists()
 
 
-def kill_jvm() -> None:
-    """End the JVM that Spark runs in, as a machine short of memory does."""
+def kill_jvm(session: hivesql.Session) -> None:
+    """End the JVM that Spark runs in, as a machine short of memory does.
+
+    Py4J's own thread waits just then for it to forget an object of ours.
+    """
     process: Any = SparkContext._gateway
+    frame = session.runtime.spark().range(1)
+    process.proc.send_signal(signal.SIGSTOP)
+    del frame
+    time.sleep(1)
     process.proc.kill()
     process.proc.wait()
 
@@ -169,7 +178,7 @@ def main(home: Path) -> None:
                 check_listeners(session)
             all_kinds(session, f"ours{number}")
             if number == 0:
-                kill_jvm()
+                kill_jvm(session)
                 count_by_spark(session)
                 fail_in_tasks(session)
         assert SparkContext._active_spark_context is None

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pyspark
+from py4j.clientserver import FinalizerWorker
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
@@ -100,6 +101,7 @@ def start_spark(
         builder = builder.config(key, value)
     for name in _PYTHON_LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    logging.getLogger().addFilter(_is_no_lost_farewell)
     for key, value in _at_home(settings).items():
         builder = builder.config(key, value)
     session = _started(builder)
@@ -137,16 +139,25 @@ def silence_failed_calls() -> Iterator[None]:
     """Keep Py4J from logging calls that fail in the block: they are raised, or begun again."""
 
     def passes(record: logging.LogRecord) -> bool:
-        is_py4js = record.module == "java_gateway"
-        return not is_py4js or record.msg != "Exception while sending command."
+        return not _is_failed_call(record)
 
-    # It logs them by the root logger itself.
     root = logging.getLogger()
     root.addFilter(passes)
     try:
         yield
     finally:
         root.removeFilter(passes)
+
+
+def _is_failed_call(record: logging.LogRecord) -> bool:
+    """Tell whether Py4J says that a call failed; it logs that by the root logger itself."""
+    return record.module == "java_gateway" and record.msg == "Exception while sending command."
+
+
+def _is_no_lost_farewell(record: logging.LogRecord) -> bool:
+    """Keep quiet that a JVM died while Py4J's own thread told it what objects it may forget."""
+    in_worker = isinstance(threading.current_thread(), FinalizerWorker)
+    return not (in_worker and _is_failed_call(record))
 
 
 def stop_spark(session: SparkSession) -> None:
