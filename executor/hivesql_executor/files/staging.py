@@ -1,11 +1,10 @@
-"""Where statements work before they publish, and what of them must not stay when that fails."""
+"""Where statements work before they publish."""
 
 from __future__ import annotations
 
 import re
 import uuid
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager, suppress
 
 from hivesql_executor.files.api import Files
 
@@ -24,20 +23,3 @@ def abandoned(files: Files, location: str, txns: Collection[int]) -> Iterator[st
         owner = _OWNED.match(name)
         if owner and int(owner[1]) in txns:
             yield name
-
-
-@contextmanager
-def remove_on_failure(files: Files) -> Iterator[set[str]]:
-    """Give a set for the directories that a write begins in the block; remove them when it fails.
-
-    A writer that hung may have been taken for dead, and its write cleaned up and forgotten: what it
-    leaves then counts as committed, and a base, even an empty one, hides all rows before it.
-    """
-    begun = set[str]()
-    try:
-        yield begun
-    except BaseException:
-        for directory in begun:
-            with suppress(Exception):
-                files.delete(directory)
-        raise

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.api import Files
-from hivesql_executor.files.staging import remove_on_failure
 from hivesql_executor.orc.row_counts import row_count
 from hivesql_executor.orc.tail import amend
 from hivesql_executor.orc.tail_bytes import StoredType
@@ -35,7 +34,7 @@ from hivesql_planner.model.table import (
 from hivesql_planner.plan import Write, WriteKind
 
 if TYPE_CHECKING:
-    from hivesql_executor.transactions.file_changes import FileChanges
+    from hivesql_executor.transactions.file_changes import BegunWrite, FileChanges
 
 _PART = re.compile(r"part-(\d+)-")
 
@@ -62,12 +61,12 @@ class Publication:
     static_partition: Mapping[str, str | None]
     dynamic_partition: tuple[str, ...]
     locations: Mapping[str, str]
+    changes: FileChanges
+    """Where is noted what is made and moved."""
     unlike: frozenset[str] = frozenset()
     """Names of partitions that are stored otherwise than what was written."""
     measuring: Measuring = Measuring()  # noqa: RUF009 - frozen
     """Of what statistics are gathered as rows are written."""
-    changes: FileChanges | None = None
-    """Where is noted what is made and moved; None for a write that makes no partition."""
 
     @property
     def table(self) -> Table:
@@ -123,11 +122,11 @@ def stage_rows(
     try:
         events = write()
         hit_failpoint(FailPoint.ROWS_STAGED)
-        if publication.changes is not None:
-            # From here on whoever cleans up after us takes what is staged before he forgets us.
-            publication.changes.require_alive()
+        # From here on whoever cleans up after us takes what is staged before he forgets us.
+        publication.changes.require_alive()
     except BaseException:
         files.delete(publication.staging)
+        publication.changes.remove_unnamed(publication.table.location)
         raise
     return StagedRows(publication, files, events)
 
@@ -208,13 +207,14 @@ def _publish_events(
         for file, partition in zip(staged, partitions, strict=True)
     ]
     _note_new_homes(publication, dict.fromkeys(directories), files)
-    with remove_on_failure(files) as begun:
+    with publication.changes.removing_on_failure(publication.table.location) as begun:
         for file, partition, directory in zip(staged, partitions, directories, strict=True):
             write = publication.writes[file.write]
-            if directory not in begun:
+            if directory not in begun.directories:
                 _begin(files, directory, begun)
             target = f"{directory}/{bucket_file_name(file.writer)}"
             files.rename(f"{publication.staging}/{file.name}", target)
+            begun.files.append(target)
             hit_failpoint(FailPoint.FILE_PUBLISHED)
             yield WrittenFile(
                 path=target,
@@ -231,23 +231,25 @@ def _note_new_homes(publication: Publication, directories: Iterable[str], files:
 
     Who dies before the first file leaves directories that no cleaner could tell from a user's.
     """
-    if publication.changes is None or not publication.table.partition_columns:
+    if not publication.table.partition_columns:
         return
     homes = {directory: directory.rpartition("/")[0] for directory in directories}
     there = {home: files.exists(home) for home in set(homes.values())}
     publication.changes.foresee([directory for directory, home in homes.items() if not there[home]])
 
 
-def _begin(files: Files, directory: str, begun: set[str]) -> None:
+def _begin(files: Files, directory: str, begun: BegunWrite) -> None:
     """Put the version file first: no reader ever sees data without it."""
     if files.exists(directory):
         raise ExecutionError(
             f"{directory} exists already: another writer used this write id. Run "
             "the statement again"
         )
-    begun.add(directory)
+    begun.directories[directory] = None
     files.make_directories(directory)
-    files.write(f"{directory}/{VERSION_FILE}", VERSION_TEXT)
+    version = f"{directory}/{VERSION_FILE}"
+    files.write(version, VERSION_TEXT)
+    begun.files.append(version)
 
 
 def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFile]:
@@ -262,7 +264,7 @@ def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFi
         by_directory[_directory(publication, write, _partition(publication, ()))] += []
     if write.kind is not WriteKind.FILES:
         _note_new_homes(publication, by_directory, files)
-    with remove_on_failure(files) as begun:
+    with publication.changes.removing_on_failure(publication.table.location) as begun:
         for directory, group in by_directory.items():
             yield from _publish_directory(directory, group, publication, files, begun)
 
@@ -272,7 +274,7 @@ def _publish_directory(
     group: Sequence[_Staged],
     publication: Publication,
     files: Files,
-    begun: set[str],
+    begun: BegunWrite,
 ) -> Iterator[WrittenFile]:
     (write,) = publication.writes
     finished = [
@@ -281,15 +283,14 @@ def _publish_directory(
     # Names of files that are replaced are not used again: somebody may remember those files.
     names = {status.path.rpartition("/")[2] for status in files.list(directory)}
     if write.kind is WriteKind.FILES:
-        assert publication.changes is not None
         publication.changes.make([directory])
         if write.overwrite:
             publication.changes.empty(directory)
-    elif not files.exists(directory):
-        begun.add(directory)
+    else:
+        begun.directories[directory] = None
     if finished or write.kind is WriteKind.FILES:
         # A delta without files would be one whose files are lost.
-        yield from _place(finished, directory, names, publication, files)
+        yield from _place(finished, directory, names, publication, files, begun)
 
 
 def _finish(staged: _Staged, write: Write, files: Files) -> _Staged | None:
@@ -309,6 +310,7 @@ def _place(
     names: set[str],
     publication: Publication,
     files: Files,
+    begun: BegunWrite,
 ) -> Iterator[WrittenFile]:
     """Move files under names that are free; a name may be taken again until it is used."""
     (write,) = publication.writes
@@ -321,7 +323,7 @@ def _place(
             name = _free_name(staged.writer, names)
             names.add(name)
             pairs.append((path, f"{directory}/{name}"))
-        unmoved = dict(changes.bring(pairs) if changes else _move(pairs, files))
+        unmoved = dict(changes.bring(pairs) if changes else _move(pairs, files, begun))
         for path, target in pairs:
             if path not in unmoved:
                 staged = waiting.pop(path)
@@ -335,10 +337,13 @@ def _place(
                 )
 
 
-def _move(pairs: Sequence[tuple[str, str]], files: Files) -> list[tuple[str, str]]:
+def _move(
+    pairs: Sequence[tuple[str, str]], files: Files, begun: BegunWrite
+) -> list[tuple[str, str]]:
     """Move into a directory of the write's own, where no name is taken by others."""
     for source, target in pairs:
         files.rename(source, target)
+        begun.files.append(target)
     return []
 
 

@@ -11,7 +11,6 @@ from hivesql_executor.bookkeeping.file_columns import columns_of_file
 from hivesql_executor.bookkeeping.reachable_locations import reachable_location
 from hivesql_executor.bookkeeping.statistics import count
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
-from hivesql_executor.files.staging import remove_on_failure
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import table_roots
 from hivesql_executor.transactions.file_changes import FileChanges
@@ -169,7 +168,7 @@ def _empty(
             changes.empty(location)
     else:
         assert txn is not None
-        _put_empty_bases([location for _, location in roots], units, table, txn, runtime)
+        _put_empty_bases([location for _, location in roots], units, table, txn, changes, runtime)
     return [StatisticsChange(table=table.name, partition=unit, replaces=True) for unit in units]
 
 
@@ -178,16 +177,17 @@ def _put_empty_bases(
     units: Sequence[str | None],
     table: Table,
     txn: Transaction,
+    changes: FileChanges,
     runtime: Runtime,
 ) -> None:
     files, write_id = runtime.files(table.location), txn.write_ids[table.name]
-    with remove_on_failure(files) as begun:
+    with changes.removing_on_failure(table.location) as begun:
         for location in locations:
             base = f"{location}/{base_name(write_id)}"
-            if not files.exists(base):
-                begun.add(base)
+            begun.directories[base] = None
             files.make_directories(base)
             files.write(f"{base}/{METADATA_FILE}", _TRUNCATED)
+            begun.files.append(f"{base}/{METADATA_FILE}")
             hit_failpoint(FailPoint.PARTITION_EMPTIED)
         # Who was taken for dead meanwhile learns it while the bases can still be removed.
         runtime.metastore.heartbeat(txn.id)

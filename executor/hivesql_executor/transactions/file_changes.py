@@ -7,14 +7,20 @@ it, afterwards what is left to delete: whoever reaps the transaction of a proces
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import BegunMoves, Move, MoveKind, decide_remedy
-from hivesql_executor.transactions.reaper import HIDDEN, is_same, left_to_reaper, mend
+from hivesql_executor.transactions.reaper import (
+    HIDDEN,
+    entries,
+    is_same,
+    left_to_reaper,
+    mend,
+)
 from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError
 from hivesql_planner.older_python import add_note
 
@@ -22,6 +28,18 @@ if TYPE_CHECKING:
     from hivesql_executor.files.api import Files
     from hivesql_executor.runtime import Runtime
     from hivesql_planner.model.table import Table
+
+
+@dataclass(slots=True)
+class BegunWrite:
+    """The ACID directories that a write puts files into, and the files.
+
+    Only files that came into being by it are its own: another may have made a directory of that
+    name before.
+    """
+
+    directories: dict[str, None] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -189,6 +207,50 @@ class FileChanges:
                 files.delete(move.target)
             else:
                 files.rename(move.target, move.source)
+
+    @contextmanager
+    def removing_on_failure(self, location: str) -> Iterator[BegunWrite]:
+        """Let a write note in the block what it has begun; remove that when it fails.
+
+        A writer that hung may have been taken for dead, and its write cleaned up and forgotten:
+        what it leaves then counts as committed, and a base, even an empty one, hides all rows
+        before it. ``location`` is the table's, and may be another table's by then.
+        """
+        begun = BegunWrite()
+        try:
+            yield begun
+        except BaseException:
+            files = self.runtime.files(location)
+            for path in reversed(begun.files):
+                with suppress(Exception):
+                    files.delete(path)
+            for directory in begun.directories:
+                with suppress(Exception):
+                    files.remove_if_empty(directory)
+            self.remove_unnamed(location, begun.directories)
+            raise
+
+    def remove_unnamed(self, location: str, removed: Collection[str] = ()) -> None:
+        """Remove empty directories around what was removed, up to the table's, that nobody names.
+
+        A writer that hung makes the directories of a table, or partition, again that was dropped
+        meanwhile. Failures are left alone: the error that brought us here is the one to report.
+        """
+        homes = dict.fromkeys([location])
+        for directory in removed:
+            above = []
+            home = directory.rpartition("/")[0]
+            while home.startswith(f"{location}/"):
+                above.append(home)
+                home = home.rpartition("/")[0]
+            homes |= dict.fromkeys(reversed(above))
+        with suppress(Exception):
+            files = self.runtime.files(location)
+            if any(files.exists(home) and not entries(files, home) for home in homes):
+                store = self.runtime.metastore
+                noted = store.noted_moves(store.note_moves(0, making_moves([*homes])))
+                if noted is not None:
+                    mend(noted, self.runtime)
 
     @contextmanager
     def emptying(self, directories: Sequence[str]) -> Iterator[None]:

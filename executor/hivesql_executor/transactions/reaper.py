@@ -70,7 +70,7 @@ def _mend_one(move: Move, remedy: Remedy, files: Files) -> None:
         case Remedy.REMOVE_EMPTY:
             files.remove_if_empty(move.target)
         case Remedy.CLEAR:
-            for name in _entries(files, move.target):
+            for name in entries(files, move.target):
                 files.delete(f"{move.target}/{name}")
         case Remedy.PUT_BACK:
             _put_all_back(move, files)
@@ -84,7 +84,8 @@ def _put_all_back(move: Move, files: Files) -> None:
     files.delete(move.target)
 
 
-def _entries(files: Files, directory: str) -> list[str]:
+def entries(files: Files, directory: str) -> list[str]:
+    """Return the names of files and directories in it, hidden ones too, in their order."""
     listed = {status.path.partition("/")[0] for status in files.list(directory)}
     return sorted(listed | set(files.all_directories(directory)))
 

@@ -88,7 +88,7 @@ def partitions(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[
 
 
 @pytest.fixture
-def change(spark: SparkSession) -> Callable[..., tuple[WrittenFile, ...]]:
+def change(spark: SparkSession, noting: Runtime) -> Callable[..., tuple[WrittenFile, ...]]:
     def run(
         table: Table,
         rows: Any,
@@ -106,6 +106,7 @@ def change(spark: SparkSession) -> Callable[..., tuple[WrittenFile, ...]]:
             static_partition={},
             dynamic_partition=table.partition_names,
             locations={},
+            changes=FileChanges(noting, 0),
         )
         return write_change(frame, publication, LocalFiles(), branches=branches)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from hivesql_executor.metastore.cache.metastore import CachingMetastore
@@ -58,11 +58,33 @@ def _commits_settle_again() -> list[Patch]:
     return [(commit, "commit_txn", commit_txn)]
 
 
+def _nothing_removed(self: Any, location: str) -> Any:
+    return nullcontext(file_changes.BegunWrite())
+
+
 def _the_dead_publish() -> list[Patch]:
     return [
         (file_changes.FileChanges, "require_alive", lambda self: None),
-        (publish, "remove_on_failure", lambda files: nullcontext(set())),
+        (file_changes.FileChanges, "removing_on_failure", _nothing_removed),
     ]
+
+
+def _all_there_is_removed() -> list[Patch]:
+    @contextmanager
+    def removing(self: Any, location: str) -> Iterator[Any]:
+        begun = file_changes.BegunWrite()
+        try:
+            yield begun
+        except BaseException:
+            for directory in begun.directories:
+                self.runtime.files(location).delete(directory)
+            raise
+
+    return [(file_changes.FileChanges, "removing_on_failure", removing)]
+
+
+def _homes_stay() -> list[Patch]:
+    return [(file_changes.FileChanges, "remove_unnamed", lambda self, location, removed=(): None)]
 
 
 def _the_dead_go_on() -> list[Patch]:
@@ -169,6 +191,17 @@ DEFECTS_OF_TABLES = (
             ),
         },
         ("slow", "point", "hang", 7, 14), seconds=900.0,
+    ),
+    Defect(
+        "who was taken for dead removes another's write of the same name", "does not see",
+        _all_there_is_removed,
+        {"slow": (_ROW,), "next": after(320.0, ("rename", "c", "d"), ("create_as", "c", 1))},
+        ("slow", "point", "hang", 4, 14), seconds=360.0,
+    ),
+    Defect(
+        "who was taken for dead makes a table's directory again", "does not name", _homes_stay,
+        {"slow": (("overwrite", "c", 2, 1),), "next": after(320.0, ("drop_table", "c"))},
+        ("slow", "point", "hang", 4, 14), seconds=360.0,
     ),
     Defect(
         "who was taken for dead moves files", "does not see", _the_dead_go_on,

@@ -365,7 +365,7 @@ def _plain_writer(
 ) -> Callable[[], None]:
     rows, keys = _plain_rows(named, publication.table, values, parts, files, gathering, observation)
     file_format, options = _plain_format(publication.table)
-    if publication.changes is not None and not publication.table.is_transactional:
+    if not publication.table.is_transactional:
         publication.changes.work_aside(publication.staging)
 
     def write() -> None:

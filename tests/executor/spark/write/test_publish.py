@@ -111,7 +111,7 @@ def test_refused_by_name(insert: Any, tmp_path: Path, kind: str) -> None:
     table = replace(make_table(tmp_path, format="rcfile", properties={}), columns=columns)
     with pytest.raises(NotSupported, match="RCFile"):
         insert(table, "select 1, null", kind=WriteKind.FILES)
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.rglob("*")) == []
 
 
 @pytest.mark.parametrize("form", ["rcfile", "rctext"])
@@ -120,4 +120,4 @@ def test_times_of_another_calendar_are_not_written(insert: Any, tmp_path: Path, 
     table = replace(make_table(tmp_path, format=form, properties={}), columns=columns)
     with pytest.raises(Exception, match="times before 1582-10-15 in RCFile"):
         insert(table, "select 1, date '1582-10-04'", kind=WriteKind.FILES)
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.rglob("*")) == []

@@ -14,7 +14,9 @@ import pytest
 from acid_files import bucket_files, check_file, events, tree
 from hivesql_executor.files.hadoop import HadoopFiles
 from hivesql_executor.orc.publish import Publication
+from hivesql_executor.runtime import Runtime
 from hivesql_executor.spark.write.write import stage_insert
+from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.model.table import parse_partition_name
 from hivesql_planner.plan import Write, WriteKind
@@ -165,7 +167,7 @@ def test_staging_goes_when_the_job_fails(insert: Any, tmp_path: Path) -> None:
     table = make_table(tmp_path)
     with pytest.raises(Exception, match="boom"):
         insert(table, "select raise_error(concat('boom', id)), 'x' from range(2)")
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.rglob("*")) == [], "nor the table's directory, which no catalog names"
 
 
 def test_records_per_file_limit_is_not_ours(
@@ -233,7 +235,7 @@ def test_buckets_are_shuffled_and_sorted_once(
     assert operators(spark, "Sort", "Exchange", "Window") == ["Sort", "Exchange"]
 
 
-def test_writing_through_hadoop(spark: SparkSession, tmp_path: Path) -> None:
+def test_writing_through_hadoop(spark: SparkSession, noting: Runtime, tmp_path: Path) -> None:
     table = make_table(tmp_path, location=f"file:{tmp_path}", partition_columns=parsed("k string"))
     publication = Publication(
         writes=(Write(kind=WriteKind.DELTA, table=table),),
@@ -242,6 +244,7 @@ def test_writing_through_hadoop(spark: SparkSession, tmp_path: Path) -> None:
         static_partition={},
         dynamic_partition=("k",),
         locations={},
+        changes=FileChanges(noting, 0),
     )
     rows = spark.sql("select * from values (1, 'x', 'a/b'), (2, 'y', 'é')")
     staged = stage_insert(rows, publication, HadoopFiles(lambda: spark))
