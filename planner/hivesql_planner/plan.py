@@ -65,6 +65,8 @@ class InsertBranch:
     """Whether these are all rows of a materialized view: partitions without any become empty."""
     small: SmallInsert | None = None
     """How the rows are written without Spark, where that can be told."""
+    literals: SmallInsert | None = None
+    """Rows that stand in the statement and Spark writes, to be measured without it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,6 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.model.statistics import (
     MOST_COLUMNS,
-    ColumnStatistics,
     Measuring,
     StatisticsChange,
     is_simple,
@@ -19,7 +18,7 @@ from hivesql_planner.model.table import TEMPORARY, Table, TableName
 from hivesql_planner.plan import Change, InsertBranch, WriteKind
 
 if TYPE_CHECKING:
-    from hivesql_executor.orc.publish import WrittenFile
+    from hivesql_executor.orc.publish import Measured, WrittenFile
 
 
 def count_inserted(
@@ -30,15 +29,14 @@ def count_inserted(
     runtime: Runtime,
     *,
     replaces: bool,
-    columns: tuple[ColumnStatistics, ...] = (),
+    columns: Measured,
 ) -> None:
-    """Count the files of an INSERT; ``touched`` are the partitions, also those without a file.
-
-    ``columns`` were measured of all its rows, which are in one partition.
-    """
+    """Count the files of an INSERT; ``touched`` are the partitions, also those without a file."""
     changes = _by_unit(table, written, touched, replaces=replaces)
-    if len(changes) == 1:
-        changes = [replace(changes[0], columns=columns)]
+    measured = {change.partition: columns.get(change.partition, ()) for change in changes}
+    if len(changes) == 1 and None in columns:
+        measured = {changes[0].partition: columns[None]}
+    changes = [replace(change, columns=measured[change.partition]) for change in changes]
     _gather(changes, table.name, txn, runtime)
 
 
@@ -59,14 +57,15 @@ def what_to_measure(table: Table, branch: InsertBranch, runtime: Runtime) -> Mea
     """Tell which columns an INSERT measures as it writes them; as in Hive, no temporary table's."""
     settings = runtime.settings
     keys = ("hive.stats.autogather", "hive.stats.column.autogather")
-    is_one_place = not branch.dynamic_partition and not branch.rebuilds
     is_kept = runtime.metastore.measures_columns and not table.name.database.startswith(TEMPORARY)
     columns = tuple(filter(is_simple, table.columns))
-    if not (all(map(settings.flag, keys)) and is_one_place and is_kept):
+    if not (all(map(settings.flag, keys)) and is_kept) or branch.rebuilds:
         return Measuring()
     if len(columns) > MOST_COLUMNS:
         return Measuring()
-    return Measuring(columns, settings.integer("hivesql.stats.column.max.bytes"))
+    # What Spark measures is of one place.
+    most = settings.integer("hivesql.stats.column.max.bytes")
+    return Measuring(columns, 0 if branch.dynamic_partition else most)
 
 
 def count(changes: Collection[StatisticsChange], txn: Transaction | None, runtime: Runtime) -> None:

@@ -15,7 +15,13 @@ from hivesql_executor.local.evaluate import enforce_check
 from hivesql_executor.local.events import bucket_numbers, insert_events, stage
 from hivesql_executor.local.measure import measured_columns
 from hivesql_executor.local.types import arrow_type
-from hivesql_executor.orc.publish import Publication, StagedRows, stage_rows
+from hivesql_executor.orc.publish import (
+    Measured,
+    Publication,
+    StagedRows,
+    named_partition,
+    stage_rows,
+)
 from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_planner.model.statistics import Measuring
 from hivesql_planner.model.table import Table
@@ -55,7 +61,22 @@ def stage_literals(
     staged = stage_rows(
         publication, files, lambda: _stage_rows(row, branch, small, write_id, files, staging)
     )
-    return replace(staged, columns=measured_columns(row, measuring.columns))
+    return replace(staged, columns=measured_literals(small, row, publication, measuring))
+
+
+def measured_literals(
+    small: SmallInsert, row: pa.StructArray, publication: Publication, measuring: Measuring
+) -> Measured:
+    """Measure the columns of the rows of each partition."""
+    if not measuring.columns:
+        return {}
+    numbers: dict[str | None, list[int]] = defaultdict(list)
+    for number, keys in enumerate(small.partitions):
+        numbers[named_partition(publication, keys)].append(number)
+    return {
+        name: measured_columns(row.take(pa.array(chosen)), measuring.columns)
+        for name, chosen in numbers.items()
+    }
 
 
 def rows_of(small: SmallInsert, table: Table) -> pa.StructArray:

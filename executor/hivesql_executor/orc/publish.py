@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
@@ -83,6 +83,10 @@ class _Staged:
     rows: int = 0
 
 
+Measured = Mapping[str | None, tuple[ColumnStatistics, ...]]
+"""Columns of the rows of each partition; under None those of all rows, which are in one place."""
+
+
 @dataclass(frozen=True, slots=True)
 class StagedRows:
     """What was staged and waits to be published: none of it, and nothing else, was read since."""
@@ -91,7 +95,7 @@ class StagedRows:
     files: Files
     events: Sequence[EventFile] | None
     """None for a table without row ids."""
-    columns: tuple[ColumnStatistics, ...] = ()
+    columns: Measured = field(default_factory=dict)
     """What was measured of the rows' columns."""
 
     def partitions(self) -> set[str | None]:
@@ -99,7 +103,7 @@ class StagedRows:
         publication = self.publication
         if self.events is None:
             return {staged.partition for staged in _staged(publication, self.files)}
-        return {_partition(publication, file.keys) for file in self.events}
+        return {named_partition(publication, file.keys) for file in self.events}
 
     def publish(self) -> tuple[WrittenFile, ...]:
         """Move every file to its place; ExecutionError rather than overwrite anything."""
@@ -161,11 +165,11 @@ def _staged(publication: Publication, files: Files) -> Iterator[_Staged]:
             path=f"{publication.staging}/{status.path}",
             length=status.length,
             writer=int(writer or 0),
-            partition=_partition(publication, keys),
+            partition=named_partition(publication, keys),
         )
 
 
-def _partition(publication: Publication, keys: Sequence[str | None]) -> str | None:
+def named_partition(publication: Publication, keys: Sequence[str | None]) -> str | None:
     """Return the partition's name, of the texts of its dynamic columns."""
     table, dynamic = publication.table, publication.dynamic_partition
     if not table.partition_columns:
@@ -201,7 +205,7 @@ def _publish_events(
     publication: Publication, staged: Sequence[EventFile], files: Files
 ) -> Iterator[WrittenFile]:
     # All before the first file moves: some may be refused.
-    partitions = [_partition(publication, file.keys) for file in staged]
+    partitions = [named_partition(publication, file.keys) for file in staged]
     directories = [
         _directory(publication, publication.writes[file.write], partition)
         for file, partition in zip(staged, partitions, strict=True)
@@ -261,7 +265,7 @@ def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFi
         by_directory[_directory(publication, write, staged.partition)].append(staged)
     if write.overwrite and not publication.dynamic_partition:
         # No rows, and therefore no file of any bucket, take the place of what is there too.
-        by_directory[_directory(publication, write, _partition(publication, ()))] += []
+        by_directory[_directory(publication, write, named_partition(publication, ()))] += []
     if write.kind is not WriteKind.FILES:
         _note_new_homes(publication, by_directory, files)
     with publication.changes.removing_on_failure(publication.table.location) as begun:

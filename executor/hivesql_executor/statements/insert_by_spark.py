@@ -111,7 +111,7 @@ def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
         measuring=what_to_measure(table, branch, runtime),
     )
     with as_user_errors():
-        return stage_insert(
+        staged = stage_insert(
             with_texts,
             publication,
             runtime.files(table.location),
@@ -121,3 +121,17 @@ def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
             gathering=gathering if branch.query.sources else NEVER,
             zone=session_zone(runtime.settings),
         )
+    return _measured(staged, branch) if branch.literals and not staged.columns else staged
+
+
+def _measured(staged: StagedRows, branch: InsertBranch) -> StagedRows:
+    """Measure rows that stand in the statement, beside Spark."""
+    from hivesql_executor.local.insert import measured_literals, rows_of
+
+    publication, literals = staged.publication, branch.literals
+    assert literals is not None
+    if not publication.measuring.columns:
+        return staged
+    row = rows_of(literals, publication.table)
+    columns = measured_literals(literals, row, publication, publication.measuring)
+    return replace(staged, columns=columns)

@@ -216,10 +216,12 @@ def _query(
 def _rows(
     part: Slice, table: Table, defaults: Mapping[int, Expr], binding: Binding
 ) -> tuple[Row, ...] | None:
-    """Return the rows that stand in the text, where they may be written without Spark."""
+    """Return the rows that stand in the text, where they are written or measured without Spark."""
     length = sum(end - start for start, end in part.spans)
     is_small = length <= binding.settings.integer("hivesql.local.max.bytes")
-    return rows_of(part, binding, defaults) if is_small and table.is_full_acid else None
+    is_measured = binding.settings.flag("hive.stats.column.autogather")
+    is_wanted = is_small and (table.is_full_acid or is_measured)
+    return rows_of(part, binding, defaults) if is_wanted else None
 
 
 def _rows_in_order(

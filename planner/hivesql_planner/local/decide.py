@@ -73,13 +73,18 @@ def _select_body(query: Query, most: int) -> Select:
 
 def _insert_branch(branch: InsertBranch, most: int) -> InsertBranch:
     write = branch.write
-    fits = write.kind is WriteKind.DELTA and not branch.query.sources
-    if not fits or len(branch.query.sql) > most or not _is_plain(write.table):
+    if branch.query.sources or len(branch.query.sql) > most:
         return branch
     try:
-        return replace(branch, small=_insert(branch))
+        literals = _literals(branch)
     except Unclear:
         return branch
+    if write.kind is WriteKind.DELTA and _is_plain(write.table):
+        try:
+            return replace(branch, small=_insert(branch, literals))
+        except Unclear:
+            pass
+    return replace(branch, literals=literals)
 
 
 def _is_plain(table: Table) -> bool:
@@ -88,7 +93,14 @@ def _is_plain(table: Table) -> bool:
     return table.is_full_acid and codec in _CODECS
 
 
-def _insert(branch: InsertBranch) -> SmallInsert:
+def _insert(branch: InsertBranch, literals: SmallInsert) -> SmallInsert:
+    table = branch.write.table
+    _check_hashed(table)
+    return replace(literals, check=_constraint(branch.check, table))
+
+
+def _literals(branch: InsertBranch) -> SmallInsert:
+    """Return the rows that stand in the statement; Unclear where one is not known before Spark."""
     table, rows = branch.write.table, branch.query.rows
     if rows is None:
         raise Unclear
@@ -100,11 +112,9 @@ def _insert(branch: InsertBranch) -> SmallInsert:
         raise Unclear
     if not all(map(same_kind, zip(*rows, strict=True), (*data, *dynamic))):
         raise Unclear
-    _check_hashed(table)
     return SmallInsert(
         rows=tuple(tuple(map(stored, row, data)) for row in rows),
         partitions=tuple(tuple(map(partition_text, row[len(data) :], dynamic)) for row in rows),
-        check=_constraint(branch.check, table),
     )
 
 

@@ -411,6 +411,11 @@ def _items(column: Column, error: float) -> list[str]:
     ]
 
 
+def _without_zeros(end: str | None) -> str | None:
+    """Write a DECIMAL as HiveDecimal does: 1.5 for 1.50, 10 for 10.00."""
+    return end.rstrip("0").rstrip(".") if end and "." in end else end
+
+
 def column_statistics(
     column: Column, rows: int, values: tuple[int, int, str | None, str | None, float | None,
                                             int | None]
@@ -423,6 +428,8 @@ def column_statistics(
         return ColumnStatistics(
             name=column.name, type=column.type, nulls=nulls, trues=trues, falses=present - trues
         )
+    if column.type.kind is Kind.DECIMAL:
+        low, high = (_without_zeros(end) for end in (low, high))
     # Hive counts no distinct values of bytes.
     counted = None if column.type.kind is Kind.BINARY else distinct
     return ColumnStatistics(

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.spark
 
 BASIC = '{"BASIC_STATS":"true"}'
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+INSERT_ONLY = "TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
 
 
 def told(session: hivesql.Session, sql: str) -> dict[str, str]:
@@ -191,11 +192,39 @@ def test_inserts_measure_columns(session: hivesql.Session) -> None:
     assert told(session, "DESCRIBE FORMATTED quick a")["COLUMN_STATS_ACCURATE"] == BASIC
 
 
+@pytest.mark.parametrize("kind", [ACID, "STORED AS TEXTFILE", INSERT_ONLY])
+def test_rows_that_stand_in_a_statement_are_measured_by_partition(
+    session: hivesql.Session, kind: str
+) -> None:
+    session.sql(f"""
+        CREATE TABLE p (a int, n decimal(5,2)) PARTITIONED BY (k string, i int) {kind};
+        INSERT INTO p PARTITION (k, i) VALUES (5, 1.5, 'x', 1), (7, 10, 'x', 1), (6, NULL, 'y', 1),
+            (9, 2, NULL, 2);
+        INSERT INTO p PARTITION (k = 'x', i) SELECT 8, 0.25, 1;
+        INSERT OVERWRITE TABLE p PARTITION (k = 'z', i = 3) VALUES (1, 1), (2, 1);
+        CREATE TABLE whole (a int) {kind};
+        INSERT OVERWRITE TABLE whole VALUES (3), (4), (NULL);
+    """)
+    for of, ends in (
+        ("p PARTITION (k='x', i=1) a", ("5", "8", "0", "3")),
+        ("p PARTITION (k='x', i=1) n", ("0.25", "10", "0", "3")),
+        ("p PARTITION (k='y', i=1) a", ("6", "6", "0", "1")),
+        ("p PARTITION (k='y', i=1) n", ("", "", "1", "0")),
+        ("p PARTITION (k='__HIVE_DEFAULT_PARTITION__', i=2) a", ("9", "9", "0", "1")),
+        ("p PARTITION (k='z', i=3) a", ("1", "2", "0", "2")),
+        ("whole a", ("3", "4", "1", "2")),
+    ):
+        found = told(session, f"DESCRIBE FORMATTED {of}")
+        measures = ("min", "max", "num_nulls", "distinct_count")
+        assert tuple(map(found.get, measures)) == ends, of
+        assert "COLUMN_STATS" in found["COLUMN_STATS_ACCURATE"][20:], of
+
+
 def test_what_inserts_do_not_measure(session: hivesql.Session) -> None:
     session.sql(f"""
         CREATE TABLE p (a int) PARTITIONED BY (k int) {ACID};
         INSERT INTO p PARTITION (k = 1) VALUES (5);
-        INSERT INTO p PARTITION (k) SELECT 6, 2;
+        INSERT INTO p PARTITION (k) SELECT max(a) + 1, 2 FROM p;
         CREATE TABLE small {ACID} AS SELECT a FROM p;
         SET hivesql.stats.column.max.bytes=10000000;
         CREATE TABLE big {ACID} AS SELECT a FROM p;

@@ -134,6 +134,14 @@ def test_one_row_per_partition_and_six_cells_per_column() -> None:
          {"nulls": 0, "distinct": 4, "average_length": 1.5, "longest": 3}),
         ("boolean", (9, 2, "6", None, None, None), {"nulls": 1, "trues": 6, "falses": 3}),
         ("boolean", (0, 0, None, None, None, None), {"nulls": 10, "trues": 0, "falses": 0}),
+        # HiveDecimal has no zeros behind the point.
+        ("decimal(5,2)", (9, 2, "-1.50", "100.00", None, None),
+         {"nulls": 1, "distinct": 2, "low": "-1.5", "high": "100"}),
+        ("decimal(5,0)", (9, 2, "0", "100", None, None),
+         {"nulls": 1, "distinct": 2, "low": "0", "high": "100"}),
+        ("decimal(5,2)", (0, 0, None, None, None, None), {"nulls": 10, "distinct": 0}),
+        ("double", (9, 2, "1.0", "1.0E10", None, None),
+         {"nulls": 1, "distinct": 2, "low": "1.0", "high": "1.0E10"}),
     ],
 )  # fmt: skip
 def test_what_the_cells_mean(type_: str, cells: Any, expected: dict[str, Any]) -> None:

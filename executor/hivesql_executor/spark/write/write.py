@@ -120,7 +120,7 @@ def stage_insert(
         staged = stage_rows(publication, files, writer)
     if observation is None:
         return staged
-    return replace(staged, columns=observation.columns_of(rows.sparkSession))
+    return replace(staged, columns={None: observation.columns_of(rows.sparkSession)})
 
 
 def _plain_rows(
