@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.staging import working_directory
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.locks.lock import Operation
+from hivesql_planner.model.statistics import ACCURATE, BASICS
 from hivesql_planner.model.table import Partition, Table, parse_partition_name, partition_name
+
+INHERITED = "hive.metastore.partition.inherit.table.properties"
 
 
 def record_partitions(
@@ -29,7 +33,7 @@ def record_partitions(
     store = runtime.metastore
     if not table.partition_columns:
         return
-    partitions = [_partition(table, name) for name in sorted(touched)]
+    partitions = inheriting(table, (_partition(table, name) for name in sorted(touched)), runtime)
     store.add_partitions(table.name, partitions, if_not_exists=True, txn_id=txn.id, for_rows=True)
     for name, partition in foreign_partitions(table, runtime).items() if replaced else ():
         if name in touched and partition.storage:
@@ -57,6 +61,18 @@ def record_touched(txn: Transaction, runtime: Runtime) -> None:
         store.run_in_transaction(tell)
         txn.touched.clear()
     hit_failpoint(FailPoint.PARTITIONS_RECORDED)
+
+
+def inheriting(table: Table, new: Iterable[Partition], runtime: Runtime) -> tuple[Partition, ...]:
+    """Return new partitions with what they take over of their table's properties."""
+    names = runtime.settings.text(INHERITED).strip().split(",")
+    if names == [""]:
+        return tuple(new)
+    properties = table.properties
+    if "*" not in names:
+        properties = {key: properties[key] for key in names if key in properties}
+    taken = {key: text for key, text in properties.items() if key not in (*BASICS, ACCURATE)}
+    return tuple(replace(partition, properties=taken) for partition in new)
 
 
 def _partition(table: Table, name: str) -> Partition:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import get_args
 
 from hivesql_executor.bookkeeping.directory_moves import hiding, making, may_delete, placing
+from hivesql_executor.bookkeeping.partitions import inheriting
 from hivesql_executor.bookkeeping.reachable_locations import reachable_location
 from hivesql_executor.files.locations import is_absolute
 from hivesql_executor.metastore.api import Move
@@ -204,7 +205,8 @@ def _adding(step: AddEntry, txn_id: int, runtime: Runtime) -> Change:
             owned_table = replace(entry, owner=runtime.user)
             return partial(store.create_table, owned_table, if_not_exists=step.if_not_exists)
         case Partitions(table=table):
-            located = [_with_location(table, partition, runtime) for partition in entry.partitions]
+            places = (_with_location(table, partition, runtime) for partition in entry.partitions)
+            located = inheriting(table, places, runtime)
             return partial(
                 store.add_partitions, table.name, located, if_not_exists=step.if_not_exists,
                 txn_id=txn_id,

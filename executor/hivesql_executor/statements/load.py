@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hivesql_executor.bookkeeping.loaded_files import check_file, files_to_load
+from hivesql_executor.bookkeeping.partitions import inheriting
 from hivesql_executor.bookkeeping.reachable_locations import named_path
 from hivesql_executor.bookkeeping.statistics import count
 from hivesql_executor.files.api import Files
@@ -88,7 +89,8 @@ def _add_partition(statement: LoadData, location: str, runtime: Runtime) -> None
     if statement.values is None or statement.partition is not None:
         return
     partition = Partition(values=statement.values, location=location)
-    runtime.metastore.add_partitions(statement.table.name, [partition], if_not_exists=True)
+    new = inheriting(statement.table, [partition], runtime)
+    runtime.metastore.add_partitions(statement.table.name, new, if_not_exists=True)
 
 
 def _record_partition(statement: LoadData, txn: Transaction, runtime: Runtime) -> None:

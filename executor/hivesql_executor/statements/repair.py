@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hivesql_executor.bookkeeping.partitions import inheriting
 from hivesql_executor.files.api import Files
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
@@ -51,7 +52,8 @@ def repair_table(step: FollowDirectories, txn: Transaction | None, runtime: Runt
         if next_write_id:
             store.seed_write_id(table.name, next_write_id)
         if step.add and new:
-            store.add_partitions(table.name, new, if_not_exists=True, txn_id=txn_id)
+            fresh = inheriting(table, new, runtime)
+            store.add_partitions(table.name, fresh, if_not_exists=True, txn_id=txn_id)
         if step.drop and gone:
             store.drop_partitions(
                 table.name, [partition.values for partition in gone], txn_id=txn_id

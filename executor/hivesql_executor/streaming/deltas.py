@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from hivesql_executor.bookkeeping.directory_moves import making
+from hivesql_executor.bookkeeping.partitions import inheriting
 from hivesql_executor.files.local import local_path
 from hivesql_executor.local.events import bucket_numbers, has_early_fractions
 from hivesql_executor.runtime import Runtime
@@ -265,7 +266,8 @@ class Deltas:
         runtime = self.stream.runtime
         try:
             with making([partition.location], runtime, 0):
-                runtime.metastore.add_partitions(table, [partition], if_not_exists=True)
+                new = inheriting(self.stream.table, [partition], runtime)
+                runtime.metastore.add_partitions(table, new, if_not_exists=True)
         except HiveSqlError as error:
             raise PartitionCreationFailed(
                 f"partition {name} of {table} could not be added: {error.message}"

@@ -75,8 +75,9 @@ def altered(statement: Statement, rules: TableLocks) -> Iterator[Lock]:  # noqa:
             yield from rules.ddl(table, S, names or (None,))
         case LoadData(table=table):
             yield from rules.insert(_loading(statement))
-        case RepairTable(table=table):
-            yield from rules.ddl(table, rules.exclusive(table) if table.is_transactional else S)
+        case RepairTable(table=table, add=add, drop=drop):
+            changes = table.is_transactional and (add or drop)
+            yield from rules.ddl(table, rules.exclusive(table) if changes else S)
 
 
 def _altering(rules: TableLocks, table: Table, altered: Table, change: Change) -> LockType:

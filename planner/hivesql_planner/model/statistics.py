@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
@@ -79,6 +79,8 @@ class Statistics:
     """Columns whose statistics are those of the present."""
     partitions: int | None = None
     """Of how many partitions these are the sums, for a partitioned table."""
+    properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """What a partition has taken over of its table's properties."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

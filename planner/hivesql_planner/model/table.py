@@ -137,6 +137,8 @@ class Partition:
     location: str
     storage: PartitionStorage | None = None
     """Set where its files are stored otherwise than its table says."""
+    properties: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """What a new partition takes over of its table's; those that are there are not read again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -401,7 +403,12 @@ def parse_partition_name(name: str) -> tuple[str | None, ...]:
     return tuple(_unescape(part.partition("=")[2]) for part in name.split("/"))
 
 
+def decoded_name(name: str) -> str:
+    """Return ``k=v/k2=v2`` with the characters themselves that a directory's name cannot have."""
+    return _PERCENT.sub(lambda match: chr(int(match[1], 16)), name)
+
+
 def _unescape(text: str) -> str | None:
     if text == DEFAULT_PARTITION:
         return None
-    return _PERCENT.sub(lambda match: chr(int(match[1], 16)), text)
+    return decoded_name(text)

@@ -84,6 +84,7 @@ CASES: dict[str, tuple[dict[str, str], Statement, list[str]]] = {
         {}, LoadData(table=P, path="/x", values=("1",)), ["SHARED_READ p i"]),
     "repair": ({}, RepairTable(table=P, add=True), ["EXCLUSIVE p n"]),
     "repair, lockless": (LOCKLESS, RepairTable(table=P, add=True), ["EXCL_WRITE p n"]),
+    "report what a repair would do": ({}, RepairTable(table=P), ["SHARED_READ p n"]),
     "repair a plain table": ({}, RepairTable(table=N, add=True), ["SHARED_READ n n"]),
     "touch": ({}, Touch(table=T), []),
 }  # fmt: skip

@@ -250,11 +250,13 @@ def _of_partition(table: Table, partition: Partition, parameters: Mapping[str, s
 
 def basics_shown(statistics: Statistics | None) -> dict[str, str]:
     """Nothing where nobody has counted anything, not even files."""
-    if statistics is None or (statistics.rows is None and not statistics.files):
+    if statistics is None:
         return {}
+    if statistics.rows is None and not statistics.files:
+        return dict(statistics.properties)
     count = statistics.partitions
     partitions = {} if count is None else {"numPartitions": str(count)}
-    return written_basics(statistics) | partitions
+    return {**statistics.properties, **written_basics(statistics), **partitions}
 
 
 def _of_storage(table: Table) -> list[_Row]:

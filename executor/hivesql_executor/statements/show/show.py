@@ -28,7 +28,7 @@ from hivesql_executor.statements.show.tables import (
 from hivesql_executor.transactions.object_locks import show_object_locks
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.statistics import Statistics, of_partition_column
-from hivesql_planner.model.table import TEMPORARY, Table, TableName, partition_name
+from hivesql_planner.model.table import TEMPORARY, Table, TableName, decoded_name, partition_name
 from hivesql_planner.settings.transaction_keys import DUMMY_TXN_MANAGER
 from hivesql_planner.statements.bound import Describe, Show
 
@@ -184,12 +184,18 @@ def _columns(statement: Show, runtime: Runtime) -> Outcome:
 def _partitions(statement: Show, runtime: Runtime) -> Outcome:
     table = _table(statement)
     if statement.names is not None:
-        return Outcome.of_table(["partition"], [(name,) for name in statement.names])
+        told = [(_told(name, runtime),) for name in statement.names]
+        return Outcome.of_table(["partition"], told)
     names = [
         partition_name(table.partition_names, partition.values)
         for partition in runtime.metastore.partitions(table.name)
     ]
-    return Outcome.of_table(["partition"], [(name,) for name in sorted(names)])
+    return Outcome.of_table(["partition"], [(_told(name, runtime),) for name in sorted(names)])
+
+
+def _told(name: str, runtime: Runtime) -> str:
+    """Write a partition's name as the session wants it: as a directory, or as it is."""
+    return decoded_name(name) if runtime.settings.flag("hive.decode.partition.name") else name
 
 
 def _properties(statement: Show, runtime: Runtime) -> Outcome:

@@ -181,6 +181,13 @@ def add_partitions(
             {"owner_id": id_, "name": key, "value": text} for id_ in ids for key, text in marks
         ]
         db.execute(insert(partition_params), numbers)
+    inherited = [
+        {"owner_id": id_, "name": key, "value": text}
+        for id_, partition in zip(ids, fresh.values(), strict=True)
+        for key, text in partition.properties.items()
+    ]
+    if inherited:
+        db.execute(insert(partition_params), inherited)
     db.execute(
         insert(partition_key_vals),
         [

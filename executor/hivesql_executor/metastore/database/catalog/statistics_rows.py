@@ -152,7 +152,13 @@ def statistics(
         values=None if values is None else tuple(values),
         columns=measured,
         accurate_columns=present_columns(basics, (column.name for column in measured), table),
+        properties={} if values is None else _other_properties(db, numbers, owner),
     )
+
+
+def _other_properties(db: Connection, numbers: SqlTable, owner: int) -> dict[str, str]:
+    query = select(numbers.c.name, numbers.c.value).where(numbers.c.owner_id == owner)
+    return {row.name: row.value for row in db.execute(query) if row.name not in STATISTICS}
 
 
 def measured_of(columns: SqlTable) -> Select[Any]:
