@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from hivesql_executor.bookkeeping.avro_schema import with_file_columns
@@ -109,6 +111,19 @@ def bear_table(table: Table, changes: FileChanges, runtime: Runtime) -> Table:
     return created
 
 
+def _check_pattern(table: Table, runtime: Runtime) -> None:
+    """Refuse an expression that Java cannot read; it is asked where Python cannot either."""
+    pattern = table.serde_properties["input.regex"]
+    with suppress(re.error):
+        re.compile(pattern)
+        if "(?P" not in pattern:
+            return
+    from hivesql_executor.spark.formats.containers import problem_of_pattern
+
+    if problem := problem_of_pattern(pattern, runtime.spark()):
+        raise SemanticError(f"{table.name}: {pattern} is no input.regex: {problem}", code=40000)
+
+
 def _described(table: Table, runtime: Runtime) -> Table:
     """Return the table as it goes into the catalog; SemanticError 10073 when there is one."""
     if table.location:
@@ -116,6 +131,8 @@ def _described(table: Table, runtime: Runtime) -> Table:
     if exists(table.name, runtime):
         raise SemanticError(f"Table already exists: {table.name}", code=10073)
     table = with_file_columns(table, runtime)
+    if table.format == "regex":
+        _check_pattern(table, runtime)
     return replace(table, owner=table.owner or runtime.user)
 
 

@@ -197,7 +197,8 @@ def _like(body: CreateTableBody, binding: Binding, name: TableName) -> Table:
 def _format(body: CreateTableBody, binding: Binding) -> FileFormat:
     """Choose STORED AS, unless the serde says more: text that a JSON serde reads is JSON."""
     if body.serde_format is None:
-        return body.format or _default_format(body, binding)
+        format_ = body.format or _default_format(body, binding)
+        return _default_columnar(body, binding) if format_ == "rcfile" else format_
     if body.serde_format == "textfile" and body.format == "sequencefile":
         return body.format
     if body.serde_format == "rctext" and body.format == "rcfile":
@@ -206,6 +207,18 @@ def _format(body: CreateTableBody, binding: Binding) -> FileFormat:
         feature = f"STORED AS {body.format} with the SerDe of {body.serde_format}"
         binding.fail(NotSupported(feature), body.table.start)
     return body.serde_format
+
+
+def _default_columnar(body: CreateTableBody, binding: Binding) -> FileFormat:
+    """Tell whether RCFile holds bytes or texts, as hive.default.rcfile.serde says."""
+    key = "hive.default.rcfile.serde"
+    serde = binding.settings.text(key).strip()
+    kinds: tuple[FileFormat, ...] = ("rcfile", "rctext")
+    for format_ in kinds:
+        if STORAGE[format_].serde == serde:
+            return format_
+    error = SemanticError(f"{key}={serde} is no SerDe of RCFile")
+    return binding.fail(error, body.table.start)
 
 
 def _default_format(body: CreateTableBody, binding: Binding) -> FileFormat:

@@ -188,7 +188,57 @@ def _masked_hash(call: Call) -> str:
     return f"sha2({_padded(call)}, {bits})"
 
 
+def _json(call: Call) -> str:
+    """Read JSON level by level: unlike Spark, Hive finds fields without regard to their case."""
+    takes(2, 2)(call)
+    kind_text = call.literal(1)
+    if kind_text is None:
+        return "from_json(@0, @1)"
+    return f"transform(array(@0), x -> {_of_json('x', HiveType.parse(kind_text))})[0]"
+
+
+def _of_json(text: str, kind: HiveType, depth: int = 0) -> str:
+    """Return the value of a type that a text of JSON holds, by Jackson's conversions."""
+    inside, item, entry = kind.children, f"x{depth}", f"e{depth}"
+    entries = f"map_entries(from_json({text}, 'map<string,string>'))"
+    match kind.kind:
+        case Kind.ARRAY:
+            value = _of_json(item, inside[0], depth + 1)
+            return f"transform(from_json({text}, 'array<string>'), {item} -> {value})"
+        case Kind.MAP:
+            pair = ", ".join(
+                _of_json(f"{entry}.{part}", child, depth + 1)
+                for part, child in zip(("key", "value"), inside, strict=True)
+            )
+            return f"map_from_entries(transform({entries}, {entry} -> struct({pair})))"
+        case Kind.STRUCT:
+            lowered = f"transform({entries}, {entry} -> struct(lower({entry}.key), {entry}.value))"
+            fields = ", ".join(
+                f"{name}, {_of_json(f'{item}[{name}]', child, depth + 1)}"
+                for name, child in ((_quoted(name), child) for name, child in kind.fields)
+            )
+            found = f"if({item} IS NULL, NULL, named_struct({fields}))"
+            return f"transform(array(map_from_entries({lowered})), {item} -> {found})[0]"
+        case Kind.VARCHAR | Kind.CHAR:
+            return f"substring({text}, 1, {kind.length})"
+        case Kind.BINARY:
+            return f"unbase64({text})"
+        case Kind.BOOLEAN:
+            return f"(NOT trim({text}) IN ('false', '0'))"
+    if kind.kind in INTEGERS:
+        whole = f"if({text} RLIKE '^ *[+-]?[0-9]+ *$', CAST({text} AS BIGINT), NULL)"
+        other = f"CAST(CAST({text} AS DOUBLE) AS BIGINT), if({text} = 'true', 1, 0)"
+        return f"if({text} IS NULL, NULL, CAST(coalesce({whole}, {other}) AS {kind.spark}))"
+    return text if kind.is_text else f"CAST({text} AS {kind.spark})"
+
+
+def _quoted(name: str) -> str:
+    escaped = name.lower().replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
 BUILT: dict[str, Rule] = {
+    "json_read": _json,
     **dict.fromkeys(_MASKED, _masked),
     "mask_hash": _masked_hash,
     "parse_url_tuple": _url_parts,

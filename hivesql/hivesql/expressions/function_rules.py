@@ -397,7 +397,6 @@ RULES: dict[str, Rule] = {
     "likeall": _any_like,
     "likeany": _any_like,
     "log": _logarithm,
-    "json_read": "from_json(@0, @1)",
     # Whom HiveServer2 has let in: Hive's command line knows nobody.
     "logged_in_user": "CAST(NULL AS STRING)",
     "lpad": _padded,

@@ -62,9 +62,10 @@ def _locks(statement: Statement, rules: TableLocks) -> Iterator[Lock]:  # noqa: 
                 yield from rules.reads(rows)
         case CreateView(table=view):
             yield Lock(S, view.name.database, operation=Operation.NO_TXN)
-        case DropTable(name=name, kind="TABLE" | "MATERIALIZED VIEW"):
+        case DropTable(name=name, kind="TABLE" | "MATERIALIZED VIEW", table=dropped):
             yield Lock(S, name.database, operation=Operation.NO_TXN)
-            yield Lock(X, name.database, name.name, operation=Operation.NO_TXN)
+            if dropped is not None:
+                yield Lock(X, name.database, name.name, operation=Operation.NO_TXN)
         case DropDatabase():
             yield from rules.drop_database(statement)
         case StoreFunction(function=function):

@@ -204,3 +204,28 @@ def test_who_owns_the_files_of_a_table_can_be_altered(
     alone.sql("DROP TABLE m; DROP TABLE k")
     assert [one.name for one in (tmp_path / "wh").iterdir()] == ["m"]
     assert (tmp_path / "wh" / "m" / "000000_0").exists()
+
+
+def test_what_rcfiles_of_new_tables_hold(alone: hivesql.Session) -> None:
+    serdes = "org.apache.hadoop.hive.serde2.columnar."
+
+    def serde_of(table: str) -> str:
+        told = {
+            row[0].strip(): row[1].strip() for row in rows(alone, f"DESCRIBE FORMATTED {table}")
+        }
+        return told["SerDe Library:"].removeprefix(serdes)
+
+    binary, texts = "LazyBinaryColumnarSerDe", "ColumnarSerDe"
+    alone.sql(f"""
+        CREATE TABLE a (i int) STORED AS RCFILE;
+        SET hive.default.rcfile.serde={serdes}{texts};
+        CREATE TABLE b (i int) STORED AS RCFILE;
+        CREATE TABLE c (i int) ROW FORMAT SERDE '{serdes}{binary}' STORED AS RCFILE;
+        SET hive.default.fileformat=rcfile;
+        CREATE TABLE d (i int);
+        CREATE TABLE e LIKE a;
+    """)
+    found = {name: serde_of(name) for name in "abcde"}
+    assert found == {"a": binary, "b": texts, "c": binary, "d": texts, "e": binary}
+    with pytest.raises(SemanticError, match="no SerDe of RCFile"):
+        alone.sql("SET hive.default.rcfile.serde=x; CREATE TABLE f (i int) STORED AS RCFILE")

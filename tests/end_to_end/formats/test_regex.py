@@ -85,3 +85,26 @@ def test_lines_that_match_an_expression(session: hivesql.Session, tmp_path: Path
     session.sql(table("narrow", "a STRING", tmp_path / "log", input_regex="([^ ]*) ([^ ]*).*"))
     with pytest.raises(HiveSqlError, match="matching groups"):
         session.sql("SELECT * FROM narrow")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "problem"),
+    [
+        ("[^\\\\](.*)", "Unclosed character class"),
+        ("(.*", "Unclosed group"),
+        ("(?P<a>.*)", "Unknown inline modifier"),
+        ("(a*+)(\\\\p{Alpha}?)", None),
+        ("\\\\Q[\\\\E(.*)", None),
+    ],
+)
+def test_an_expression_is_one_of_java(
+    session: hivesql.Session, tmp_path: Path, pattern: str, problem: str | None
+) -> None:
+    made = table("rx", "a STRING", tmp_path / "log", input_regex=pattern)
+    if problem is None:
+        session.sql(made)
+        return
+    with pytest.raises(HiveSqlError) as caught:
+        session.sql(made)
+    assert (caught.value.code, problem in caught.value.message) == (40000, True)
+    assert not (tmp_path / "log").exists()

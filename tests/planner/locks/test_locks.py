@@ -280,7 +280,8 @@ WANTED: dict[str, tuple[Statement, list[str]]] = {
     "create table as without ACID": (
         CreateTable(table=N, rows=FROM_S), ["S d n", "X d.n n", "S d.s s"]),
     "create view": (CreateView(table=V), ["S d n"]),
-    "drop table": (DropTable(name=T.name), ["S d n", "X d.t n"]),
+    "drop table": (DropTable(name=T.name, table=T), ["S d n", "X d.t n"]),
+    "drop a table that is not there": (DropTable(name=T.name, if_exists=True), ["S d n"]),
     "drop view": (DropTable(name=V.name, kind="VIEW"), []),
     "drop materialized view": (
         DropTable(name=T.name, kind="MATERIALIZED VIEW"), ["S d n", "X d.t n"]),
