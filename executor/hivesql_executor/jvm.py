@@ -13,7 +13,9 @@ from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
 import pyspark
+from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from hivesql_planner.errors import ExecutionError
@@ -80,6 +82,17 @@ def java_class(spark: SparkSession, name: str) -> Any:
     class in all jars, which takes milliseconds.
     """
     return getattr(spark._jvm, name)
+
+
+def problem_of_pattern(pattern: str, spark: SparkSession) -> str | None:
+    """Tell in Java's words why it cannot read a regular expression; None where it can."""
+    try:
+        java_class(spark, "java.util.regex.Pattern").compile(pattern)
+    except PySparkException as error:
+        return str(error).partition("\n")[0]
+    except Py4JJavaError as error:
+        return str(error.java_exception.getMessage()).partition("\n")[0]
+    return None
 
 
 def know_flushed_files(spark: SparkSession) -> None:

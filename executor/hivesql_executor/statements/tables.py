@@ -118,7 +118,7 @@ def _check_pattern(table: Table, runtime: Runtime) -> None:
         re.compile(pattern)
         if "(?P" not in pattern:
             return
-    from hivesql_executor.spark.formats.containers import problem_of_pattern
+    from hivesql_executor.jvm import problem_of_pattern
 
     if problem := problem_of_pattern(pattern, runtime.spark()):
         raise SemanticError(f"{table.name}: {pattern} is no input.regex: {problem}", code=40000)

@@ -217,8 +217,8 @@ def _of_json(text: str, kind: HiveType, depth: int = 0) -> str:
                 f"{name}, {_of_json(f'{item}[{name}]', child, depth + 1)}"
                 for name, child in ((_quoted(name), child) for name, child in kind.fields)
             )
-            found = f"if({item} IS NULL, NULL, named_struct({fields}))"
-            return f"transform(array(map_from_entries({lowered})), {item} -> {found})[0]"
+            fields_text = f"if({item} IS NULL, NULL, named_struct({fields}))"
+            return f"transform(array(map_from_entries({lowered})), {item} -> {fields_text})[0]"
         case Kind.VARCHAR | Kind.CHAR:
             return f"substring({text}, 1, {kind.length})"
         case Kind.BINARY:

@@ -27,6 +27,7 @@ _FRAME = re.compile(
     r"\b(rows|range)\s+(?:between\s+(?P<start>.+?)\s+and\s+(?P<end>.+?)|(?P<only>[^)]+?))\s*\)?\s*$",
     re.IGNORECASE | re.DOTALL,
 )
+_RESPECT = re.compile(r"\s+respect\s+nulls", re.IGNORECASE)
 _BOUND = re.compile(r"(\d+(?:\.\d+)?)\s+(preceding|following)", re.IGNORECASE)
 _MEASURED: dict[Type, str] = {TIMESTAMP: "unix_seconds(@0)", FLOAT: "CAST(@0 AS DOUBLE)"}
 """How Hive measures values: whole seconds, and FLOAT as DOUBLE."""
@@ -50,6 +51,11 @@ class Windows:
             edits.append(insert(self._end(node) - 1, " ORDER BY 1"))
         if name and function.expressions and isinstance(function.expressions[0], exp.Distinct):
             edits += self._distinct(node, name, function.expressions[0])
+        if name and function.expressions and isinstance(function.expressions[0], exp.RespectNulls):
+            # What is so anyhow Spark does not let be said inside of the brackets.
+            end = place_of(function.expressions[0].this)[1]
+            if words := _RESPECT.match(self.text, end):
+                edits.append(Edit(end, words.end(), ""))
         return edits
 
     def _end(self, node: exp.Window) -> int:

@@ -284,7 +284,7 @@ WANTED: dict[str, tuple[Statement, list[str]]] = {
     "drop a table that is not there": (DropTable(name=T.name, if_exists=True), ["S d n"]),
     "drop view": (DropTable(name=V.name, kind="VIEW"), []),
     "drop materialized view": (
-        DropTable(name=T.name, kind="MATERIALIZED VIEW"), ["S d n", "X d.t n"]),
+        DropTable(name=T.name, kind="MATERIALIZED VIEW", table=T), ["S d n", "X d.t n"]),
     "create function": (
         StoreFunction(function=StoredFunction(database="d", name="f", java_class="a.B")),
         ["S d n"]),
@@ -382,7 +382,7 @@ FLIPPED: dict[str, tuple[dict[str, str], Statement, list[str]]] = {
         LOCKLESS, altering(N, CONVERTED), ["X d.n n"]),
     "lockless: drop partitions": (
         LOCKLESS, DropPartitions(table=P, partitions=(ONE,)), ["XW d.p/k=1 n"]),
-    "lockless: drop table": (LOCKLESS, DropTable(name=T.name), ["S d n", "X d.t n"]),
+    "lockless: drop table": (LOCKLESS, DropTable(name=T.name, table=T), ["S d n", "X d.t n"]),
     "lockless: drop database": (LOCKLESS, DropDatabase(name="d"), ["XW d n"]),
     "lockless: drop database cascade": (
         LOCKLESS, DropDatabase(name="d", cascade=True, tables=(T, SOFT, N, E, V)),

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pyspark.sql import Column, SparkSession
+from pyspark.sql import Column
 from pyspark.sql import functions as f
 
-from hivesql_executor.jvm import java_class
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
-from hivesql_executor.spark.failure import FAILURES
 from hivesql_executor.spark.formats.delimited import joined_line, split_lines
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.hive_type import HiveType, Kind
@@ -41,15 +39,6 @@ def _serde_options(table: Table) -> dict[str, str]:
     properties = {f"property:{key}": text for key, text in table.serde_properties.items()}
     types = ":".join(str(column.type) for column in table.columns)
     return {"serde": STORAGE[table.format].serde, "types": types, **properties}
-
-
-def problem_of_pattern(pattern: str, spark: SparkSession) -> str | None:
-    """Tell in Java's words why RegexSerDe cannot read an expression; None where it can."""
-    try:
-        java_class(spark, "java.util.regex.Pattern").compile(pattern)
-    except FAILURES as error:
-        return str(error).partition("\n")[0]
-    return None
 
 
 def split_contained(table: Table, line: str) -> list[Column]:

@@ -184,16 +184,18 @@ def _columns(statement: Show, runtime: Runtime) -> Outcome:
 def _partitions(statement: Show, runtime: Runtime) -> Outcome:
     table = _table(statement)
     if statement.names is not None:
-        told = [(_told(name, runtime),) for name in statement.names]
-        return Outcome.of_table(["partition"], told)
+        shown = [(_shown_name(name, runtime),) for name in statement.names]
+        return Outcome.of_table(["partition"], shown)
     names = [
         partition_name(table.partition_names, partition.values)
         for partition in runtime.metastore.partitions(table.name)
     ]
-    return Outcome.of_table(["partition"], [(_told(name, runtime),) for name in sorted(names)])
+    return Outcome.of_table(
+        ["partition"], [(_shown_name(name, runtime),) for name in sorted(names)]
+    )
 
 
-def _told(name: str, runtime: Runtime) -> str:
+def _shown_name(name: str, runtime: Runtime) -> str:
     """Write a partition's name as the session wants it: as a directory, or as it is."""
     return decoded_name(name) if runtime.settings.flag("hive.decode.partition.name") else name
 

@@ -1,0 +1,26 @@
+"""RESPECT NULLS, which is so anyhow, is left out where Spark does not let it be said."""
+
+from __future__ import annotations
+
+import pytest
+
+from hivesql.binder.statement import bind
+from hivesql.dialect.statements.statement import parse
+from hivesql.script import StatementText
+from hivesql_planner.statements.bound import SelectRows
+from memory_catalog import warehouse
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ("first_value(id RESPECT NULLS)", "first_value(id)"),
+        ("last_value(id  respect\tnulls )", "last_value(id )"),
+        ("first_value(id) RESPECT NULLS", "first_value(id) RESPECT NULLS"),
+        ("first_value(id IGNORE NULLS)", "first_value(id IGNORE NULLS)"),
+    ],
+)
+def test_where_it_may_stand(call: str, expected: str) -> None:
+    statement = bind(parse(StatementText(f"SELECT {call} OVER (ORDER BY id) FROM t")), warehouse())
+    assert isinstance(statement, SelectRows)
+    assert f"SELECT {expected} OVER (" in statement.query.sql
