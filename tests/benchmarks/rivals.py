@@ -28,6 +28,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +63,8 @@ def set_up(home: Path) -> None:
     home.mkdir(parents=True, exist_ok=True)
     for name, spark in ENVIRONMENTS.items():
         if not (home / name / "bin" / "python").exists():
-            subprocess.run([sys.executable, "-m", "venv", home / name], check=True)
-            pip = [home / name / "bin" / "python", "-m", "pip", "install", "--quiet", spark]
+            subprocess.run([sys.executable, "-m", "venv", str(home / name)], check=True)
+            pip = [str(home / name / "bin/python"), "-m", "pip", "install", "--quiet", spark]
             subprocess.run(pip, check=True)
     jars = home / "jars"
     if len(list(jars.glob("*.jar"))) < len(JARS):
@@ -73,21 +74,19 @@ def set_up(home: Path) -> None:
 
 
 class Process:
-    """A contender's process."""
+    """A process that answers in JSON, a line for each line that it is asked."""
 
-    def __init__(self, name: str, rows: int, home: Path, work: Path) -> None:
-        python = home / name / "bin" / "python" if name in ENVIRONMENTS else Path(sys.executable)
+    def __init__(self, name: str, command: Sequence[Path | str], work: Path) -> None:
         place = work / name
-        place.mkdir(parents=True)
+        place.mkdir(parents=True, exist_ok=True)
         self.name, self.failed = name, ""
-        self._log = (work / f"{name}.log").open("w")
-        environment = {**os.environ, "PYSPARK_PYTHON": str(python)}
+        self._log = (work / f"{name}.log").open("a")
+        environment = {**os.environ, "PYSPARK_PYTHON": str(command[0])}
         self._process = subprocess.Popen(
-            [python, WORKER, name, str(rows), place, home / "jars"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True,
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True,
             cwd=place, env=environment,
         )  # fmt: skip
-        self._answer()
+        self.ready = self._answer()
 
     def ask(self, operation: str) -> dict[str, Any]:
         assert self._process.stdin
@@ -114,13 +113,18 @@ class Process:
         self._log.close()
 
 
+def _command(name: str, rows: int, home: Path, work: Path) -> list[Path | str]:
+    python = home / name / "bin" / "python" if name in ENVIRONMENTS else Path(sys.executable)
+    return [python, WORKER, name, str(rows), work / name, home / "jars"]
+
+
 def run(
     names: list[str], rows: int, reps: int, home: Path, operations: tuple[str, ...], warm: int = 1
 ) -> dict[str, dict[str, list[float]]]:
     """Wall and CPU seconds by operation and contender, of ``reps`` after ``warm`` repetitions."""
     work = Path(tempfile.mkdtemp(prefix="hivesql-bench-", dir=home))
     seconds: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    contenders = [Process(name, rows, home, work) for name in names]
+    contenders = [Process(name, _command(name, rows, home, work), work) for name in names]
     try:
         for rep in range(warm + reps):
             for operation in ("fresh", *operations):
