@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from typing import TypeVar
 
 from hivesql.dialect.slices import RANGE
 from hivesql.dialect.tokens import RESERVED, Kind, Token, at
@@ -16,6 +17,11 @@ _LAST = ("order", "sort", "distribute", "cluster", "limit")
 _ORDER = (("where",), ("group",), ("having",), ("windows",),
           ("order", "cluster", "distribute"), ("sort",), ("limit",))  # fmt: skip
 _STAR_OPTIONS = ("except_", "replace", "rename")
+_CHECKED = (
+    exp.Select, exp.SetOperation, exp.ILike, exp.In, exp.Star, exp.QueryTransform, exp.Values,
+    exp.TableAlias, exp.Alias,
+)  # fmt: skip
+_Node = TypeVar("_Node", bound=exp.Expr)
 
 
 def check_tokens(text: StatementText, tokens: tuple[Token, ...]) -> None:
@@ -44,42 +50,48 @@ def check_tree(tree: exp.Expr, text: StatementText, start: int) -> None:
 
 
 def _wrong(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
-    yield from _wrong_clauses(tree)
-    for like in tree.find_all(exp.ILike):
+    # A long statement has thousands of nodes: they are walked once.
+    nodes = tuple(tree.find_all(*_CHECKED))
+    yield from _wrong_clauses(nodes)
+    for like in _of(nodes, exp.ILike):
         yield like, "unexpected ILIKE: compare lower(…) with LIKE"
-    for test in tree.find_all(exp.In):
+    for test in _of(nodes, exp.In):
         if not any(test.args.get(key) for key in ("expressions", "query", "unnest", "field")):
             yield test.this, "expected values between the brackets of IN"
         if isinstance(test.this, exp.In):
             yield test.this.this, "unexpected second IN: write brackets"
-    for star in tree.find_all(exp.Star):
+    for star in _of(nodes, exp.Star):
         if any(star.args.get(option) for option in _STAR_OPTIONS):
             yield star, "unexpected words after *"
-    yield from _programs_beside_others(tree)
-    yield from _rows_without_comma(tree)
-    for alias in tree.find_all(exp.TableAlias, exp.Alias):
+    yield from _programs_beside_others(nodes)
+    yield from _rows_without_comma(nodes)
+    for alias in _of(nodes, exp.TableAlias, exp.Alias):
         name = alias.args.get("alias") if isinstance(alias, exp.Alias) else alias.this
         if isinstance(name, exp.Identifier) and not name.quoted and name.name.lower() in RESERVED:
             yield name, f"{name.name.upper()} cannot be an alias"
 
 
-def _programs_beside_others(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
-    for program in tree.find_all(exp.QueryTransform):
+def _of(nodes: Iterable[exp.Expr], *kinds: type[_Node]) -> Iterator[_Node]:
+    return (node for node in nodes if isinstance(node, kinds))
+
+
+def _programs_beside_others(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
+    for program in _of(nodes, exp.QueryTransform):
         select = program.parent
         if not isinstance(select, exp.Select) or len(select.expressions) > 1:
             yield program, "TRANSFORM must be all that SELECT selects"
 
 
-def _rows_without_comma(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
+def _rows_without_comma(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
     """Yield the second of two rows, which sqlglot takes for the columns of an alias."""
-    for values in tree.find_all(exp.Values):
+    for values in _of(nodes, exp.Values):
         named = values.args.get("alias")
         if named is not None and named.this is None and named.args.get("columns"):
             yield named.args["columns"][0], "expected a comma between two rows"
 
 
-def _wrong_clauses(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
-    for select in tree.find_all(exp.Select, exp.SetOperation):
+def _wrong_clauses(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
+    for select in _of(nodes, exp.Select, exp.SetOperation):
         if select.args.get("locks"):
             yield select, "unexpected FOR: rows cannot be locked"
         distinct = select.args.get("distinct")
