@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
 
 from hivesql_planner.model.hive_type import BITS, INTEGERS, SIZED_TEXTS, TEXTS, HiveType, Kind
+from hivesql_planner.model.partition_values import FALSE
 from hivesql_planner.model.table import DEFAULT_PARTITION
 from hivesql_planner.predicates.constants import day, wall_clock
 from hivesql_planner.predicates.predicate import Value
@@ -114,6 +115,8 @@ def _text(value: Value) -> str:
 
 
 def _boolean(value: Value) -> bool:
+    if isinstance(value, str):
+        return value.lower() not in FALSE
     if not isinstance(value, bool):
         raise Unclear
     return value

@@ -51,7 +51,7 @@ INSERT INTO kinds VALUES
     (null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
 INSERT INTO kinds VALUES (2147483647, -9223372036854775808, -32768, 127, null, 1e10, 1.7976931348623157e308, 99999999.99, 1234567890123456789012345678, '', '', '', date '9999-12-31', timestamp '1900-01-01 00:00:00', 'x', null, null, null, null);
 INSERT INTO kinds VALUES (-2147483648, 9223372036854775807, 1S, 1Y, true, 3, 4L, 5, 6, 7, 8, 90, '1582-10-15', date '2020-01-01', 'x', null, null, null, null);
-INSERT INTO kinds VALUES ('12', '13', '14', '15', true, '1.25', '-0.0', '1.005', '0', date '2020-01-01', 1234567, -12, '1582-10-16', '2014-12-31 23:59:59', 'x', null, null, null, null);
+INSERT INTO kinds VALUES ('12', '13', '14', '15', 'Off', '1.25', '-0.0', '1.005', '0', date '2020-01-01', 1234567, -12, '1582-10-16', '2014-12-31 23:59:59', 'x', null, null, null, null);
 INSERT INTO kinds (t, i) VALUES ('only', 5), ("two", 6);
 INSERT INTO acid SELECT 1, 1.5, 'a', 'ab', 'abc', date '2020-01-01', timestamp '2020-01-01 00:00:00', true, 1.0, null, null, null;
 INSERT INTO acid VALUES (2, 2, 'b', 'b', 'b', '2020-01-02', '2020-01-02 00:00:00.25', false, 2.0, null, null, null), (3, 3.25, 'c', null, '', null, '1930-01-02 03:04:05', null, 3.0, null, null, null), (4, -1, 'd', 'd', 'd', '1999-12-31', null, true, null, null, null, null);

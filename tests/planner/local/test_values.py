@@ -29,6 +29,10 @@ STORED: tuple[tuple[Value, str, Value], ...] = (
     ("é", "binary", "é".encode()),
     (DAY, "timestamp", datetime.datetime(2020, 1, 1)),
     (True, "boolean", True),
+    ("OFF", "boolean", False),
+    ("", "boolean", False),
+    ("1e3", "boolean", True),
+    (" no", "boolean", True),
     (None, "array<int>", None),
 )
 NOT_STORED: tuple[tuple[Value, str], ...] = (
@@ -45,7 +49,6 @@ NOT_STORED: tuple[tuple[Value, str], ...] = (
     (True, "string"),
     (NOON, "string"),
     (1, "boolean"),
-    ("true", "boolean"),
     (1, "date"),
     (NOON, "date"),
     ("1582-10-14", "date"),
