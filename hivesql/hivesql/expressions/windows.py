@@ -27,7 +27,7 @@ _FRAME = re.compile(
     r"\b(rows|range)\s+(?:between\s+(?P<start>.+?)\s+and\s+(?P<end>.+?)|(?P<only>[^)]+?))\s*\)?\s*$",
     re.IGNORECASE | re.DOTALL,
 )
-_RESPECT = re.compile(r"\s+respect\s+nulls", re.IGNORECASE)
+_NULLS = re.compile(r"\s+(?:respect|ignore)\s+nulls(?=\s*[,)])", re.IGNORECASE)
 _BOUND = re.compile(r"(\d+(?:\.\d+)?)\s+(preceding|following)", re.IGNORECASE)
 _MEASURED: dict[Type, str] = {TIMESTAMP: "unix_seconds(@0)", FLOAT: "CAST(@0 AS DOUBLE)"}
 """How Hive measures values: whole seconds, and FLOAT as DOUBLE."""
@@ -51,11 +51,20 @@ class Windows:
             edits.append(insert(self._end(node) - 1, " ORDER BY 1"))
         if name and function.expressions and isinstance(function.expressions[0], exp.Distinct):
             edits += self._distinct(node, name, function.expressions[0])
-        if name and function.expressions and isinstance(function.expressions[0], exp.RespectNulls):
-            # What is so anyhow Spark does not let be said inside of the brackets.
-            end = place_of(function.expressions[0].this)[1]
-            if words := _RESPECT.match(self.text, end):
-                edits.append(Edit(end, words.end(), ""))
+        if name and function.expressions:
+            edits += self._about_nulls(node, function.expressions[0])
+        return edits
+
+    def _about_nulls(self, node: exp.Window, value: exp.Expr) -> list[Edit]:
+        """Spark wants to be told of NULLs behind the brackets, not inside."""
+        if not isinstance(value, (exp.RespectNulls, exp.IgnoreNulls)):
+            return []
+        words = _NULLS.search(self.text, place_of(node)[0])
+        if words is None:
+            return []
+        edits = [Edit(words.start(), words.end(), "")]
+        if isinstance(value, exp.IgnoreNulls):
+            edits.append(insert(self.text.index(")", words.end()) + 1, " IGNORE NULLS"))
         return edits
 
     def _end(self, node: exp.Window) -> int:

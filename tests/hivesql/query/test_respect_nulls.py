@@ -1,4 +1,4 @@
-"""RESPECT NULLS, which is so anyhow, is left out where Spark does not let it be said."""
+"""RESPECT and IGNORE NULLS stand where Spark lets them be said."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ from memory_catalog import warehouse
         ("first_value(id RESPECT NULLS)", "first_value(id)"),
         ("last_value(id  respect\tnulls )", "last_value(id )"),
         ("first_value(id) RESPECT NULLS", "first_value(id) RESPECT NULLS"),
-        ("first_value(id IGNORE NULLS)", "first_value(id IGNORE NULLS)"),
+        ("first_value(id IGNORE NULLS)", "first_value(id) IGNORE NULLS"),
+        (
+            "last_value(if(id > 1, id, NULL) ignore nulls)",
+            "last_value(coalesce(id, 1)) IGNORE NULLS",
+        ),
+        ("last_value(id) IGNORE NULLS", "last_value(id) IGNORE NULLS"),
     ],
 )
 def test_where_it_may_stand(call: str, expected: str) -> None:
