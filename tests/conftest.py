@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import settings
 
 from scratch import in_memory
 from spark_archive import submit_options
@@ -23,6 +24,9 @@ from spark_archive import submit_options
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+# How long an example takes says more about the machine than about us.
+settings.register_profile("hivesql", deadline=None)
+settings.load_profile("hivesql")
 os.environ.setdefault("SPARK_SUBMIT_OPTS", submit_options())
 GOLDEN = Path(__file__).parent / "golden"
 # Nothing of the test server has to outlive the run, let alone a power loss.

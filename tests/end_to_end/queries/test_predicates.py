@@ -181,7 +181,7 @@ def _row(number: int) -> str:
 
 
 @pytest.mark.spark
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
 @given(st.lists(CONDITIONS, min_size=25, max_size=25))
 def test_all_agree_with_spark(warehouse: Warehouse, conditions: list[str]) -> None:
     found = list(map(asked, conditions))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hivesql_executor.local.evaluate import evaluate
@@ -13,7 +13,6 @@ _INTEGERS = st.none() | st.integers(-3, 3)
 _TEXTS = st.none() | st.sampled_from(["", "a", "b", "ab"])
 
 
-@settings(deadline=None)  # Arrow is imported by the first one
 @given(
     st.tuples(st.just(pa.int32()), st.lists(_INTEGERS), st.lists(_INTEGERS, min_size=1))
     | st.tuples(st.just(pa.string()), st.lists(_TEXTS), st.lists(_TEXTS, min_size=1)),

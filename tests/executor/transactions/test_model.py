@@ -207,7 +207,6 @@ TestMetastore = Metastore.TestCase
 TestMetastore.settings = settings(
     max_examples=60,
     stateful_step_count=30,
-    deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow],
 )

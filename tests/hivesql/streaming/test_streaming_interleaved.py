@@ -115,9 +115,7 @@ def sessions(
         ]
 
 
-@settings(
-    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=steps, turns=st.lists(st.integers(0, 1), max_size=15))
 def test_no_interleaving_loses_a_row(
     sessions: Sequence[hivesql.Session], steps: list[tuple[int, bool]], turns: list[int]

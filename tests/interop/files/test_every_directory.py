@@ -59,8 +59,8 @@ def metastores(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return sorted(
         path
         for path in kept.rglob("metastore.db")
-        # Each of several test processes has a directory of its own.
-        if any(part.startswith(taken) for part in path.relative_to(kept).parts[:2])
+        # Each part of a run, and each of several processes, has a directory of its own.
+        if any(part.startswith(taken) for part in path.relative_to(kept).parts[:3])
         and not path.parent.name.startswith(LEFT_OUT)
     )
 

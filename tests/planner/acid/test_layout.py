@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hivesql_planner.acid.layout import (
@@ -77,7 +77,6 @@ _IDS = st.integers(0, 2**63 - 1)
 _TXNS = st.integers(0, 2**40)
 
 
-@settings(deadline=None)
 @given(
     st.builds(AcidDirectory, st.sampled_from([DELTA, DELETE]), _IDS, _IDS,
               st.integers(-1, 12345), _TXNS)

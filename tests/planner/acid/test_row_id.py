@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hivesql_planner.acid.row_id import (
@@ -57,7 +57,6 @@ def test_what_does_not_fit_is_an_error(bucket: int, statement_id: int) -> None:
         encode_bucket(bucket, statement_id)
 
 
-@settings(deadline=None)
 @given(st.integers(0, MAX_BUCKET), st.integers(0, MAX_STATEMENT))
 def test_decoding_undoes_encoding(bucket: int, statement_id: int) -> None:
     value = encode_bucket(bucket, statement_id)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hivesql_planner.acid.snapshot import AcidState, FileStatus, select
@@ -318,7 +318,6 @@ _NAMES = st.builds(lambda w, v: f"base_{w}{v}", _WRITES, _TXN) | st.builds(
 )  # fmt: skip
 
 
-@settings(deadline=None)
 @given(st.sets(_NAMES, max_size=12), st.frozensets(_WRITES), st.frozensets(_WRITES), _WRITES)
 def test_nothing_is_read_that_the_snapshot_does_not_see(
     names: set[str], opened: frozenset[int], aborted: frozenset[int], highest: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hivesql_planner.acid.write_ids import (
@@ -142,7 +142,6 @@ def lists(draw: st.DrawFn) -> ValidWriteIdList:
     return ValidWriteIdList(highest, opened, aborted, "default.t")
 
 
-@settings(deadline=None)
 @given(lists())
 def test_reading_undoes_writing(seen: ValidWriteIdList) -> None:
     assert ValidWriteIdList.parse(seen.format()) == seen
@@ -152,7 +151,6 @@ def test_reading_undoes_writing(seen: ValidWriteIdList) -> None:
     assert "-" not in txns.format(runs=False)
 
 
-@settings(deadline=None)
 @given(lists(), st.integers(1, 70), st.integers(0, 20))
 def test_a_range_counts_its_ids(seen: ValidWriteIdList, low: int, width: int) -> None:
     span = range(low, low + width + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hivesql_planner.model.table import (
@@ -45,7 +45,6 @@ def test_what_is_no_escape_stays_as_it_is() -> None:
     assert parse_partition_name("a=%2f%zz%/b=%4") == ("/%zz%", "%4")
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(min_size=1).filter(lambda text: text != DEFAULT_PARTITION), min_size=1))
 def test_reading_undoes_writing(values: list[str]) -> None:
     keys = [f"k{i}" for i in range(len(values))]
