@@ -19,7 +19,7 @@ from memory_catalog import warehouse
         ("first_value(id) RESPECT NULLS", "first_value(id) RESPECT NULLS"),
         ("first_value(id IGNORE NULLS)", "first_value(id) IGNORE NULLS"),
         (
-            "last_value(if(id > 1, id, NULL) ignore nulls)",
+            "last_value(coalesce(id, 1) ignore nulls)",
             "last_value(coalesce(id, 1)) IGNORE NULLS",
         ),
         ("last_value(id) IGNORE NULLS", "last_value(id) IGNORE NULLS"),
