@@ -167,8 +167,10 @@ class QueryParser(HiveParser):
         return self._ranged(lambda: parse(this, parse_is), start)
 
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
-        if this is not None and "start" in this.meta:
-            this.meta[RANGE] = (this.meta["start"], self._prev.end + 1)
+        if this is not None:
+            # IF, CAST and their like, of which IGNORE NULLS or OVER may be said, know no start.
+            start = this.meta.get("start", self._begun)
+            this.meta[RANGE] = (start, self._prev.end + 1)
         return super()._parse_window(this, alias)
 
     def _parse_ordered(

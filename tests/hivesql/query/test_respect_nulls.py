@@ -23,6 +23,22 @@ from memory_catalog import warehouse
             "last_value(coalesce(id, 1)) IGNORE NULLS",
         ),
         ("last_value(id) IGNORE NULLS", "last_value(id) IGNORE NULLS"),
+        (
+            "last_value(IF(id > 1, id, NULL) IGNORE NULLS)",
+            "last_value(IF(id > 1, id, NULL)) IGNORE NULLS",
+        ),
+        (
+            "last_value(CASE WHEN id > 1 THEN id END IGNORE NULLS)",
+            "last_value(CASE WHEN id > 1 THEN id END) IGNORE NULLS",
+        ),
+        (
+            "first_value(CAST(id AS STRING) IGNORE NULLS)",
+            "first_value(CAST(id AS STRING)) IGNORE NULLS",
+        ),
+        (
+            "first_value(id + 1 IGNORE NULLS)",
+            "first_value(id + 1) IGNORE NULLS",
+        ),
     ],
 )
 def test_where_it_may_stand(call: str, expected: str) -> None:
