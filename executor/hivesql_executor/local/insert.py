@@ -58,10 +58,12 @@ def stage_literals(
         locations=locations,
         changes=changes,
     )
+    # First, as it may refuse a partition's name: nothing is staged then.
+    columns = measured_literals(small, row, publication, measuring)
     staged = stage_rows(
         publication, files, lambda: _stage_rows(row, branch, small, write_id, files, staging)
     )
-    return replace(staged, columns=measured_literals(small, row, publication, measuring))
+    return replace(staged, columns=columns)
 
 
 def measured_literals(

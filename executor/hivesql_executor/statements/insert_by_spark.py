@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 
 from hivesql_executor.bookkeeping.partitions import foreign_partitions, staging_directory
 from hivesql_executor.bookkeeping.statistics import what_to_measure
-from hivesql_executor.orc.publish import Publication, StagedRows
+from hivesql_executor.orc.publish import Measured, Publication, StagedRows
 from hivesql_executor.orc.types import hive_type
 from hivesql_executor.snapshot.listing import data_sizes, table_roots
 from hivesql_executor.spark.scan.nanoseconds import nanosecond_rows_of
@@ -110,6 +110,7 @@ def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
         changes=work.txn.changes,
         measuring=what_to_measure(table, branch, runtime),
     )
+    literals = _measured(branch, publication)
     with as_user_errors():
         staged = stage_insert(
             with_texts,
@@ -121,17 +122,15 @@ def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
             gathering=gathering if branch.query.sources else NEVER,
             zone=session_zone(runtime.settings),
         )
-    return _measured(staged, branch) if branch.literals and not staged.columns else staged
+    return replace(staged, columns=literals) if literals and not staged.columns else staged
 
 
-def _measured(staged: StagedRows, branch: InsertBranch) -> StagedRows:
+def _measured(branch: InsertBranch, publication: Publication) -> Measured:
     """Measure rows that stand in the statement, beside Spark."""
+    literals = branch.literals
+    if literals is None or not publication.measuring.columns:
+        return {}
     from hivesql_executor.local.insert import measured_literals, rows_of
 
-    publication, literals = staged.publication, branch.literals
-    assert literals is not None
-    if not publication.measuring.columns:
-        return staged
     row = rows_of(literals, publication.table)
-    columns = measured_literals(literals, row, publication, publication.measuring)
-    return replace(staged, columns=columns)
+    return measured_literals(literals, row, publication, publication.measuring)

@@ -121,11 +121,11 @@ EXTERNAL = {"hive.txn.ext.locking.enabled": "true"}
 
 MEETINGS: dict[str, tuple[Mapping[str, str], list[Statement], Statement, LockState]] = {
     # name: (settings, who holds or waits, who asks, the answer)
-    "L1 drop waits for a reader": ({}, [select(scan(T))], DropTable(name=T.name), WAITS),
+    "L1 drop waits for a reader": ({}, [select(scan(T))], DropTable(name=T.name, table=T), WAITS),
     "L2 a reader behind a waiting drop": (
-        {}, [select(scan(T)), DropTable(name=T.name)], select(scan(T)), WAITS),
+        {}, [select(scan(T)), DropTable(name=T.name, table=T)], select(scan(T)), WAITS),
     "L2 and when readers do not wait": (
-        WINNER, [select(scan(T)), DropTable(name=T.name)], select(scan(T)), REFUSED),
+        WINNER, [select(scan(T)), DropTable(name=T.name, table=T)], select(scan(T)), REFUSED),
     "L3 a reader of partitions, one about to be dropped": (
         {}, [select(scan(P, K1, K2)), DropPartitions(table=P, partitions=(K1,))],
         select(scan(P, K1, K2)), WAITS),
@@ -145,7 +145,7 @@ MEETINGS: dict[str, tuple[Mapping[str, str], list[Statement], Statement, LockSta
         {"hive.txn.nonacid.read.locks": "false"},
         [select(scan(NP, K1))], insert(NP, "1"), HELD),
     "L12 an insert during a change of the table": (READERS, [BUCKETS], insert(T), WAITS),
-    "L13 an insert during a repair": (READERS, [RepairTable(table=P)], insert(P, "1"), WAITS),
+    "L13 an insert during a repair": (READERS, [RepairTable(table=P, add=True)], insert(P, "1"), WAITS),
     "L14 a conversion waits for an insert": (LAX, [insert(N)], ACID, WAITS),
     "L15 the second CREATE TABLE AS": ({}, [CTAS], CTAS, REFUSED),
     "L15 and without its lock": ({"hive.txn.xlock.ctas": "false"}, [CTAS], CTAS, HELD),
