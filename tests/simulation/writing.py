@@ -16,7 +16,7 @@ from hivesql_executor.files.api import Files
 from hivesql_executor.local.insert import rows_of, stage_literals
 from hivesql_executor.orc.publish import Publication, StagedRows, stage_rows
 from hivesql_executor.statements.context import Work
-from hivesql_planner.local.decide import _insert
+from hivesql_planner.local.decide import _insert, _literals
 from hivesql_planner.model.table import Column, Table, partition_name
 from hivesql_planner.plan import InsertBranch, WriteKind
 from hivesql_planner.predicates.predicate import SmallInsert
@@ -51,7 +51,7 @@ def stage_simulated(branch: InsertBranch, table: Table, work: Work) -> StagedRow
     branch = replace(branch, write=replace(branch.write, table=table), query=_read(branch.query))
     files, staging = work.runtime.files(table.location), staging_directory(table, work.txn.id)
     locations = foreign_locations(table, work.runtime)
-    small = _insert(branch)
+    small = _insert(branch, _literals(branch))
     if branch.write.kind is not WriteKind.FILES:
         return stage_literals(
             branch,

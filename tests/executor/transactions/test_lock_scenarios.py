@@ -145,7 +145,8 @@ MEETINGS: dict[str, tuple[Mapping[str, str], list[Statement], Statement, LockSta
         {"hive.txn.nonacid.read.locks": "false"},
         [select(scan(NP, K1))], insert(NP, "1"), HELD),
     "L12 an insert during a change of the table": (READERS, [BUCKETS], insert(T), WAITS),
-    "L13 an insert during a repair": (READERS, [RepairTable(table=P, add=True)], insert(P, "1"), WAITS),
+    "L13 an insert during a repair": (
+        READERS, [RepairTable(table=P, add=True)], insert(P, "1"), WAITS),
     "L14 a conversion waits for an insert": (LAX, [insert(N)], ACID, WAITS),
     "L15 the second CREATE TABLE AS": ({}, [CTAS], CTAS, REFUSED),
     "L15 and without its lock": ({"hive.txn.xlock.ctas": "false"}, [CTAS], CTAS, HELD),
