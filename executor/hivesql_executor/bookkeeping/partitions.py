@@ -13,7 +13,7 @@ from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.statistics import ACCURATE, BASICS
 from hivesql_planner.model.table import Partition, Table, parse_partition_name, partition_name
 
-INHERITED = "hive.metastore.partition.inherit.table.properties"
+_INHERITED = "hive.metastore.partition.inherit.table.properties"
 
 
 def record_partitions(
@@ -65,7 +65,7 @@ def record_touched(txn: Transaction, runtime: Runtime) -> None:
 
 def inheriting(table: Table, new: Iterable[Partition], runtime: Runtime) -> tuple[Partition, ...]:
     """Return new partitions with what they take over of their table's properties."""
-    names = runtime.settings.text(INHERITED).strip().split(",")
+    names = runtime.settings.text(_INHERITED).strip().split(",")
     if names == [""]:
         return tuple(new)
     properties = table.properties

@@ -33,10 +33,8 @@ def count_inserted(
 ) -> None:
     """Count the files of an INSERT; ``touched`` are the partitions, also those without a file."""
     changes = _by_unit(table, written, touched, replaces=replaces)
-    measured = {change.partition: columns.get(change.partition, ()) for change in changes}
-    if len(changes) == 1 and None in columns:
-        measured = {changes[0].partition: columns[None]}
-    changes = [replace(change, columns=measured[change.partition]) for change in changes]
+    whole = columns.get(None, ()) if len(changes) == 1 else ()
+    changes = [replace(change, columns=columns.get(change.partition, whole)) for change in changes]
     _gather(changes, table.name, txn, runtime)
 
 

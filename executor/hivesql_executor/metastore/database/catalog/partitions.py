@@ -174,20 +174,15 @@ def add_partitions(
     for partition, (_, sd_id) in zip(fresh.values(), storage, strict=True):
         if partition.storage:
             write_storage(db, table, sd_id, partition.storage)
-    if for_rows:
-        # Made for the rows that the transaction writes, each begins with none.
-        marks = table_rows.NO_ROWS.items()
-        numbers = [
-            {"owner_id": id_, "name": key, "value": text} for id_ in ids for key, text in marks
-        ]
-        db.execute(insert(partition_params), numbers)
-    inherited = [
+    # One made for the rows that the transaction writes begins with none.
+    marks = table_rows.NO_ROWS if for_rows else {}
+    params = [
         {"owner_id": id_, "name": key, "value": text}
         for id_, partition in zip(ids, fresh.values(), strict=True)
-        for key, text in partition.properties.items()
+        for key, text in {**partition.properties, **marks}.items()
     ]
-    if inherited:
-        db.execute(insert(partition_params), inherited)
+    if params:
+        db.execute(insert(partition_params), params)
     db.execute(
         insert(partition_key_vals),
         [
