@@ -63,7 +63,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         raise pytest.UsageError(f"tests with Spark lack the mark `spark`: {unmarked}")
     # Files go to whichever process is free: the longest first, or one of them ends alone.
     sizes = Counter(item.path for item in items)
-    items.sort(key=lambda item: (item.get_closest_marker("airflow") is None, -sizes[item.path]))
+    long = ("airflow", "timeout", "slow")
+    items.sort(
+        key=lambda item: (
+            *(item.get_closest_marker(name) is None for name in long),
+            -sizes[item.path],
+        )
+    )
 
 
 @pytest.fixture(scope="session")
