@@ -176,11 +176,12 @@ def main(home: Path) -> None:
             if number == 0:
                 start_where_the_first_jvm_dies(session, home)
                 check_listeners(session)
-            all_kinds(session, f"ours{number}")
-            if number == 0:
+                all_kinds(session, "ours0")
                 kill_jvm(session)
                 count_by_spark(session)
                 fail_in_tasks(session)
+            else:
+                count_by_spark(session)
         assert SparkContext._active_spark_context is None
 
     # Two at once share one, which goes with the last.

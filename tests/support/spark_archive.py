@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 _HOME = Path(sys.prefix) / ".spark-archive"
-_QUICK = "-XX:TieredStopAtLevel=1"
+QUICK = "-XX:TieredStopAtLevel=1"
 
 
 def submit_options() -> str:
@@ -20,11 +20,11 @@ def submit_options() -> str:
     archives = [f"-XX:SharedArchiveFile={path}" for path in _HOME.glob("hivesql/spark-*.jsa")]
     # A JVM whose jars are others goes on without it.
     quiet = ["-Xshare:auto", "-Xlog:cds=off", "-Xlog:class+path=off"]
-    return " ".join((_QUICK, *archives[:1], *(quiet if archives else ())))
+    return " ".join((QUICK, *archives[:1], *(quiet if archives else ())))
 
 
 def _main() -> None:
-    os.environ["SPARK_SUBMIT_OPTS"] = _QUICK
+    os.environ["SPARK_SUBMIT_OPTS"] = QUICK
     os.environ["XDG_CACHE_HOME"] = str(_HOME)
     from hivesql_executor.spark.class_archive import make_archive
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pyspark
 
+from spark_archive import submit_options
+
 _DEPLOY = "org.apache.spark.deploy"
 
 
@@ -44,6 +46,7 @@ def _started(*arguments: str, log: Path) -> Iterator[None]:
     """One process of the cluster; it ends with the block."""
     program = Path(pyspark.__file__).parent / "bin" / "spark-class"
     environment = {**os.environ, "SPARK_DAEMON_MEMORY": "256m", "SPARK_LOCAL_IP": "127.0.0.1",
+                   "SPARK_DAEMON_JAVA_OPTS": submit_options(),
                    "PYSPARK_PYTHON": sys.executable}  # fmt: skip
     with log.open("w") as out:
         process = subprocess.Popen(
