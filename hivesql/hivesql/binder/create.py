@@ -375,6 +375,10 @@ def _calls_changing(tree: exp.Expr) -> bool:
     return any(name in _CHANGING for name in (*named, *builtin))
 
 
+_EACH_ROW = (exp.Star, exp.Literal)
+"""What ``count`` is of where it counts rows."""
+
+
 def _incremental(tree: exp.Expr) -> IncrementalRebuild:
     """Tell what SHOW MATERIALIZED VIEWS tells: whether Hive could rebuild it from changes."""
     ordered = (
@@ -393,8 +397,13 @@ def _incremental(tree: exp.Expr) -> IncrementalRebuild:
         if str(call.this).lower() in AGGREGATES and not isinstance(call.parent, exp.Window)
     ]
     names = {str(call.this).lower() for call in calls}
-    counts = any(isinstance(arg, exp.Star) for call in calls for arg in call.expressions)
-    return "all" if counts and names <= {"count", "sum", "avg"} else "inserts"
+    counts = any(
+        str(call.this).lower() == "count" and isinstance(call.expressions[0], _EACH_ROW)
+        for call in calls
+        if call.expressions
+    )
+    additive = names <= {"count", "sum", "avg"} and tree.find(exp.Distinct) is None
+    return "all" if counts and additive else "inserts"
 
 
 def bind_rebuild(node: exp.Expr, binding: Binding) -> InsertRows:
