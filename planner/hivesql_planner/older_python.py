@@ -6,11 +6,16 @@ import datetime
 import enum
 import re
 import sys
-from typing import Any
+from typing import Any, NoReturn
 
 if sys.version_info >= (3, 11):
     from enum import StrEnum as StrEnum
+    from typing import assert_never as assert_never
 else:
+
+    def assert_never(value: NoReturn) -> NoReturn:
+        """Fail; type checkers complain where a value can come here."""
+        raise AssertionError(f"nobody has thought of {value!r}")
 
     class StrEnum(str, enum.Enum):
         """Members that are texts, and are written as such."""

@@ -133,10 +133,10 @@ def bind_tell_statistics(node: exp.Expr, binding: Binding) -> TellStatistics:
 def bind_touch(node: exp.Expr, binding: Binding) -> Touch:
     """TOUCH."""
     ref, items = table_of(node.this), partition_of(node.args["partition"])
-    table = base_table(ref, binding)
     if items:
-        existing(partitioned_table(ref, binding), items, binding)
-    return Touch(table=table)
+        table = partitioned_table(ref, binding)
+        return Touch(table=table, partition=existing(table, items, binding))
+    return Touch(table=base_table(ref, binding))
 
 
 def bind_exchange(node: exp.Expr, binding: Binding) -> ExchangePartitions:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from hivesql_planner.locks.lock import Lock, LockType, Operation, name_of, on_table
 from hivesql_planner.locks.rules import XW, S, X
 from hivesql_planner.model.table import Table
+from hivesql_planner.older_python import assert_never
 from hivesql_planner.relations import Query
 from hivesql_planner.statements.alter import (
     Change,
@@ -18,13 +19,15 @@ from hivesql_planner.statements.alter import (
     ChangeSerde,
     DropConstraint,
 )
-from hivesql_planner.statements.bound import InsertTarget, Statement
+from hivesql_planner.statements.bound import InsertTarget
 from hivesql_planner.statements.ddl import (
     AddPartitions,
+    AlterDatabase,
     AlterPartitions,
     AlterTable,
     AlterView,
     Analyze,
+    DdlStatement,
     DropPartitions,
     ExchangePartitions,
     LoadData,
@@ -33,13 +36,14 @@ from hivesql_planner.statements.ddl import (
     RenameTable,
     RepairTable,
     TellStatistics,
+    Touch,
 )
 
 if TYPE_CHECKING:
     from hivesql_planner.locks.table_locks import TableLocks
 
 
-def altered(statement: Statement, rules: TableLocks) -> Iterator[Lock]:  # noqa: C901 - one flat list
+def altered(statement: DdlStatement, rules: TableLocks) -> Iterator[Lock]:  # noqa: C901 - one flat list
     """Yield the locks of ALTER and of what else changes definitions or files as a whole."""
     match statement:
         case RenameTable(table=table, to=to):
@@ -47,7 +51,9 @@ def altered(statement: Statement, rules: TableLocks) -> Iterator[Lock]:  # noqa:
             yield Lock(S, to.database, operation=Operation.NO_TXN)
         case AlterTable(table=table, change=change, altered=altered):
             yield from rules.ddl(table, _altering(rules, table, altered, change))
-        case AlterView(view=view, reads=reads) if reads:
+        case AlterView(view=view, reads=reads):
+            if not reads:
+                return
             yield Lock(S, view.name.database, operation=Operation.NO_TXN)
             for table in reads:
                 if rules.reads_lock(table):
@@ -68,8 +74,9 @@ def altered(statement: Statement, rules: TableLocks) -> Iterator[Lock]:  # noqa:
         case ExchangePartitions(table=table, source=source):
             yield from rules.ddl(source, S)
             yield from rules.ddl(table, S)
-        case Analyze(query=query) if query is not None:
-            yield from rules.reads(query)
+        case Analyze(query=query):
+            if query is not None:
+                yield from rules.reads(query)
         case TellStatistics(table=table, partitions=partitions):
             names = [name_of(table, partition) for partition in partitions or ()]
             yield from rules.ddl(table, S, names or (None,))
@@ -78,6 +85,10 @@ def altered(statement: Statement, rules: TableLocks) -> Iterator[Lock]:  # noqa:
         case RepairTable(table=table, add=add, drop=drop):
             changes = table.is_transactional and (add or drop)
             yield from rules.ddl(table, rules.exclusive(table) if changes else S)
+        case AlterDatabase() | Touch():
+            return
+        case _:
+            assert_never(statement)
 
 
 def _altering(rules: TableLocks, table: Table, altered: Table, change: Change) -> LockType:

@@ -11,22 +11,36 @@ from collections.abc import Iterable, Iterator
 
 from hivesql_planner.locks.lock import ObjectLock
 from hivesql_planner.model.table import Partition, Table, TableName, partition_name
+from hivesql_planner.older_python import assert_never
 from hivesql_planner.relations import Query
 from hivesql_planner.statements.alter import ChangeFormat, ChangeSerde
 from hivesql_planner.statements.bound import (
+    WITHOUT_LOCKS,
+    CreateDatabase,
     CreateTable,
     CreateView,
+    DeleteRows,
     DropDatabase,
     DropTable,
+    FileSystemShell,
     InsertRows,
     InsertTarget,
+    MergeRows,
     SelectRows,
+    SessionFiles,
     Statement,
     TruncateTable,
+    UpdateRows,
+    WriteDirectory,
 )
 from hivesql_planner.statements.ddl import (
     AddPartitions,
+    AlterDatabase,
+    AlterPartitions,
     AlterTable,
+    AlterView,
+    Analyze,
+    DdlStatement,
     DropPartitions,
     ExchangePartitions,
     LoadData,
@@ -62,8 +76,10 @@ def blocks(requested: ObjectLock, acquired: ObjectLock) -> bool:
 
 
 def _wanted(statement: Statement) -> Iterator[tuple[Path, bool]]:  # noqa: C901 - one flat list
+    if isinstance(statement, WITHOUT_LOCKS):
+        return
     match statement:
-        case SelectRows(query=query):
+        case SelectRows(query=query) | WriteDirectory(query=query):
             yield from _reads(query)
         case InsertRows(targets=targets):
             for target in targets:
@@ -77,8 +93,9 @@ def _wanted(statement: Statement) -> Iterator[tuple[Path, bool]]:  # noqa: C901 
                 yield from _reads(rows)
         case CreateView(table=view):
             yield (view.name.database,), False
-        case DropTable(name=name, kind="TABLE" | "MATERIALIZED VIEW"):
-            yield _path(name), True
+        case DropTable(name=name, kind=kind):
+            if kind != "VIEW":
+                yield _path(name), True
         case DropDatabase(name=name):
             yield (name,), True
         case StoreFunction(function=function):
@@ -87,8 +104,31 @@ def _wanted(statement: Statement) -> Iterator[tuple[Path, bool]]:  # noqa: C901 
             yield (database,), False
         case TruncateTable(table=table, partitions=partitions):
             yield from _each(table, partitions or (), exclusive=True)
+        case (
+            # They need DbTxnManager, and have been refused.
+            UpdateRows()
+            | DeleteRows()
+            | MergeRows()
+            # Nobody else can use what is not there yet, or what the session alone has.
+            | CreateDatabase()
+            | SessionFiles()
+            | FileSystemShell()
+        ):
+            return
+        case _:
+            yield from _altered(statement)
+
+
+def _altered(statement: DdlStatement) -> Iterator[tuple[Path, bool]]:  # noqa: C901 - one flat list
+    match statement:
+        case AlterView(view=view, reads=reads):
+            yield _path(view.name), True
+            yield from ((_path(table.name), False) for table in reads if not table.is_view)
         case AlterTable(table=table, change=change):
             yield _path(table.name), not isinstance(change, ChangeSerde | ChangeFormat)
+        case AlterPartitions(table=table, change=change, partitions=partitions):
+            exclusive = not isinstance(change, ChangeSerde | ChangeFormat)
+            yield from _each(table, partitions, exclusive=exclusive)
         case RenameTable(table=table):
             yield _path(table.name), True
         case (
@@ -109,8 +149,19 @@ def _wanted(statement: Statement) -> Iterator[tuple[Path, bool]]:  # noqa: C901 
             yield _path(table.name, names), True
         case RepairTable(table=table):
             yield _path(table.name), True
-        case Touch(table=table) | TellStatistics(table=table):
+        case Touch(table=table, partition=touched):
+            if touched is None:
+                yield _path(table.name), False
+            else:
+                yield _path(table.name, _names(table, touched)), True
+        case Analyze(table=table, partitions=partitions):
+            yield from _each(table, partitions, exclusive=False)
+        case TellStatistics(table=table):
             yield _path(table.name), False
+        case AlterDatabase():
+            return
+        case _:
+            assert_never(statement)
 
 
 def _reads(query: Query) -> Iterator[tuple[Path, bool]]:

@@ -9,14 +9,18 @@ from hivesql_planner.locks.rules import S, X
 from hivesql_planner.locks.table_locks import TableLocks
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import (
+    WITHOUT_LOCKS,
+    CreateDatabase,
     CreateTable,
     CreateView,
     DeleteRows,
     DropDatabase,
     DropTable,
+    FileSystemShell,
     InsertRows,
     MergeRows,
     SelectRows,
+    SessionFiles,
     Statement,
     TruncateTable,
     UpdateRows,
@@ -40,8 +44,10 @@ def locks_on_names(names: str) -> Iterator[Lock]:
 
 
 def _locks(statement: Statement, rules: TableLocks) -> Iterator[Lock]:  # noqa: C901 - one flat list
+    if isinstance(statement, WITHOUT_LOCKS):
+        return
     match statement:
-        case SelectRows(query=query):
+        case SelectRows(query=query) | WriteDirectory(query=query):
             yield from rules.reads(query)
         case InsertRows(targets=targets):
             for target in targets:
@@ -62,7 +68,9 @@ def _locks(statement: Statement, rules: TableLocks) -> Iterator[Lock]:  # noqa: 
                 yield from rules.reads(rows)
         case CreateView(table=view):
             yield Lock(S, view.name.database, operation=Operation.NO_TXN)
-        case DropTable(name=name, kind="TABLE" | "MATERIALIZED VIEW", table=dropped):
+        case DropTable(name=name, kind=kind, table=dropped):
+            if kind == "VIEW":
+                return
             yield Lock(S, name.database, operation=Operation.NO_TXN)
             if dropped is not None:
                 yield Lock(X, name.database, name.name, operation=Operation.NO_TXN)
@@ -74,8 +82,8 @@ def _locks(statement: Statement, rules: TableLocks) -> Iterator[Lock]:  # noqa: 
             yield Lock(S, database, operation=Operation.NO_TXN)
         case TruncateTable(table=table, partitions=partitions):
             yield from rules.truncate(table, partitions)
-        case WriteDirectory(query=query):
-            yield from rules.reads(query)
+        case CreateDatabase() | SessionFiles() | FileSystemShell():
+            return
         case _:
             # Imported late: changes of definitions have many classes.
             from hivesql_planner.locks.alterations import altered

@@ -169,9 +169,10 @@ class RepairTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Touch:
-    """ALTER TABLE … TOUCH: nothing changes."""
+    """ALTER TABLE … TOUCH: nothing changes; ``partition`` is None for the table."""
 
     table: Table
+    partition: Partition | None = None
 
 
 DdlStatement = (

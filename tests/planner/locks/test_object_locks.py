@@ -7,13 +7,20 @@ import pytest
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.locks.lock import ObjectLock
 from hivesql_planner.locks.object_locks import blocks, object_locks
-from hivesql_planner.model.table import Column, Partition, Table, TableName
+from hivesql_planner.model.table import Column, Database, Partition, Table, TableName
 from hivesql_planner.planning import plan
 from hivesql_planner.relations import Query, Scan, Source
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.settings.transaction_keys import DUMMY_TXN_MANAGER
-from hivesql_planner.statements.alter import AddColumns, ChangeFormat, ChangeProperties, ChangeSerde
+from hivesql_planner.statements.alter import (
+    AddColumns,
+    Change,
+    ChangeFormat,
+    ChangeProperties,
+    ChangeSerde,
+)
 from hivesql_planner.statements.bound import (
+    CreateDatabase,
     CreateTable,
     CreateView,
     DeleteRows,
@@ -25,10 +32,14 @@ from hivesql_planner.statements.bound import (
     Show,
     Statement,
     TruncateTable,
+    WriteDirectory,
 )
 from hivesql_planner.statements.ddl import (
     AddPartitions,
+    AlterPartitions,
     AlterTable,
+    AlterView,
+    Analyze,
     DropPartitions,
     ExchangePartitions,
     LoadData,
@@ -66,6 +77,10 @@ def alter(change: object) -> AlterTable:
     return AlterTable(table=T1, change=change, altered=T1)  # type: ignore[arg-type]
 
 
+def alter_partition(change: Change) -> AlterPartitions:
+    return AlterPartitions(table=T1, change=change, partitions=(P1,), altered=(P1,))
+
+
 READ = ["S d", "S d@t1", "S d@t1@p=1"]
 ROWS: dict[str, tuple[Statement, list[str]]] = {
     # name: (statement, locks in the order in which they are taken)
@@ -92,6 +107,18 @@ ROWS: dict[str, tuple[Statement, list[str]]] = {
     "drop a partition": (
         DropPartitions(table=T1, partitions=(P1,)), ["S d", "S d@t1", "X d@t1@p=1"]),
     "touch": (Touch(table=T1), ["S d", "S d@t1"]),
+    "touch a partition": (
+        Touch(table=T1, partition=P1), ["S d", "S d@t1", "X d@t1@p=1"]),
+    "set serdeproperties of a partition": (
+        alter_partition(ChangeSerde(set={"a": "b"})), ["S d", "S d@t1", "S d@t1@p=1"]),
+    "set file format of a partition": (
+        alter_partition(ChangeFormat("textfile")), ["S d", "S d@t1", "S d@t1@p=1"]),
+    "write a directory": (
+        WriteDirectory(path="/o", local=False, format="orc", query=SELECT_P1), READ),
+    "analyze": (Analyze(table=U), ["S d", "S d@u"]),
+    "analyze a partition": (Analyze(table=T1, partitions=(P1,), query=SELECT_P1), READ),
+    "alter a view": (AlterView(view=U, altered=U, reads=(T1,)), ["S d", "S d@t1", "X d@u"]),
+    "create a database": (CreateDatabase(database=Database(name="e", location="/e")), []),
     "exchange": (
         ExchangePartitions(table=T1, source=T2, partitions=(P1,)),
         ["S d", "S d@t1", "X d@t1@p=1", "S d@t2", "X d@t2@p=1"]),
