@@ -12,7 +12,7 @@ from hivesql.dialect.nodes.authorization import (
 from hivesql.dialect.nodes.commands import DescribeBody, LockBody, ShowBody, UseBody
 from hivesql.dialect.tokens import Name, TableRef
 from hivesql_planner.compaction.request import CompactionFilter
-from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.privileges import PrivilegeObject
 from hivesql_planner.model.table import TEMPORARY, TableName, partition_name
 from hivesql_planner.settings.transaction_keys import DUMMY_TXN_MANAGER
@@ -36,6 +36,9 @@ def bind_use(body: UseBody, binding: Binding) -> UseDatabase:
 
 def bind_show(body: ShowBody, binding: Binding) -> Show:
     """SHOW."""
+    absent = _absent(body, binding)
+    if absent is not None:
+        return absent
     ref = body.table
     if ref is not None and body.kind == "columns" and body.database is not None:
         ref = TableRef(body.database, ref.name, ref.start, ref.end)
@@ -59,8 +62,7 @@ def bind_show(body: ShowBody, binding: Binding) -> Show:
 
         names = chosen_names(body.partition, body.chosen, table, binding)
     elif table is not None and body.partition:
-        manager = binding.settings.text("hive.txn.manager")
-        if body.kind == "locks" and manager == DUMMY_TXN_MANAGER:
+        if body.kind == "locks" and _locks_objects(binding):
             binding.matching(table, body.partition)
         values = binding.partition_values(table, body.partition)
         keys = [name for name in table.partition_names if name in values]
@@ -71,6 +73,38 @@ def bind_show(body: ShowBody, binding: Binding) -> Show:
         compactions=_compactions(body, binding),
         function=binding.function(body.key.replace("`", "").lower()) if body.key else None,
     )  # fmt: skip
+
+
+def _locks_objects(binding: Binding) -> bool:
+    return binding.settings.text("hive.txn.manager") == DUMMY_TXN_MANAGER
+
+
+def _absent(body: ShowBody, binding: Binding) -> Show | None:
+    """Bind SHOW LOCKS and SHOW COMPACTIONS of what the catalog does not have; else return None.
+
+    That is no error, as in Hive: a table that is being made is locked by its name, and what was
+    dropped has a history.
+    """
+    if body.kind != "compactions" and (body.kind != "locks" or _locks_objects(binding)):
+        return None
+    compactions = _compactions(body, binding)
+    if body.database is not None:
+        name = body.database.text
+        return Show(kind=body.kind, database=name, compactions=compactions)
+    if body.table is None:
+        return None
+    table = body.table.full(binding.database)
+    try:
+        binding.catalog.table(table)
+    except NoSuchObject:
+        items = body.partition or ()
+        partition = partition_name(
+            [item.key.text for item in items], [item.value for item in items]
+        )
+        return Show(
+            kind=body.kind, absent=table, partition=partition or None, compactions=compactions,
+        )  # fmt: skip
+    return None
 
 
 def bind_describe(body: DescribeBody, binding: Binding) -> Describe:

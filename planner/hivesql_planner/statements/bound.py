@@ -280,6 +280,8 @@ class Show:
     kind: ShowKind
     database: str | None = None
     table: Table | None = None
+    absent: TableName | None = None
+    """What SHOW LOCKS or SHOW COMPACTIONS is about, where there is no such table."""
     part: Partition | None = None
     """One partition of SHOW TABLE EXTENDED."""
     names: tuple[str, ...] | None = None
@@ -293,6 +295,11 @@ class Show:
     compactions: CompactionFilter = NO_FILTER
     function: OwnFunction | Macro | None = None
     """What DESCRIBE FUNCTION is about, where it is the user's own."""
+
+    @property
+    def table_name(self) -> TableName | None:
+        """The table that it is about, there or not."""
+        return self.table.name if self.table is not None else self.absent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

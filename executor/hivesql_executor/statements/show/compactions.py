@@ -40,7 +40,7 @@ def show_compactions(statement: Show, runtime: Runtime) -> Outcome:
 
 
 def _is_named(row: Compaction, statement: Show) -> bool:
-    if statement.table is not None and row.table != statement.table.name:
+    if statement.table_name is not None and row.table != statement.table_name:
         return False
     if statement.database is not None and row.table.database != statement.database:
         return False

@@ -234,10 +234,10 @@ def _conf(statement: Show, runtime: Runtime) -> Outcome:
 def _locks(statement: Show, runtime: Runtime) -> Outcome:
     if runtime.settings.text("hive.txn.manager") == DUMMY_TXN_MANAGER:
         return show_object_locks(statement, runtime)
-    table = statement.table
+    table = statement.table_name
     rows = runtime.metastore.locks(
-        table.name.database if table else statement.database,
-        table.name.name if table else None,
+        table.database if table else statement.database,
+        table.name if table else None,
         statement.partition,
     )
     lock_rows = [
