@@ -10,7 +10,11 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hive.ql.exec.vector.ColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.Decimal64ColumnVector;
+import org.apache.hadoop.hive.ql.exec.vector.ListColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.LongColumnVector;
+import org.apache.hadoop.hive.ql.exec.vector.MapColumnVector;
+import org.apache.hadoop.hive.ql.exec.vector.StructColumnVector;
+import org.apache.hadoop.hive.ql.exec.vector.TimestampColumnVector;
 import org.apache.orc.OrcConf;
 import org.apache.orc.OrcFile;
 import org.apache.orc.Reader;
@@ -24,9 +28,11 @@ import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.execution.datasources.orc.OrcColumnVector;
 import org.apache.spark.sql.execution.vectorized.ColumnVectorUtils;
 import org.apache.spark.sql.execution.vectorized.ConstantColumnVector;
+import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.DecimalType;
+import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 import org.apache.spark.util.SerializableConfiguration;
@@ -199,7 +205,8 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
         InputFileBlockHolder.set(path.toUri().toString(), 0L, 0L);
         // What is behind the length is of a writer that goes on, or died there.
         Reader reader = OrcFile.createReader(
-                path, OrcFile.readerOptions(settings).maxLength(file.length()));
+                path,
+                OrcFile.readerOptions(settings).maxLength(file.length()).useUTCTimestamp(true));
         List<EndingFile> deletes = plan.deletes().getOrDefault(file.place(), List.of());
         changed = deletes.stream().anyMatch(EndingFile::holdsChanges);
         deleted = deletes.isEmpty() ? null
@@ -336,6 +343,22 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
     private static org.apache.spark.sql.vectorized.ColumnVector shownAs(
             DataType type, ColumnVector vector) {
         if (vector instanceof Decimal64ColumnVector decimals) return new LongDecimals(type, decimals);
+        if (vector instanceof TimestampColumnVector times) return new WallClocks(type, times);
+        if (type instanceof StructType struct && vector instanceof StructColumnVector row) {
+            var fields = new org.apache.spark.sql.vectorized.ColumnVector[row.fields.length];
+            for (int i = 0; i < fields.length; i++) {
+                fields[i] = shownAs(struct.apply(i).dataType(), row.fields[i]);
+            }
+            return new NestedVector(type, vector, fields);
+        }
+        if (type instanceof ArrayType list && vector instanceof ListColumnVector values) {
+            return new NestedVector(type, vector, shownAs(list.elementType(), values.child));
+        }
+        if (type instanceof MapType map && vector instanceof MapColumnVector pairs) {
+            return new NestedVector(
+                    type, vector, shownAs(map.keyType(), pairs.keys),
+                    shownAs(map.valueType(), pairs.values));
+        }
         try {
             // Spark's own choice of a vector is not public.
             Class<?> choice = Class.forName(
@@ -414,8 +437,8 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
             }
         }
         for (org.apache.spark.sql.vectorized.ColumnVector column : columns) {
-            if (column instanceof LongDecimals decimals) {
-                decimals.setBatchSize(count);
+            if (column instanceof OrcVector<?> vector) {
+                vector.setBatchSize(count);
             } else if (column instanceof OrcColumnVector vector) {
                 vector.setBatchSize(count);
             }

@@ -177,7 +177,10 @@ final class WriterTask {
     /** Let go of files that an error left open; staging is removed as a whole. */
     void abandonFiles() {
         for (int i = 0; i < open.length; i++) {
-            open[i].abandon();
+            // None where the first file could not be begun.
+            if (open[i] != null) {
+                open[i].abandon();
+            }
         }
     }
 }

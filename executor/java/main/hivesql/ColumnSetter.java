@@ -253,7 +253,7 @@ final class NanosecondText {
 
     /** Put microseconds since 1970, and the nanoseconds below them. */
     static void put(long time, int below, TimestampColumnVector times, int at) {
-        long micros = RebaseDateTime.rebaseGregorianToJulianMicros(time);
+        long micros = RebaseDateTime.rebaseGregorianToJulianMicros("UTC", time);
         times.time[at] = Math.floorDiv(micros, 1000L);
         times.nanos[at] = (int) Math.floorMod(micros, 1000000L) * 1000 + below;
     }

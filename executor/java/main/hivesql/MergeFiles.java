@@ -342,7 +342,7 @@ public final class MergeFiles implements Function, Serializable {
             if (writer == null) {
                 Path path = new Path(output);
                 OrcFile.WriterOptions options = OrcOutput.options(path, conf).setSchema(schema);
-                options.compress(compression()).useUTCTimestamp(true).setProlepticGregorian(proleptic);
+                options.compress(compression()).setProlepticGregorian(proleptic);
                 if (copies) {
                     options.bufferSize(bufferSize).enforceBufferSize();
                 }

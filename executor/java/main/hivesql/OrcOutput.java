@@ -15,14 +15,14 @@ import org.apache.orc.OrcFile;
 final class OrcOutput {
     private OrcOutput() {}
 
-    /** ORC's options for a file that is to be written at a path. */
+    /** ORC's options for a file that is to be written at a path: times are the wall clock of UTC. */
     static OrcFile.WriterOptions options(Path path, Configuration settings) throws IOException {
         FileSystem system = path.getFileSystem(settings);
         if (system instanceof LocalFileSystem) {
             system = new ChecksumFreeFiles();
             system.initialize(FileSystem.getLocal(settings).getUri(), settings);
         }
-        return OrcFile.writerOptions(settings).fileSystem(system);
+        return OrcFile.writerOptions(settings).fileSystem(system).useUTCTimestamp(true);
     }
 }
 

@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.util.Arrays;
+import java.util.TimeZone;
 import org.apache.spark.sql.sources.Filter;
 
 /** By which filters ORC may skip stripes: it compares some values otherwise than Spark does. */
@@ -13,6 +14,8 @@ final class StripeSkipping {
     /** 1582-10-15, in milliseconds since 1970. */
     private static final long FIRST_GREGORIAN = -12219292800000L;
     private static final long DAY = 86400000L;
+    private static final boolean IN_UTC =
+            TimeZone.getDefault().hasSameRules(TimeZone.getTimeZone("UTC"));
 
     private StripeSkipping() {}
 
@@ -22,7 +25,8 @@ final class StripeSkipping {
             // A search argument loses what is below its milliseconds on the way to the task.
             return false;
         }
-        if (part instanceof Date date) return date.getTime() >= FIRST_GREGORIAN;
+        // Such a date is a midnight of the driver's zone; executors may have another.
+        if (part instanceof Date date) return IN_UTC && date.getTime() >= FIRST_GREGORIAN;
         if (part instanceof LocalDate date) return date.toEpochDay() * DAY >= FIRST_GREGORIAN;
         if (part instanceof String text) return isOrderedAlike(text);
         if (part instanceof Object[] values) {
