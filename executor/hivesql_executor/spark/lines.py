@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.errors import PySparkException
@@ -24,6 +26,7 @@ else:
 
 __all__ = [
     "ClassicFrame",
+    "active",
     "arrow_schema",
     "collect_arrow",
     "collect_rows",
@@ -83,7 +86,8 @@ def _with_bytes(value: Any, kind: DataType) -> Any:
 def frame_of(table: pa.Table, spark: SparkSession) -> DataFrame:
     """Return the rows of an Arrow table as a frame; times without a zone are in UTC."""
     if spark_line() >= (4, 0):
-        rows: DataFrame = spark.createDataFrame(table)
+        with active(spark):
+            rows: DataFrame = spark.createDataFrame(table)
         return rows
     # Spark 3.5 does it for tables of pandas alone: these are the same steps.
     own: Any = spark
@@ -136,6 +140,30 @@ def settings_of(session: SparkSession) -> dict[str, str]:
         converters = own._jvm.scala.collection.JavaConverters
         settings = converters.mapAsJavaMap(own._jsparkSession.conf().getAll())
     return dict(settings)
+
+
+@contextmanager
+def active(session: SparkSession) -> Iterator[None]:
+    """Make a session the thread's active one inside the block, and then that which was it before.
+
+    Types and columns are made by the settings of the active session.
+    """
+    # PySpark sets a session active only by the way, and knows two that are.
+    place: Any = type(session)
+    own: Any = session
+    class_of = getattr(place, "_get_j_spark_session_class", lambda jvm: jvm.SparkSession)
+    sessions: Any = class_of(own._jvm)
+    in_java, in_python = sessions.getActiveSession(), place._activeSession
+    sessions.setActiveSession(own._jsparkSession)
+    place._activeSession = session
+    try:
+        yield
+    finally:
+        place._activeSession = in_python
+        if in_java.isDefined():
+            sessions.setActiveSession(in_java.get())
+        else:
+            sessions.clearActiveSession()
 
 
 def try_cast(value: Column, kind: str) -> Column:

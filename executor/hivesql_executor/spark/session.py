@@ -59,6 +59,20 @@ SQL_SETTINGS: Mapping[str, str] = {
     # ${…} in a text is the user's own; our scripts put variables in before Spark sees anything.
     "spark.sql.variable.substitute": "false",
 }
+# What a user's own settings may say of our work: where things are, and how fast it is. All others
+# of Spark's may change what rows are, or the files, and are Spark's defaults for us.
+_WORK = tuple(
+    f"spark.sql.{name}"
+    for name in (
+        "adaptive.", "artifact.", "broadcast", "catalog.", "cbo.", "codegen.", "columnVector.",
+        "debug.", "event.", "exchange.", "execution.", "files.maxPartition", "files.minPartition",
+        "inMemoryColumnarStorage.", "join.", "leafNodeDefaultParallelism", "limit.", "maxPlan",
+        "metadataCache", "objectHashAggregate.", "optimizer.", "parquet.compression.codec",
+        "planChangeLog.", "python.", "redaction.", "scheduler.", "shuffle", "sort.",
+        "sortMergeJoin", "sources.parallelPartitionDiscovery.", "statistics.", "stringRedaction",
+        "thriftserver.", "ui.", "warehouse.", "window",
+    )
+)  # fmt: skip
 # ORC turns timestamps into wall clock by the JVM's zone: writer and reader must both be UTC.
 _JVM_OPTIONS = "-Duser.timezone=UTC"
 # Spark's parser and optimizer call themselves for each operator of a long row. Only what is used
@@ -295,22 +309,23 @@ def _check_jar(session: SparkSession, path: str) -> None:
 
 
 def isolate(session: SparkSession) -> SparkSession:
-    """Return a session of our own on a user's Spark: its views and settings are left alone.
-
-    Raises ExecutionError when the JVM's clock zone would shift timestamps.
-    """
-    jvm: Any = session._jvm  # no public way to ask for the zone
-    zone = str(jvm.java.util.TimeZone.getDefault().getID())
-    if zone not in ("UTC", "GMT", "Etc/UTC", "Zulu"):
-        raise ExecutionError(
-            f"Spark's JVM runs in time zone {zone}: ORC would shift timestamps. Start Spark with "
-            "spark.driver.extraJavaOptions and spark.executor.extraJavaOptions = "
-            f"{_JVM_OPTIONS}"
-        )
+    """Return a session of our own on a user's Spark: its views and settings are left alone."""
     own = session.newSession()
+    for key in settings_of(own):
+        if _changes_rows(own, key):
+            own.conf.unset(key)
     for key, value in SQL_SETTINGS.items():
         own.conf.set(key, value)
     return own
+
+
+def _changes_rows(session: SparkSession, key: str) -> bool:
+    """Tell whether a setting that its Spark was started with may change what our statements do."""
+    if not key.startswith("spark.sql.") or key.startswith(_WORK) or key in SQL_SETTINGS:
+        return False
+    jvm: Any = session._jvm  # extensions have settings that Spark does not know
+    known = getattr(getattr(jvm.org.apache.spark.sql.internal, "SQLConf$"), "MODULE$")
+    return known.getConfigEntry(key) is not None and session.conf.isModifiable(key)
 
 
 # The shell prints to the JVM's own output, which there is one of.

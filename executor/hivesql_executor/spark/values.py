@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
 from pyspark.sql.types import StructType
@@ -172,6 +172,27 @@ def check_instants(table: Table) -> None:
                 f"reading the column {column.name} of {table.name} by Spark {own}: ORC files with "
                 f"the type {column.type} need Spark {since}"
             )
+
+
+def check_zone(spark: SparkSession, table: Table) -> None:
+    """Refuse what Spark itself reads and writes by its JVM's time zone, where this is not UTC.
+
+    ORC turns timestamps into wall clock by it, and Spark's Parquet those of before 1900.
+    """
+    if table.is_full_acid or table.format not in ("orc", "parquet"):
+        return
+    timed = [c.name for c in table.columns if c.type.holds(Kind.TIMESTAMP, Kind.INSTANT)]
+    if not timed:
+        return
+    jvm: Any = spark._jvm  # no public way to ask for the zone
+    zone = jvm.java.util.TimeZone.getDefault()
+    if not zone.hasSameRules(jvm.java.util.TimeZone.getTimeZone("UTC")):
+        raise NotSupported(
+            f"the column {timed[0]} of {table.name}, by a Spark whose JVM runs in time zone "
+            f"{zone.getID()}: its {table.format} files would hold other times. Start Spark with "
+            "spark.driver.extraJavaOptions and spark.executor.extraJavaOptions = "
+            "-Duser.timezone=UTC, or keep such rows in full ACID tables"
+        )
 
 
 def with_instants_marked(

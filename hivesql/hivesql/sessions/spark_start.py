@@ -205,11 +205,13 @@ class LazySpark:
             nonlocal is_grouped
             session = self()
             if not is_grouped:
+                from hivesql_executor.spark.lines import active
                 from hivesql_executor.spark.long_texts import as_long_as_it_is
                 from hivesql_executor.spark.session import keep_local_properties
 
                 is_grouped = True
                 # The thread, and perhaps Spark, belong to the user.
+                settings.enter_context(active(session))
                 settings.enter_context(keep_local_properties(session, _GROUP))
                 description = " ".join(text[:_SHOWN].split())
                 session.sparkContext.setJobGroup(query_id, description, interruptOnCancel=True)

@@ -23,7 +23,7 @@ from hivesql_executor.spark.formats.text_tables import (
     read_numbered,
     skipped_lines,
 )
-from hivesql_executor.spark.values import check_instants, partition_value
+from hivesql_executor.spark.values import check_instants, check_zone, partition_value
 from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.model.table import Partition, Table, default_value
 
@@ -39,6 +39,7 @@ def scan_plain(
     with ACID columns, NotSupported for a format that cannot be read.
     """
     check_instants(table)
+    check_zone(spark, table)
     kinds: dict[Table, list[Part]] = {}
     for part in parts:
         kinds.setdefault(table.read_as(part[0]), []).append(part)

@@ -28,6 +28,7 @@ from hivesql_executor.spark.formats.text_tables import is_of_lines, write_line
 from hivesql_executor.spark.nanoseconds.columns import TEXTS, as_text
 from hivesql_executor.spark.steps import Step, after
 from hivesql_executor.spark.values import (
+    check_zone,
     converted,
     partition_text,
     read_value,
@@ -363,6 +364,7 @@ def _plain_writer(
     gathering: int,
     observation: Observation | None,
 ) -> Callable[[], None]:
+    check_zone(named.sparkSession, publication.table)
     rows, keys = _plain_rows(named, publication.table, values, parts, files, gathering, observation)
     file_format, options = _plain_format(publication.table)
     if not publication.table.is_transactional:
