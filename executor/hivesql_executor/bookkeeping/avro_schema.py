@@ -7,14 +7,27 @@ from dataclasses import replace
 from hivesql_executor.files.api import Files
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.errors import DataError, SemanticError
-from hivesql_planner.model.avro_schema import URL, columns_of, parsed_schema
+from hivesql_planner.model.avro_schema import columns_of, declared_url, parsed_schema
 from hivesql_planner.model.table import Table
 
 
 def with_file_columns(table: Table, runtime: Runtime) -> Table:
     """Give the table the columns that the file of ``avro.schema.url`` tells, if it has none."""
-    url = {**table.properties, **table.serde_properties}.get(URL)
-    if table.columns or table.is_view or url is None:
+    if table.columns or table.is_view:
+        return table
+    return _with_columns_at(declared_url(table), table, runtime)
+
+
+def with_altered_schema(before: Table, after: Table, runtime: Runtime) -> Table:
+    """Give an altered table the columns of the file that its schema lies in since."""
+    url = declared_url(after)
+    if url == declared_url(before):
+        return after
+    return _with_columns_at(url, after, runtime)
+
+
+def _with_columns_at(url: str | None, table: Table, runtime: Runtime) -> Table:
+    if url is None:
         return table
     return replace(table, columns=columns_of(parsed_schema(read_schema(url, runtime.files(url)))))
 

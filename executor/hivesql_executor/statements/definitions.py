@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import get_args
 
+from hivesql_executor.bookkeeping.avro_schema import with_altered_schema
 from hivesql_executor.bookkeeping.directory_moves import hiding, making, may_delete, placing
 from hivesql_executor.bookkeeping.partitions import inheriting
 from hivesql_executor.bookkeeping.reachable_locations import reachable_location
@@ -233,6 +234,7 @@ def _altering(step: AlterEntry, txn_id: int, runtime: Runtime) -> Change:
                 raise SemanticError(f"new table {after.name} already exists", code=40013)
             if step.to_location:
                 after = replace(after, location=_new_location(step.to_location, runtime))
+            after = with_altered_schema(before, after, runtime)
             if before.owner and not after.owner:
                 after = replace(after, owner=runtime.user)
             return partial(store.alter_table, name, after, txn_id=txn_id, cascade=step.cascade)

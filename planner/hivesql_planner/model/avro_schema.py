@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hivesql_planner.errors import NotSupported, SemanticError
@@ -24,6 +25,7 @@ from hivesql_planner.model.hive_type import (
 from hivesql_planner.model.table import Column, Table
 
 LITERAL, URL = "avro.schema.literal", "avro.schema.url"
+_NO_LITERAL = "none"
 Schema = Any
 """Parsed JSON: a name, a list (a union) or an object."""
 
@@ -51,6 +53,41 @@ _TO_HIVE = {
     "fixed": BINARY,
     "enum": STRING,
 }
+
+
+def declared_literal(table: Table) -> str | None:
+    """Return the text of the schema in an Avro table's properties; None where there is none."""
+    literal = {**table.properties, **table.serde_properties}.get(LITERAL)
+    return literal if table.format == "avro" and literal != _NO_LITERAL else None
+
+
+def declared_url(table: Table) -> str | None:
+    """Return the place of an Avro table's schema; None where its properties tell none or a text."""
+    if table.format != "avro" or declared_literal(table) is not None:
+        return None
+    return {**table.properties, **table.serde_properties}.get(URL)
+
+
+def with_schema_columns(table: Table) -> Table:
+    """Give an Avro table the columns of the schema in its properties, if there is one.
+
+    A schema that lies in a file is not read.
+    """
+    literal = declared_literal(table)
+    if literal is None:
+        return table
+    columns = columns_of(parsed_schema(literal))
+    if [(c.name, c.type) for c in columns] == [(c.name, c.type) for c in table.columns]:
+        return table
+    return replace(table, columns=columns)
+
+
+def with_schema_of(table: Table, serde_properties: Mapping[str, str]) -> dict[str, str]:
+    """Give the properties of a partition the schema of its table, which Hive reads all by."""
+    own = {key: value for key, value in serde_properties.items() if key not in (LITERAL, URL)}
+    shared = {key: table.serde_properties[key] for key in (LITERAL, URL)
+              if key in table.serde_properties}  # fmt: skip
+    return {**own, **shared}
 
 
 def schema_of(table: Table, literal: str | None = None) -> Schema:

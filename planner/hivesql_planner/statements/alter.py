@@ -9,6 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.avro_schema import (
+    LITERAL,
+    declared_literal,
+    declared_url,
+    with_schema_columns,
+)
 from hivesql_planner.model.constraints import with_constraints, without_constraint
 from hivesql_planner.model.materialized import NEEDS_ACID, Materialized
 from hivesql_planner.model.skew import Skew
@@ -199,11 +205,11 @@ def altered(  # noqa: C901 - one flat list of changes
             properties = altered_properties(
                 typed, change.set, change.unset, if_exists=change.if_exists
             )
-            return replace(typed, properties=properties)
+            return _with_new_schema(replace(typed, properties=properties), change)
         case ChangeFormat(format=format_):
             return _change_format(table, format_)
         case ChangeSerde():
-            return _change_serde(table, change)
+            return _with_new_schema(_change_serde(table, change), change)
         case ChangeLocation(location=location):
             return replace(table, location=location)
         case ChangeBuckets():
@@ -264,7 +270,22 @@ def _check_new_names(table: Table, columns: tuple[Column, ...]) -> None:
         names.add(column.name)
 
 
+def _with_new_schema(table: Table, change: ChangeProperties | ChangeSerde) -> Table:
+    return with_schema_columns(table) if LITERAL in change.set else table
+
+
+def _check_schema(table: Table) -> None:
+    """Columns that an Avro schema tells are no others."""
+    if declared_literal(table) is not None or declared_url(table) is not None:
+        raise SemanticError(
+            "Not allowed to alter schema of Avro stored table having external schema. Consider "
+            "removing avro.schema.literal or avro.schema.url from table properties.",
+            code=40000,
+        )
+
+
 def _add_columns(table: Table, columns: tuple[Column, ...]) -> Table:
+    _check_schema(table)
     both = table.columns + columns
     _check_new_names(table, both)
     return replace(table, columns=both)
@@ -312,6 +333,7 @@ def _check_type(table: Table, old: Column, new: Column, *, any_type: bool) -> No
 
 
 def _change_column(table: Table, change: ChangeColumn, *, any_type: bool) -> Table:
+    _check_schema(table)
     names = table.column_names
     if change.column.name != change.name and change.column.name in names:
         raise SemanticError(

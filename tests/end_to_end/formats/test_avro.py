@@ -213,3 +213,60 @@ def test_a_schema_in_a_file_fills_in_what_files_lack(
     with pytest.raises(hivesql.SemanticError, match="nowhere"):
         session.sql("CREATE TABLE u STORED AS AVRO TBLPROPERTIES ('avro.schema.url'='/nowhere')")
     assert session.sql("SHOW TABLES").rows == []
+
+
+def record(*fields: dict[str, Any]) -> str:
+    return json.dumps({"type": "record", "name": "r", "fields": list(fields)})
+
+
+ID = {"name": "id", "type": "int"}
+TAGS = {"name": "tags", "type": {"type": "array", "items": "string"}, "default": []}
+NOTE = {"name": "note", "type": ["null", "string"], "default": None}
+MARK = {"name": "mark", "type": "string", "default": "none yet"}
+
+
+@pytest.mark.parametrize("properties", ["TBLPROPERTIES", "SERDEPROPERTIES"])
+def test_a_schema_grows(session: hivesql.Session, properties: str) -> None:
+    """As in Hive: its columns are the table's and its partitions', defaults fill in older rows."""
+    session.sql(f"""
+        CREATE TABLE t PARTITIONED BY (p INT) STORED AS AVRO
+            TBLPROPERTIES ('avro.schema.literal'='{record(ID)}');
+        INSERT INTO t PARTITION (p=1) VALUES (1);
+        ALTER TABLE t SET {properties} ('avro.schema.literal'='{record(TAGS, ID, NOTE, MARK)}');
+    """)
+    for of in ("t", "t PARTITION (p=1)"):
+        shown = [row[:2] for row in session.sql(f"DESCRIBE {of}").rows[:5]]
+        assert shown == [("tags", "array<string>"), ("id", "int"), ("note", "string"),
+                         ("mark", "string"), ("p", "int")]  # fmt: skip
+    assert session.sql("SELECT * FROM t").rows == [([], 1, None, "none yet", 1)]
+    for partition in (1, 2):
+        session.sql(f"INSERT INTO t PARTITION (p={partition}) SELECT array('x'), 2, 'n', 'm'")
+    assert sorted(session.sql("SELECT id, p, tags, note, mark FROM t").rows) == [
+        (1, 1, [], None, "none yet"), (2, 1, ["x"], "n", "m"), (2, 2, ["x"], "n", "m"),
+    ]  # fmt: skip
+    for change in ("ADD COLUMNS (z INT)", "CHANGE id id BIGINT"):
+        with pytest.raises(hivesql.SemanticError, match="Not allowed to alter schema") as refused:
+            session.sql(f"ALTER TABLE t {change}")
+        assert refused.value.code == 40000
+    with pytest.raises(hivesql.SemanticError, match="no JSON"):
+        session.sql(f"ALTER TABLE t SET {properties} ('avro.schema.literal'='{{')")
+    assert session.sql("SELECT count(*) FROM t").rows == [(3,)]
+
+
+def test_a_schema_in_a_file_takes_the_place_of_columns(
+    session: hivesql.Session, tmp_path: Path
+) -> None:
+    (tmp_path / "any.avsc").write_text(record(ID, MARK), "utf-8")
+    session.sql(f"""
+        CREATE TABLE t (id INT) STORED AS AVRO;
+        INSERT INTO t VALUES (1);
+        ALTER TABLE t SET TBLPROPERTIES ('avro.schema.url'='{tmp_path}/any.avsc');
+    """)
+    assert session.sql("SELECT * FROM t").rows == [(1, "none yet")]
+    with pytest.raises(hivesql.SemanticError, match="nowhere"):
+        session.sql("ALTER TABLE t SET TBLPROPERTIES ('avro.schema.url'='/nowhere')")
+    session.sql("INSERT INTO t VALUES (2, 'm')")
+    assert sorted(session.sql("SELECT * FROM t").rows) == [(1, "none yet"), (2, "m")]
+    session.sql("ALTER TABLE t UNSET TBLPROPERTIES ('avro.schema.url')")
+    session.sql("ALTER TABLE t ADD COLUMNS (z INT)")
+    assert sorted(map(tuple, session.sql("SELECT id, z FROM t").rows)) == [(1, None), (2, None)]

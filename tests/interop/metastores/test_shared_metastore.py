@@ -32,11 +32,11 @@ class Shared:
     work: Path
 
     def ours(self, *statements: str) -> list[tuple[Any, ...]]:
-        """Run statements here; rows of the last one, sorted."""
+        """Run statements here; rows of the last one, sorted as texts where NULLs are among them."""
         rows: list[tuple[Any, ...]] = []
         for statement in statements:
-            rows = sorted(tuple(row) for row in self.session.sql(statement).rows)
-        return rows
+            rows = [tuple(row) for row in self.session.sql(statement).rows]
+        return sorted(rows, key=str) if any(None in row for row in rows) else sorted(rows)
 
     def hive(self, *statements: str, settings: Sequence[str] = ()) -> list[hive.Block]:
         """Run statements in real Hive; their blocks."""
@@ -266,3 +266,39 @@ def test_what_only_our_own_metastore_has(shared: Shared) -> None:
     with pytest.raises(HiveSqlError):
         shared.ours("ALTER TABLE kept COMPACT 'minor'")
     shared.ours("DROP TABLE kept")
+
+
+def test_an_avro_schema_grows(shared: Shared) -> None:
+    """Each sees the columns of the schema that the other has set, in older partitions too."""
+
+    def schema(*fields: str) -> str:
+        columns = [{"name": name, "type": ["null", "string"], "default": None} for name in fields]
+        literal = json.dumps({"type": "record", "name": "r", "fields": columns})
+        return f"('avro.schema.literal'='{literal}')"
+
+    read = "SELECT * FROM grown"
+    shared.ours(
+        f"CREATE TABLE grown PARTITIONED BY (p INT) STORED AS AVRO TBLPROPERTIES {schema('a')}",
+        "INSERT INTO grown PARTITION (p=1) SELECT 'a1'",
+    )
+    blocks = shared.hive(
+        f"ALTER TABLE grown SET TBLPROPERTIES {schema('b', 'a')}",
+        "INSERT INTO grown PARTITION (p=2) SELECT 'b2', 'a2'",
+        "INSERT INTO grown PARTITION (p=1) SELECT 'b1', 'a1'",
+        read,
+    )
+    rows = [("b1", "a1", 1), ("b2", "a2", 2), (None, "a1", 1)]
+    assert sorted(blocks[-1].lines) == sorted(
+        ["\t".join("NULL" if v is None else str(v) for v in row) for row in rows]
+    )
+    assert shared.ours(read) == sorted(rows, key=str)
+    shared.ours(
+        f"ALTER TABLE grown SET TBLPROPERTIES {schema('a', 'c')}",
+        "INSERT INTO grown PARTITION (p=1) SELECT 'a3', 'c3'",
+    )
+    blocks = shared.hive(read)
+    rows_since = [("a1", None, 1), ("a1", None, 1), ("a2", None, 2), ("a3", "c3", 1)]
+    assert shared.ours(read) == sorted(rows_since, key=str)
+    assert sorted(blocks[-1].lines) == sorted(
+        ["\t".join("NULL" if v is None else str(v) for v in row) for row in rows_since]
+    )

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, get_args
 
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE, format_of
 from hivesql_executor.metastore.hms.client import idl
-from hivesql_planner.errors import DataError, NotSupported
+from hivesql_planner.errors import DataError, HiveSqlError, NotSupported
+from hivesql_planner.model.avro_schema import (
+    declared_literal,
+    declared_url,
+    with_schema_columns,
+    with_schema_of,
+)
 from hivesql_planner.model.skew import Skew
 from hivesql_planner.model.statistics import ACCURATE, BASICS, Statistics, written_basics
 from hivesql_planner.model.table import (
@@ -42,7 +49,7 @@ def read_table(answer: Any, constraints: tuple[Constraint, ...]) -> Table:
     storage = answer.sd
     view = kind == "VIRTUAL_VIEW"
     serde = storage.serdeInfo
-    return Table(
+    table = Table(
         name=name,
         id=answer.id or 0,
         columns=_read_columns(storage.cols),
@@ -61,6 +68,10 @@ def read_table(answer: Any, constraints: tuple[Constraint, ...]) -> Table:
         constraints=constraints,
         skew=_read_skew(storage),
     ).clustered(_read_buckets(storage))
+    with suppress(HiveSqlError):
+        # Hive alters the schema, and leaves the columns here as they were.
+        return with_schema_columns(table)
+    return table
 
 
 def write_table(table: Table, old: Any = None) -> Any:
@@ -154,11 +165,14 @@ def read_partition(answer: Any, table: Table) -> Partition:
     values = tuple(None if value == DEFAULT_PARTITION else value for value in answer.values)
     if table.is_view:
         return Partition(values=values, location="")
+    format_ = format_of(storage.inputFormat, serde.serializationLib, table.name)
+    columns, properties = _read_columns(storage.cols), dict(serde.parameters or {})
+    if format_ == "avro":
+        properties = with_schema_of(table, properties)
+        if declared_literal(table) is not None or declared_url(table) is not None:
+            columns = table.columns
     stored = replace(
-        table,
-        format=format_of(storage.inputFormat, serde.serializationLib, table.name),
-        serde_properties=dict(serde.parameters or {}),
-        columns=_read_columns(storage.cols) or table.columns,
+        table, format=format_, serde_properties=properties, columns=columns or table.columns
     ).clustered(_read_buckets(storage))
     return Partition(
         values=values, location=storage.location or "", storage=table.storage_of(stored)

@@ -20,7 +20,13 @@ from hivesql_executor.spark.formats import avro_rows
 from hivesql_executor.spark.formats.text_values import sized_text
 from hivesql_executor.spark.lines import arrow_schema, struct_of
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.model.avro_schema import LITERAL, URL, Schema, parsed_schema, schema_of
+from hivesql_planner.model.avro_schema import (
+    Schema,
+    declared_literal,
+    declared_url,
+    parsed_schema,
+    schema_of,
+)
 from hivesql_planner.model.hive_type import SIZED_TEXTS, Kind
 from hivesql_planner.model.table import Table
 
@@ -95,8 +101,5 @@ def written_schema(table: Table, files: Files) -> Schema:
 
 def declared_schema(table: Table, files: Files) -> str | None:
     """Return the text of the schema that the table's properties give; None where they give none."""
-    properties = {**table.properties, **table.serde_properties}
-    literal, url = properties.get(LITERAL), properties.get(URL)
-    if literal is not None:
-        return literal if literal != "none" else None
-    return read_schema(url, files) if url is not None else None
+    url = declared_url(table)
+    return read_schema(url, files) if url is not None else declared_literal(table)
