@@ -159,6 +159,8 @@ def _change_lines(change: Change) -> Iterator[str]:
         yield from _query_lines(change.source, "    ")
     if change.on:
         yield f"  {'on' if change.source else 'where'} {change.on}"
+    if change.source and change.on and not change.queries and not change.by_row_id:
+        yield "  target by the keys of the source, which is computed once"
     for query in change.queries:
         yield f"  {query.view} = {_scan_text(query.scan)}"
     if change.check:

@@ -3,8 +3,8 @@
     python tests/benchmarks/rivals.py [--rows 10000000] [--reps 3] [--warm 1] [--home .bench]
                                       [--only a,b] [--compaction | --statements | --ones]
 
-``--statements``: narrow scans, lookups and updates of single rows (five of each at a time), an
-update of a tenth, and scans while more and more rows are deleted.
+``--statements``: narrow scans, lookups and updates of single rows (five of each at a time), a
+MERGE of a hundred rows, an update of a tenth, and scans while more and more rows are deleted.
 ``--ones``: lookups, updates and deletes of single rows alone (five of each at a time).
 ``--compaction``: five inserts and a delete, then a minor compaction (ours), and all files into few:
 our major compaction, a plain rewrite, Delta's OPTIMIZE, Iceberg's rewrite_data_files.
@@ -36,16 +36,16 @@ WORKER = Path(__file__).with_name("worker.py")
 OPERATIONS = ("insert", "scan", "update", "delete", "merge", "scan after")
 COMPACTION = ("parts", "scan", "minor", "scan after minor", "major", "scan after major")
 STATEMENTS = (
-    "insert", "scan", "narrow", "lookup", "updaterow", "update10", "scan updated", "fresh",
-    "insert", "delete", "scan 1% gone", "narrow 1% gone", "delete10", "scan 10% gone",
-    "delete50", "scan 50% gone", "narrow 50% gone",
+    "insert", "scan", "narrow", "lookup", "updaterow", "mergefew", "update10",
+    "scan updated", "fresh", "insert", "delete", "scan 1% gone", "narrow 1% gone", "delete10",
+    "scan 10% gone", "delete50", "scan 50% gone", "narrow 50% gone",
 )  # fmt: skip
 ROWS_OF_ONE = ("insert", "lookup", "updaterow", "lookup updated", "deleterow", "lookup deleted")
 _MINOR = ("minor", "scan after minor")
 CAN_NOT = {
     "orc": (
         "update", "updaterow", "update10", "delete", "deleterow", "delete10", "delete50", "merge",
-        *_MINOR,
+        "mergefew", *_MINOR,
         *(one for one in (*OPERATIONS, *STATEMENTS, *ROWS_OF_ONE) if one.split()[1:]),
     ),
     "delta": _MINOR, "iceberg": _MINOR

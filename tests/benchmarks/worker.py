@@ -30,6 +30,8 @@ MERGE = """MERGE INTO {table} t USING (
 ON t.id = s.id
 WHEN MATCHED THEN UPDATE SET k = s.k, s = s.s
 WHEN NOT MATCHED THEN INSERT (id, k, v, s, ts, d) VALUES (s.id, s.k, s.v, s.s, s.ts, s.d)"""
+# A hundred rows, all over the table.
+MERGE_FEW = MERGE.replace("i * 200 + 9", "i * {step} + 11")
 STATEMENTS = {
     "scan": SCAN,
     "narrow": NARROW,
@@ -40,6 +42,7 @@ STATEMENTS = {
     "delete10": "DELETE FROM {table} WHERE id % 100 BETWEEN 10 AND 18",
     "delete50": "DELETE FROM {table} WHERE id % 100 BETWEEN 20 AND 59",
     "merge": MERGE,
+    "mergefew": MERGE_FEW,
 }
 # One row of a table that is sorted by id; each run takes several, all different.
 ROWS_OF_ONE = {
@@ -117,10 +120,14 @@ class Contender:
             return None
         if operation in ROWS_OF_ONE:
             return [self.one(ROWS_OF_ONE[operation], i) for i in range(ONES)]
-        source = self.rows // 100
+        source = 100 if operation == "mergefew" else self.rows // 100
         return self.sql(
             STATEMENTS[operation].format(
-                table=self.table, rows=self.rows, source=source, half=source // 2
+                table=self.table,
+                rows=self.rows,
+                source=source,
+                half=source // 2,
+                step=self.rows // 50,
             )
         )
 

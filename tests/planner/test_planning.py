@@ -157,6 +157,13 @@ def test_later_clause_needs_the_earlier_condition_to_be_false() -> None:
     assert "when matched and NOT (s.x)" in text
 
 
+def test_a_merge_reads_its_target_by_keys_where_its_conditions_ask_no_other_table() -> None:
+    by_keys = "target by the keys of the source"
+    assert by_keys in explain(plan(merge(UPDATE, INSERT)))
+    asking = replace(merge(UPDATE, INSERT), subqueries=(Source(view="q", scan=Scan(table=T)),))
+    assert by_keys not in explain(plan(asking))
+
+
 def test_cardinality_is_checked_unless_only_rows_are_inserted() -> None:
     check = "check that no target row matches twice"
     assert check in explain(plan(merge(UPDATE)))

@@ -185,6 +185,9 @@ KEYS: Mapping[str, Setting] = _table(
     ("hivesql.merge.keys.max", "1000000", "int",
      "Up to this many keys of a MERGE's source are looked for in the target as it is read; "
      "0: all of the target is read and joined."),
+    ("hivesql.merge.keys.listed.max", "400", "int",
+     "Up to this many different values of such a key leave out the target's files and row groups "
+     "none of them is in; above it, and with 0, their least and greatest do."),
     ("hivesql.local.max.bytes", "16777216", "int",
      "Simple INSERT … VALUES, UPDATE and DELETE over at most this many bytes run without Spark; "
      "0 sends all of them to Spark."),

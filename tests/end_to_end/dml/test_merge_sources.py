@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+# Row groups of a third of the target, and of a half of the source.
+GROUPED = "STORED AS ORC TBLPROPERTIES ('transactional'='true', 'orc.row.index.stride'='1000')"
 KEYS = "hivesql.merge.keys.max"
+LISTED = "hivesql.merge.keys.listed.max"
+FILTERED = "hivesql.scan.filter.min"
 THRESHOLD = "spark.sql.autoBroadcastJoinThreshold"
 COLUMNS = """n INT, sm SMALLINT, l BIGINT, d DOUBLE, word STRING, c CHAR(8), dec DECIMAL(12,2),
   big DECIMAL(30,4), day DATE, ts TIMESTAMP, b BOOLEAN, v STRING"""
@@ -42,16 +46,18 @@ def tables(session: hivesql.Session) -> Iterator[hivesql.Session]:
     """The target ``t`` has the numbers below 3,000; ``s`` every seventh below 4,000."""
     session.sql(f"""
         SET {THRESHOLD}=64m;
-        CREATE TABLE t ({COLUMNS}) {ACID};
+        CREATE TABLE t ({COLUMNS}) {GROUPED};
         CREATE TABLE s ({COLUMNS}) {ACID};
         INSERT INTO t SELECT {values("i", "'old'")}
-            FROM (SELECT posexplode(split(space(2999), ' ')) AS (i, x)) q;
+            FROM (SELECT posexplode(split(space(2599), ' ')) AS (i, x)) q;
+        INSERT INTO t SELECT {values("i + 2600", "'old'")}
+            FROM (SELECT posexplode(split(space(399), ' ')) AS (i, x)) q;
         INSERT INTO s SELECT {values("i", "'new'")}
             FROM (SELECT posexplode(split(space(3999), ' ')) AS (i, x)) q WHERE i % 7 = 5;
         DELETE FROM t WHERE n % 100 = 12
     """)
     yield session
-    session.sql(f"SET {KEYS}=1000000; SET {THRESHOLD}=64m")
+    session.sql(f"SET {KEYS}=1000000; SET {LISTED}=400; SET {FILTERED}=200000; SET {THRESHOLD}=64m")
 
 
 CONDITIONS = (
@@ -78,10 +84,11 @@ def test_rows_that_match_and_rows_that_do_not(tables: hivesql.Session, on: str) 
         WHEN MATCHED THEN UPDATE SET v = s.v
         WHEN NOT MATCHED THEN INSERT VALUES (s.n, s.sm, s.l, s.d, s.word, s.c, s.dec, s.big, s.day,
             s.ts, s.b, s.v)"""
-    for most in (1_000_000, 100, 0):
-        tables.sql(f"START TRANSACTION; SET {KEYS}={most}")
-        tables.sql(merge)
-        assert sorted(tables.sql("SELECT n, v FROM t").rows) == sorted(expected), most
+    for most, listed, filtered in ((1_000_000, 1000, 0), (1_000_000, 0, 200_000), (100, 1000, 0)):
+        tables.sql(f"SET {KEYS}={most}; SET {LISTED}={listed}; SET {FILTERED}={filtered}")
+        tables.sql(f"START TRANSACTION; {merge}")
+        found = tables.sql("SELECT n, v FROM t").rows
+        assert sorted(found) == sorted(expected), (most, listed, filtered)
         tables.sql("ROLLBACK")
 
 
@@ -194,10 +201,35 @@ def rows_read(session: hivesql.Session, spark: SparkSession, sql: str) -> int:
 def test_what_no_key_finds_is_not_read(tables: hivesql.Session, spark: SparkSession) -> None:
     merge = """MERGE INTO t USING (SELECT * FROM s WHERE n BETWEEN 100 AND 200) s ON t.n = s.n
         WHEN MATCHED THEN UPDATE SET v = 'new' WHEN NOT MATCHED THEN INSERT (n) VALUES (s.n)"""
-    tables.sql("SET hivesql.scan.filter.min=0")
+    tables.sql(f"SET {FILTERED}=0")
     assert rows_read(tables, spark, merge) < 700
     tables.sql(f"SET {KEYS}=0")
     assert rows_read(tables, spark, merge) > 2900
+
+
+@pytest.mark.parametrize("key", ["n", "l", "sm", "word", "dec", "day"])
+def test_row_groups_and_files_that_hold_no_key_are_not_read(
+    tables: hivesql.Session, spark: SparkSession, key: str
+) -> None:
+    # Texts are in another order than numbers, and so in all row groups.
+    found = 571 + (3000 if key == "word" else 1000)
+    merge = f"""MERGE INTO t USING (SELECT * FROM s WHERE n IN (103, 992, 4000)) s
+        ON t.{key} = s.{key} WHEN MATCHED THEN UPDATE SET v = 'new'
+        WHEN NOT MATCHED THEN INSERT (n) VALUES (s.n)"""
+    tables.sql(f"SET {FILTERED}=-1")
+    assert rows_read(tables, spark, merge) <= found
+    assert tables.sql("SELECT count(*) FROM t WHERE v = 'new'").rows == [(2,)]
+
+
+def test_keys_at_both_ends(tables: hivesql.Session, spark: SparkSession) -> None:
+    merge = """MERGE INTO t USING (SELECT * FROM s WHERE n IN (103, 2903)) s ON t.n = s.n
+        WHEN MATCHED THEN UPDATE SET v = 'new'"""
+    tables.sql(f"SET {FILTERED}=-1")
+    some = rows_read(tables, spark, merge)
+    tables.sql(f"SET {LISTED}=0")
+    # The row groups between them, but for the deleted rows.
+    assert rows_read(tables, spark, merge) - some > 1500
+    assert tables.sql("SELECT count(*) FROM t WHERE v = 'new'").rows == [(2,)]
 
 
 def test_what_is_large_and_read_as_it_is_is_read_again(

@@ -31,18 +31,19 @@ class Joined:
 
 @contextmanager
 def compute_source(
-    change: Change, target: DataFrame, source: DataFrame, *, most_keys: int
+    change: Change, target: DataFrame, source: DataFrame, *, most_keys: int, most_listed: int
 ) -> Iterator[Joined]:
     """Compute the source, unless it is large and read from files as it is.
 
-    Up to ``most_keys`` keys of its rows tell which rows of the target to read. The rows are kept
+    Up to ``most_keys`` keys of its rows tell which rows of the target to read, and up to
+    ``most_listed`` different ones which of its files and row groups. The rows are kept
     by Spark inside the block; a row that is lost with its executor fails the statement.
     """
     spark = target.sparkSession
     # Conditions with subqueries name views that are not there yet.
     on = change.on.sql if change.on and not change.queries else None
     named = target._jdf.alias(change.target_alias), source._jdf.alias(change.source_alias)
-    settled: Any = gateway(spark).settle(*named, on, most_keys)
+    settled: Any = gateway(spark).settle(*named, on, most_keys, most_listed)
     if settled is None:
         yield Joined(target, source)
         return

@@ -3,6 +3,8 @@ package hivesql;
 import java.io.IOException;
 import java.io.Serializable;
 import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,7 +17,7 @@ import org.apache.hadoop.hive.ql.exec.vector.LongColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.MapColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.StructColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.TimestampColumnVector;
-import org.apache.orc.OrcConf;
+import org.apache.hadoop.hive.ql.io.sarg.SearchArgument;
 import org.apache.orc.OrcFile;
 import org.apache.orc.Reader;
 import org.apache.orc.TypeDescription;
@@ -112,6 +114,9 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
     private final AcidReaders plan;
     private final FileRange[] pieces;
     private final Configuration settings;
+    /** The search argument and its columns; null without one. */
+    private SearchArgument search;
+    private final String[] searched;
     private final Snapshot snapshot;
     private final int[] selected = new int[BATCH];
     private int next;
@@ -123,6 +128,10 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
     private StripeReader rest;
     private RowFilter condition;
     private boolean conditional;
+    /** What is asked before the condition, and of what. */
+    private KeyFilter.Table[] tables;
+    private KeyFilter.Table[] keys;
+    private LongColumnVector[] keyVectors;
     /** What Spark sees, and what it sees it in; null for what no file has. */
     private org.apache.spark.sql.vectorized.ColumnVector[] columns;
     private ColumnVector[] vectors;
@@ -137,12 +146,8 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
     AcidReader(AcidReaders plan, FileRange[] pieces) {
         this.plan = plan;
         this.pieces = pieces;
-        Configuration shared = plan.settings().value().value();
-        this.settings = plan.search() == null ? shared : new Configuration(shared);
-        if (plan.search() != null) {
-            settings.set(OrcConf.KRYO_SARG.getAttribute(), plan.search()[0]);
-            settings.set(OrcConf.SARG_COLUMNS.getAttribute(), plan.search()[1]);
-        }
+        this.settings = plan.settings().value().value();
+        this.searched = plan.search() == null ? null : plan.search()[1].split(",");
         this.snapshot = new Snapshot(plan.highest(), plan.hidden());
     }
 
@@ -161,7 +166,7 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
                 if (next == pieces.length) return false;
                 piece = pieces[next++];
                 file = piece.file();
-                begin();
+                if (!begin()) continue;
             }
             long start = first.position();
             int size = first.read();
@@ -171,6 +176,9 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
             }
             int count = live(start, size);
             if (conditional) {
+                for (int i = 0; i < keys.length && count > 0; i++) {
+                    count = keys[i].pass(keyVectors[i], selected, count);
+                }
                 count = condition.pass(selected, count);
             }
             if (count == 0) continue;
@@ -199,7 +207,8 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
         }
     }
 
-    private void begin() throws IOException {
+    /** Begin with a file; whether any of its rows may be wanted. */
+    private boolean begin() throws IOException {
         Path path = new Path(file.path());
         // What input_file_name() tells of the rows that follow.
         InputFileBlockHolder.set(path.toUri().toString(), 0L, 0L);
@@ -207,13 +216,21 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
         Reader reader = OrcFile.createReader(
                 path,
                 OrcFile.readerOptions(settings).maxLength(file.length()).useUTCTimestamp(true));
+        schema = FileSchema.of(reader.getSchema(), !file.isOriginal(), plan.columns(), plan.types());
+        if (search == null && plan.search() != null) {
+            search = FileSkipping.argument(plan.search()[0], reader);
+        }
+        // Most files of a table that is often changed are small: to find its deletes takes longer.
+        if (search != null && !schema.isChanged
+                && !FileSkipping.mayHold(search, reader, schema, plan.columns())) {
+            return false;
+        }
         List<EndingFile> deletes = plan.deletes().getOrDefault(file.place(), List.of());
         changed = deletes.stream().anyMatch(EndingFile::holdsChanges);
         deleted = deletes.isEmpty() ? null
                 : plan.whole()
                 ? DeleteBitmaps.of(plan.names().get(file.place()), deletes, snapshot, settings)
                 : DeleteBitmaps.within(KeyRange.of(piece, reader), deletes, snapshot, settings);
-        schema = FileSchema.of(reader.getSchema(), !file.isOriginal(), plan.columns(), plan.types());
         first = new StripeReader(schema);
         // ORC converts all rows of a batch: nothing is known of those that it did not decode.
         conditional = plan.condition() != null && !schema.isChanged
@@ -223,16 +240,35 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
         if (!file.isOriginal()) {
             includeIds();
         }
-        first.open(reader, piece, settings);
+        first.open(reader, piece, settings, search, searched);
         if (rest != null) {
-            rest.open(reader, piece, settings);
+            rest.open(reader, piece, settings, search, searched);
         }
         if (conditional) {
             if (condition == null) {
                 condition = new RowFilter(plan.condition().condition);
             }
             condition.over(new VectorRow(plan.wanted(), vectors, columns, plan.condition().numbers));
+            beginKeys(plan.condition().keys);
         }
+        return true;
+    }
+
+    /** Choose the lists of keys that can be asked of this file's vectors. */
+    private void beginKeys(KeyFilter[] all) {
+        if (tables == null) {
+            tables = Arrays.stream(all).map(KeyFilter::table).toArray(KeyFilter.Table[]::new);
+        }
+        List<KeyFilter.Table> asked = new ArrayList<>();
+        List<LongColumnVector> of = new ArrayList<>();
+        for (int i = 0; i < all.length; i++) {
+            if (vectors[all[i].column] instanceof LongColumnVector vector) {
+                asked.add(tables[i]);
+                of.add(vector);
+            }
+        }
+        keys = asked.toArray(KeyFilter.Table[]::new);
+        keyVectors = of.toArray(LongColumnVector[]::new);
     }
 
     /** What tells whether a row is visible and alive. */

@@ -413,7 +413,9 @@ final class AcidScan
         }
         List<Filter> usable = new ArrayList<>();
         boolean worth = !asked;
-        for (Filter filter : condition.filters) {
+        List<Filter> filters = new ArrayList<>(Arrays.asList(condition.filters));
+        filters.addAll(condition.lists);
+        for (Filter filter : filters) {
             if (!StripeSkipping.isSound(filter)) continue;
             try {
                 searchArgument(columns, Collections.singletonList(filter));

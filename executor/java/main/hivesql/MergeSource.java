@@ -3,6 +3,7 @@ package hivesql;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.expressions.And;
@@ -72,7 +73,8 @@ public final class MergeSource {
 
     /** Compute the source now; null to leave what is read from files and more than some bytes. */
     static MergeSource of(
-            SparkSession session, Dataset target, Dataset source, Expression on, long mostKeys) {
+            SparkSession session, Dataset target, Dataset source, Expression on, long mostKeys,
+            int mostListed) {
         long most = session.sessionState().conf().autoBroadcastJoinThreshold();
         boolean large = source.queryExecution().optimizedPlan().stats().sizeInBytes().toLong() > most;
         if (large && isRead(source.queryExecution().analyzed())) return null;
@@ -93,7 +95,7 @@ public final class MergeSource {
         MergeSource settled = null;
         try {
             KeySummary summary = (KeySummary) SQLExecution.withSQLConfPropagated(
-                    session, new KeySummaryQuery(rdd, keys, mostKeys));
+                    session, new KeySummaryQuery(rdd, keys, mostKeys, mostListed));
             settled = new MergeSource(session, target.logicalPlan(), (LogicalRDD) made, keys, summary);
             return settled;
         } finally {
@@ -182,12 +184,15 @@ public final class MergeSource {
         if (hashes == null) return all;
         BloomFilter filter = BloomFilter.create(Math.max(1L, (long) hashes.count), PASSING);
         for (int i = 0; i < hashes.count; i++) {
-            filter.putLong(hashes.all[i]);
+            filter.putLong(key.hashOf(hashes.all[i]));
         }
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         filter.writeTo(bytes);
+        long[] numbers = key.isNumber() && hashes.count <= KeyFilter.MOST
+                ? Arrays.copyOf(hashes.all, hashes.count) : null;
+        Object[] values = summary.listed[place] == null ? null : summary.listed[place].toArray();
         return new And(all, new BloomFilterMightContain(
-                new BinaryConstant(bytes.toByteArray()), key.hashed()));
+                new BinaryConstant(bytes.toByteArray(), numbers, values), key.hashed()));
     }
 
     /** Forget the rows. */

@@ -9,11 +9,15 @@ import java.util.Set;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.BloomFilterMightContain;
 import org.apache.spark.sql.catalyst.expressions.BoundReference;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.In;
+import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.PlanExpression;
 import org.apache.spark.sql.catalyst.expressions.Unevaluable;
 import org.apache.spark.sql.catalyst.expressions.UserDefinedExpression;
+import org.apache.spark.sql.catalyst.expressions.XxHash64;
 import org.apache.spark.sql.execution.datasources.DataSourceStrategy$;
 import org.apache.spark.sql.sources.Filter;
 import org.apache.spark.sql.types.StructType;
@@ -30,6 +34,8 @@ import scala.runtime.AbstractPartialFunction;
 final class ScanCondition {
     /** By which stripes may be skipped. */
     final Filter[] filters;
+    /** Lists of keys, by which they may be skipped too: not shown, since they are long. */
+    final List<Filter> lists = new ArrayList<>();
     /** Those that tasks may evaluate, in Spark's order: what stands before guards what comes after. */
     private final List<Expression> plain = new ArrayList<>();
 
@@ -41,12 +47,42 @@ final class ScanCondition {
             if (filter.isDefined()) {
                 filters.add(filter.get());
             }
+            BinaryConstant keys = keys(one);
+            if (keys != null && keys.values != null) {
+                addList(keyed(one), keys.values);
+            }
             guarded = guarded && isPlain(one);
             if (guarded) {
                 plain.add(one);
             }
         }
         this.filters = filters.toArray(Filter[]::new);
+    }
+
+    /** The keys that a column must be among, where that is what a term asks; else null. */
+    private static BinaryConstant keys(Expression term) {
+        return term instanceof BloomFilterMightContain bloom
+                && bloom.bloomFilterExpression() instanceof BinaryConstant keys
+                && keyed(term) != null ? keys : null;
+    }
+
+    /** The column that a term about keys asks of; null for what is made of one. */
+    private static AttributeReference keyed(Expression term) {
+        Expression hashed = ((BloomFilterMightContain) term).valueExpression();
+        return hashed instanceof XxHash64 hash && hash.children().size() == 1
+                && hash.children().apply(0) instanceof AttributeReference column ? column : null;
+    }
+
+    private void addList(AttributeReference column, Object[] values) {
+        List<Expression> all = new ArrayList<>();
+        for (Object value : values) {
+            all.add(new Literal(value, column.dataType()));
+        }
+        Option<Filter> list = DataSourceStrategy$.MODULE$.translateFilter(
+                new In(column, Seqs.of(all)), true);
+        if (list.isDefined()) {
+            lists.add(list.get());
+        }
     }
 
     /** Whether it gives the same wherever, and however often, it is evaluated; users' code is not asked. */
@@ -67,13 +103,18 @@ final class ScanCondition {
             }
         }
         Expression all = null;
+        List<KeyFilter> filtered = new ArrayList<>();
         for (Expression term : plain) {
             ColumnBinder bound = new ColumnBinder(columns);
             Expression one = term.transform(bound);
             if (bound.lacks) break;
+            BinaryConstant keys = keys(term);
+            if (keys != null && keys.numbers != null) {
+                filtered.add(new KeyFilter(bound.used.iterator().next(), keys.numbers));
+            }
             all = all == null ? one : new And(all, one);
         }
-        return all == null ? null : new TaskCondition(all, columns.length());
+        return all == null ? null : new TaskCondition(all, columns.length(), filtered);
     }
 
     /** Whether rows may fulfil it all of which have these values in some of their columns. */
@@ -151,11 +192,14 @@ final class TaskCondition implements Serializable {
     final Expression condition;
     /** What it finds in the columns after those of the rows. */
     final long[] numbers;
+    /** What is asked before it: it says the same, and more. */
+    final KeyFilter[] keys;
 
-    TaskCondition(Expression condition, int width) {
+    TaskCondition(Expression condition, int width, List<KeyFilter> keys) {
         List<Long> found = new ArrayList<>();
         this.condition = ExpressionParameterizer.in(condition, width, found);
         this.numbers = found.stream().mapToLong(Long::longValue).toArray();
+        this.keys = keys.toArray(KeyFilter[]::new);
     }
 }
 

@@ -2,7 +2,9 @@ package hivesql;
 
 import java.io.Serializable;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.catalyst.InternalRow$;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -87,7 +89,26 @@ final class SourceKey implements Serializable {
         return new XxHash64(Seqs.appended((Seq) Nil$.MODULE$, target), HASH_SEED);
     }
 
-    long hash(Object value) {
+    /** Whether its values are kept as they are; of others hashes are. */
+    boolean isNumber() {
+        return type.equals(DataTypes.ByteType) || type.equals(DataTypes.ShortType)
+                || type.equals(DataTypes.IntegerType) || type.equals(DataTypes.LongType);
+    }
+
+    /** What is kept of a value: the number, or its hash. */
+    long mark(Object value) {
+        return isNumber() ? ((Number) value).longValue() : hash(value);
+    }
+
+    /** The hash of what was kept. */
+    long hashOf(long mark) {
+        if (!isNumber()) return mark;
+        // All but the longest are hashed as ints.
+        return type.equals(DataTypes.LongType)
+                ? hash(Long.valueOf(mark)) : hash(Integer.valueOf((int) mark));
+    }
+
+    private long hash(Object value) {
         return XxHash64Function$.MODULE$.hash(value, type, HASH_SEED);
     }
 
@@ -116,9 +137,14 @@ final class ReplacementResolver extends AbstractPartialFunction {
  */
 final class BinaryConstant extends Expression implements Serializable {
     private final byte[] bytes;
+    /** What the bytes are the Bloom filter of: numbers, and values as Spark keeps them; null for too many. */
+    final transient long[] numbers;
+    final transient Object[] values;
 
-    BinaryConstant(byte[] bytes) {
+    BinaryConstant(byte[] bytes, long[] numbers, Object[] values) {
         this.bytes = bytes;
+        this.numbers = numbers;
+        this.values = values;
         // Else Spark would make a literal of it, which plans show.
         setTagValue(ConstantFolding$.MODULE$.FAILED_TO_EVALUATE(), BoxedUnit.UNIT);
     }
@@ -180,7 +206,7 @@ final class BinaryConstant extends Expression implements Serializable {
     }
 }
 
-/** Hashes of keys. */
+/** Marks of keys: see SourceKey. */
 final class HashList {
     long[] all = new long[16];
     int count;
@@ -203,16 +229,22 @@ final class KeySummary {
     final Object[] greatest;
     /** Null where there are too many. */
     final HashList[] hashes;
+    /** The values themselves, each once; null where there are more than may be listed. */
+    final Set[] listed;
+    private final int mostListed;
     /** Keys that a row could not tell: the join will say why. */
     final boolean[] unknown;
 
-    KeySummary(int keys) {
+    KeySummary(int keys, int mostListed) {
+        this.mostListed = mostListed;
+        listed = new Set[keys];
         least = new Object[keys];
         greatest = new Object[keys];
         hashes = new HashList[keys];
         unknown = new boolean[keys];
         for (int i = 0; i < keys; i++) {
             hashes[i] = new HashList();
+            listed[i] = mostListed > 0 ? new HashSet() : null;
         }
     }
 
@@ -222,13 +254,35 @@ final class KeySummary {
         for (int i = 0; i < told.length; i++) {
             told[i] = hashes[i] == null ? null : Arrays.copyOf(hashes[i].all, hashes[i].count);
         }
+        Object[][] values = new Object[listed.length][];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = listed[i] == null ? null : listed[i].toArray();
+        }
         return new Object[] {
-            Long.valueOf(rows), Long.valueOf(bytes), least, greatest, told, unknown};
+            Long.valueOf(rows), Long.valueOf(bytes), least, greatest, told, unknown, values};
     }
 
     void refuse(int key) {
         unknown[key] = true;
         hashes[key] = null;
+        listed[key] = null;
+    }
+
+    /** Add values to those of a key, unless they become too many; null for more than may be listed. */
+    void list(int key, Object[] values) {
+        if (listed[key] == null) return;
+        if (values == null) {
+            listed[key] = null;
+            return;
+        }
+        for (int i = 0; i < values.length; i++) {
+            if (!listed[key].contains(values[i])) {
+                listed[key].add(InternalRow$.MODULE$.copyValue(values[i]));
+            }
+        }
+        if (listed[key].size() > mostListed) {
+            listed[key] = null;
+        }
     }
 
     void add(int key, Object low, Object high, long[] others, Ordering order, long most) {
@@ -254,19 +308,22 @@ final class SummarizeTask extends AbstractFunction2 implements Serializable {
 
     private final List keys;
     private final long most;
+    private final int mostListed;
 
-    SummarizeTask(List keys, long most) {
+    SummarizeTask(List keys, long most, int mostListed) {
         this.keys = keys;
         this.most = most;
+        this.mostListed = mostListed;
     }
 
     public Object apply(Object context, Object given) {
-        KeySummary found = new KeySummary(keys.size());
+        KeySummary found = new KeySummary(keys.size(), mostListed);
         Ordering[] orders = new Ordering[keys.size()];
         for (int i = 0; i < orders.length; i++) {
             orders[i] = ((SourceKey) keys.get(i)).order();
         }
         long[] one = new long[1];
+        Object[] single = new Object[1];
         for (Iterator rows = (Iterator) given; rows.hasNext();) {
             InternalRow row = (InternalRow) rows.next();
             found.rows++;
@@ -283,7 +340,11 @@ final class SummarizeTask extends AbstractFunction2 implements Serializable {
                 }
                 if (value == null) continue;
                 if (found.hashes[i] != null) {
-                    one[0] = key.hash(value);
+                    one[0] = key.mark(value);
+                }
+                if (found.listed[i] != null) {
+                    single[0] = value;
+                    found.list(i, single);
                 }
                 found.add(i, value, value, one, orders[i], most);
             }
@@ -316,6 +377,7 @@ final class SummaryMerger extends AbstractFunction2 {
                 all.refuse(i);
             }
             all.add(i, least[i], greatest[i], hashes[i], order, most);
+            all.list(i, ((Object[][]) told[6])[i]);
         }
         return BoxedUnit.UNIT;
     }
@@ -348,15 +410,17 @@ final class KeySummaryQuery extends AbstractFunction0 {
     private final RDD rows;
     private final List keys;
     private final long most;
+    private final int mostListed;
 
-    KeySummaryQuery(RDD rows, List keys, long most) {
+    KeySummaryQuery(RDD rows, List keys, long most, int mostListed) {
         this.rows = rows;
         this.keys = keys;
         this.most = most;
+        this.mostListed = mostListed;
     }
 
     public Object apply() {
-        KeySummary found = new KeySummary(keys.size());
+        KeySummary found = new KeySummary(keys.size(), mostListed);
         int tasks = rows.getNumPartitions();
         Range all = Range$.MODULE$.apply(0, tasks);
         rows.sparkContext().runJob(
@@ -364,7 +428,7 @@ final class KeySummaryQuery extends AbstractFunction0 {
         // Not all tasks have as many; together they must not be more than the driver takes.
         long each = Math.max(1000L, 4L * most / (long) Math.max(1, tasks));
         rows.sparkContext().runJob(
-                rows, new SummarizeTask(keys, Math.min(each, most)),
+                rows, new SummarizeTask(keys, Math.min(each, most), mostListed),
                 all, new SummaryMerger(found, keys, most),
                 ClassTag$.MODULE$.apply(Object[].class));
         return found;

@@ -7,6 +7,7 @@ import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hive.ql.exec.vector.ColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.VectorizedRowBatch;
+import org.apache.hadoop.hive.ql.io.sarg.SearchArgument;
 import org.apache.orc.Reader;
 import org.apache.orc.RecordReader;
 import org.apache.orc.TypeDescription;
@@ -96,11 +97,17 @@ final class StripeReader {
         used.add(vector);
     }
 
-    void open(Reader reader, FileRange piece, Configuration settings) throws IOException {
-        // Options from the settings have the search argument; the whole schema keeps columns in place.
+    /** Begin with a file; the search argument and its columns are null where there is none. */
+    void open(
+            Reader reader, FileRange piece, Configuration settings, SearchArgument search,
+            String[] searched) throws IOException {
+        // The whole schema keeps columns in place.
         Reader.Options options = OrcInputFormat.buildOptions(
                 settings, reader, piece.start(), piece.length());
         options.schema(schema.root).include(include);
+        if (search != null) {
+            options.searchArgument(search, searched);
+        }
         if (schema.isChanged) {
             // Fields inside of columns are found by name, as Spark and Hive do.
             options.forcePositionalEvolution(true).isSchemaEvolutionCaseAware(false);

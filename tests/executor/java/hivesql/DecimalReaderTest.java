@@ -70,7 +70,7 @@ final class DecimalReaderTest {
         schema.vectors(stripes.batch)[0] = new Decimal64ColumnVector(StripeReader.BATCH, 18, SCALE);
         AcidFile file = new AcidFile(
                 path.toString(), OrcFiles.length(path), ROWS, 0, false, null, -1L, null);
-        stripes.open(reader, new FileRange(file, 0L, file.length()), SETTINGS);
+        stripes.open(reader, new FileRange(file, 0L, file.length()), SETTINGS, null, null);
         return stripes;
     }
 
