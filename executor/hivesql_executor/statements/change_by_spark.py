@@ -93,4 +93,6 @@ def _write(
         runtime.files(table.location),
         branches=branch_writes(change),
         whole_writers=whole_writers,
+        once=change.cardinality_check,
+        few_new=joined.few,
     )

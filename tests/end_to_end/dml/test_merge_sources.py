@@ -252,6 +252,40 @@ def test_two_rows_of_the_source_for_one_of_the_target(tables: hivesql.Session, m
     assert tables.sql("SELECT DISTINCT v FROM t").rows == [("old",)]
 
 
+@pytest.mark.parametrize("layout", [
+    "", "PARTITIONED BY (p STRING)",
+    "PARTITIONED BY (p STRING) CLUSTERED BY (n) INTO 2 BUCKETS",
+])  # fmt: skip
+def test_matches_of_one_row_that_different_branches_take(
+    session: hivesql.Session, layout: str
+) -> None:
+    p = ", p STRING" * (not layout)
+    session.sql(f"""
+        CREATE TABLE t (n INT, v STRING{p}) {layout} {ACID};
+        INSERT INTO t VALUES (1, 'a', 'x'), (2, 'a', 'x'), (1, 'b', 'y'), (3, 'b', 'y')
+    """)
+
+    def merge(rows: str) -> None:
+        session.sql(f"""
+            MERGE INTO t USING (SELECT stack({rows.count(";") + 1}, {rows.replace(";", ",")})
+                AS (n, op)) s
+            ON t.n = s.n
+            WHEN MATCHED AND s.op = 'delete' THEN DELETE
+            WHEN MATCHED AND s.op = 'update' THEN UPDATE SET v = 'new'
+            WHEN NOT MATCHED AND s.op = 'insert' THEN INSERT VALUES (s.n, 'come', 'z')
+        """)
+
+    for other in ("update", "delete", "nothing"):
+        with pytest.raises(hivesql.CardinalityViolation, match=r"\[1, \d+, \d+"):
+            merge(f"3, 'delete'; 2, 'delete'; 2, '{other}'")
+    # Rows that match nothing, and rows of two partitions with one row number, are no violation.
+    merge("1, 'update'; 3, 'nothing'; 7, 'insert'; 7, 'insert'; 8, 'nothing'")
+    assert sorted(session.sql("SELECT n, v, p FROM t").rows) == [
+        (1, "new", "x"), (1, "new", "y"), (2, "a", "x"), (3, "b", "y"), (7, "come", "z"),
+        (7, "come", "z"),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(("source", "outcome"), [
     ("SELECT * FROM s", nullcontext()),
     ("SELECT n div 2 AS n FROM s UNION ALL SELECT 2", pytest.raises(hivesql.HiveSqlError)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from hivesql_executor.spark.nanoseconds.changes import Texts, nanosecond_structs
@@ -13,21 +13,20 @@ from hivesql_executor.spark.scan.partition_columns import text_columns
 from hivesql_executor.spark.steps import Step, after
 from hivesql_executor.spark.write.constraints import enforce_check
 from hivesql_executor.spark.write.merge_source import Joined
-from hivesql_executor.spark.write.write import partition_text
+from hivesql_executor.spark.write.write import NO_BRANCH, partition_text
 from hivesql_planner.errors import CardinalityViolation
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Change, ChangeBranch, When
 
 ROW_ID_TYPE = "struct<writeid:bigint,bucketid:int,rowid:bigint>"
+# EventOrder in AcidWriter.java raises it.
 _CARDINALITY = "Cardinality Violation in Merge statement: "
-_MARK = "__source_row"
-_ROW_ID_PARTS = ("writeid", "bucketid", "rowid")
 
 
 def changed_rows(change: Change, join: Joined, texts: Texts) -> DataFrame:
     """Rows ``(branch, row__id, row, p0…)`` for ``write_change``, with TEXTS where it is needed.
 
-    ``branch`` is an index into the change's branches.
+    ``branch`` is an index into the change's branches, or NO_BRANCH.
     ``given.target`` has the table's columns, ``row__id``, the texts of its partitions and of times;
     ``texts`` tells of the source's times. Every
     matched row is looked at once, so a condition that is not deterministic still gives a delete and
@@ -39,14 +38,22 @@ def changed_rows(change: Change, join: Joined, texts: Texts) -> DataFrame:
     if change.source is None and nanoseconds[0] is None and not others:
         return enforce_check(after(target, *_steps(change, branch)), change.check)
     joined = _joined(change, join)
-    if change.cardinality_check:
-        joined = _refuse_double_matches(change, joined)
     chosen = _chosen(change, nanoseconds)
-    if not others:
+    if change.cardinality_check:
+        # As in Hive, matches count that no WHEN takes.
+        chosen = [*chosen, _untaken(change, nanoseconds)]
+    elif not others:
         ((condition, row),) = chosen
         rows = joined if condition is None else joined.where(condition)
         return enforce_check(rows.select(*row), change.check)
     return enforce_check(joined.select(f.inline(_row_of_branch(chosen))), change.check)
+
+
+def _untaken(change: Change, nanoseconds: Sequence[Column | None]) -> tuple[Column, _Row]:
+    """Return what becomes of a matched row that no branch takes: its id alone, of no branch."""
+    unchanged = ChangeBranch(when=When.MATCHED)
+    row = _changed_row(change, unchanged, NO_BRANCH, nanoseconds[0])
+    return f.expr(f"`{change.target_alias}`.row__id is not null"), row
 
 
 def _steps(change: Change, branch: ChangeBranch) -> list[Step]:
@@ -80,32 +87,6 @@ def _joined(change: Change, joined: Joined) -> DataFrame:
     # target to the rows that match anything first lets the small side be broadcast.
     candidates = target.join(source, condition, "left_semi").alias(alias)
     return source.join(candidates, condition, "left")
-
-
-def _refuse_double_matches(change: Change, joined: DataFrame) -> DataFrame:
-    """Raise while running when two source rows satisfy ON for one target row.
-
-    As in Hive, rows count that no WHEN clause would take.
-    """
-    alias = change.target_alias
-    row_id = f"`{alias}`.row__id"
-    table = change.target.table
-    # Source rows without a match share no key: each is a group of its own.
-    alone = f.when(f.expr(f"{row_id} is null"), f.monotonically_increasing_id()).otherwise(f.lit(0))
-    marked = joined.select("*", alone.alias(_MARK))
-    keys = [f.expr(f"{row_id}.{part}") for part in _ROW_ID_PARTS]
-    keys += [f.expr(f"`{alias}`.`{name}`") for name in text_columns(table)]
-    counted = marked.select(
-        "*", f.count(f.lit(1)).over(Window.partitionBy(*keys, f.col(_MARK))).alias("__matches")
-    )
-    text = f.concat(
-        f.lit(_CARDINALITY + "["),
-        f.concat_ws(", ", *(key.cast("string") for key in keys)),
-        f.lit("]"),
-    )
-    return counted.where(
-        f.when(f.col("__matches") > 1, f.raise_error(text).cast("boolean")).otherwise(f.lit(True))
-    )
 
 
 def cardinality_violation(error: Exception) -> CardinalityViolation | None:

@@ -52,12 +52,14 @@ def write_events(
     directory: str,
     branches: Sequence[Sequence[int]] = (),
     even_empty: bool = False,
+    once: bool = False,
 ) -> tuple[EventFile, ...]:
     """Run one Spark job: files of events in a directory, each task's in the order of its rows.
 
     ``branches`` tells which of the writes a row of each branch is an event of; without them each
     write is a branch. Rows of one file must come together. What a failed attempt of a task leaves
-    there is not told.
+    there is not told. With ``once`` rows of one file's branches come by row id, not by branch, and
+    the job fails at two rows with one id, also of no branch (a negative number).
     ``even_empty`` gives a file without rows where there are none; only for columns without ``row``.
     """
     spark = rows.sparkSession
@@ -66,7 +68,7 @@ def write_events(
     def plan(columns: EventColumns, *, even_empty: bool) -> str:
         plan = _plan(spark, columns, writes, write_id, directory)
         groups = branches or [[i] for i in range(len(writes))]
-        return json.dumps({**plan, "branches": groups, "even empty": even_empty})
+        return json.dumps({**plan, "branches": groups, "even empty": even_empty, "once": once})
 
     text = gateway(spark).write(rows._jdf, plan(columns, even_empty=False), settings)
     if even_empty and not text:

@@ -18,6 +18,9 @@ from pyspark.sql import DataFrame
 from hivesql_executor.jvm import gateway
 from hivesql_planner.plan import Change
 
+_FEW = 10_000
+"""Rows that a second task would not write sooner: ORC's row groups have as many."""
+
 
 @dataclass(frozen=True, slots=True)
 class Joined:
@@ -27,6 +30,8 @@ class Joined:
     source: DataFrame | None = None
     narrow: bool = False
     """Whether the target has few other rows than those with some key of the source."""
+    few: bool = False
+    """Whether the source has no more rows than one file should have."""
 
 
 @contextmanager
@@ -49,7 +54,10 @@ def compute_source(
         return
     try:
         yield Joined(
-            DataFrame(settled.target(), spark), DataFrame(settled.rows(), spark), settled.isNarrow()
+            DataFrame(settled.target(), spark),
+            DataFrame(settled.rows(), spark),
+            settled.isNarrow(),
+            settled.count() <= _FEW,
         )
     finally:
         settled.close()

@@ -46,6 +46,8 @@ from hivesql_planner.relations import Expr
 
 __all__ = ["WrittenFile", "partition_text", "stage_insert", "write_change"]
 
+NO_BRANCH = -1
+"""The branch of a matched row that stays as it is."""
 _SPREAD = 4
 """Tasks that write a change's events into partitions, for each core."""
 _WORD = 0xFFFFFFFF
@@ -235,6 +237,8 @@ def write_change(
     *,
     branches: Sequence[Sequence[int]] = (),
     whole_writers: bool = False,
+    once: bool = False,
+    few_new: bool = False,
 ) -> tuple[WrittenFile, ...]:
     """Write delete and insert events in one job.
 
@@ -243,7 +247,9 @@ def write_change(
     for a new one), ``row`` (NULL for a delete), perhaps TEXTS, and the partition value texts
     ``p0…``. Delete events land in the bucket file of the row they delete, sorted by row id, as
     Hive's readers rely on. ``whole_writers``: each task has all old rows of its writers
-    already, and no other rows.
+    already, and no other rows. ``once``: the job fails where two rows change one old row, and a
+    row of NO_BRANCH, which changes nothing, counts. ``few_new``: new rows are as many as one file
+    should have.
     """
     table, writes = publication.table, publication.writes
     keys = [f"p{i}" for i in range(len(table.partition_columns))]
@@ -258,14 +264,15 @@ def write_change(
     n = f"{OLD_WRITER} as n"
     # Without branches nobody tells whether there are new rows.
     if not (deletes and all(deletes)):
-        stored, n = stored.withColumn("n", _writer_of(table, stored)), "n"
+        stored, n = stored.withColumn("n", _writer_of(table, stored, few_new)), "n"
     texts = (f"coalesce({key}, '{DEFAULT_PARTITION}') as {key}" for key in keys)
     chosen: Step = (
         "select",
         ["branch", n, "row__id.*", f"`row` as `{_ROW}`", *nanoseconds, *texts],
     )
     # Mostly they are in this order, and to find that out costs little.
-    order: Step = ("sort", ["branch", "n", *keys, "writeid", "bucketid", "rowid"])
+    by_id = ["n", *keys, "writeid", "bucketid", "rowid"]
+    order: Step = ("sort", [*by_id, "branch"] if once else ["branch", *by_id])
     if whole_writers:
         rows = after(stored, chosen, order)
     else:
@@ -274,7 +281,7 @@ def write_change(
         branch=0, writer=1, row_id=2, row=5,
         nanoseconds=6 if nanoseconds else None, keys=6 + len(nanoseconds) if keys else None,
     )  # fmt: skip
-    writer = _event_writer(rows, columns, publication, branches)
+    writer = _event_writer(rows, columns, publication, branches, once=once)
     return publish_events(publication, files, writer)
 
 
@@ -322,9 +329,11 @@ def _spark_hash(number: int) -> int:
     return hashed - (hashed >> 31 << 32)
 
 
-def _writer_of(table: Table, events: DataFrame) -> Column:
+def _writer_of(table: Table, events: DataFrame, few_new: bool) -> Column:
     """Writer number of an event: that of the old row, else by hash."""
-    if table.is_bucketed:
+    if few_new and not table.is_bucketed:
+        fresh = f.lit(0)
+    elif table.is_bucketed:
         fresh = bucket_column(table, [f.col("row")[name] for name in table.column_names])
     else:
         spread = [f.col("row")[c.name] for c in table.columns if not c.type.holds(Kind.MAP)]
@@ -340,6 +349,8 @@ def _event_writer(
     columns: EventColumns,
     publication: Publication,
     branches: Sequence[Sequence[int]] = (),
+    *,
+    once: bool = False,
 ) -> Callable[[], tuple[EventFile, ...]]:
     def write() -> tuple[EventFile, ...]:
         return write_events(
@@ -350,6 +361,7 @@ def _event_writer(
             directory=publication.staging,
             branches=branches,
             even_empty=_needs_an_empty_file(publication),
+            once=once,
         )
 
     return write

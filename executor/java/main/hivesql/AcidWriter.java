@@ -27,7 +27,8 @@ import scala.collection.Iterator;
  *
  * <p>Rows come sorted by file: new files begin where the branch, the writer number or a key changes. A
  * branch has one write or two: a row of an update goes into a file of deletes and one of inserts, so
- * nobody has to sort the one from the other. The answer is a line for each file: its name, rows,
+ * nobody has to sort the one from the other. Where nobody may change a row twice, rows come by their ids
+ * and not by branch, and the files of all branches are open together. The answer is a line for each file: its name, rows,
  * bytes, write, writer number and keys, each encoded as in URLs, with blanks between them. Files of
  * attempts that fail are in no answer, so nobody takes them for written.
  */
@@ -51,6 +52,8 @@ public final class AcidWriter implements Serializable {
     final int nanosecondsAt;
     final int keysAt;
     final boolean evenEmpty;
+    /** Whether rows come by writer, key and row id, and no id may come twice. */
+    final boolean once;
 
     /** The plan as JSON; its entries that end in "at" are ordinals of the input, -1 for what it has not. */
     public AcidWriter(String text, StructType input, Configuration settings) throws IOException {
@@ -86,6 +89,7 @@ public final class AcidWriter implements Serializable {
         this.nanosecondsAt = plan.get("nanoseconds at").asInt();
         this.keysAt = plan.get("keys at").asInt();
         this.evenEmpty = plan.get("even empty").asBoolean();
+        this.once = plan.get("once").asBoolean();
     }
 
     /** The answer for the rows of a task, a line for each file. */
@@ -96,7 +100,7 @@ public final class AcidWriter implements Serializable {
                 task.add((InternalRow) rows.next());
             }
             if (evenEmpty) {
-                task.beginFiles(null);
+                task.beginFiles();
             }
             task.finishFiles();
         } finally {
@@ -111,10 +115,14 @@ final class WriterTask {
     private final AcidWriter plan;
     private final int partition;
     private final UTF8String[] keys;
-    /** Of each write, once it has had a file; and those of the branch whose files are open. */
+    /** Of each write, once it has had a file; and those of each branch whose files are open. */
     private final EventFile[] ofWrites;
-    private EventFile[] open = new EventFile[0];
+    private final EventFile[][] open;
+    private boolean begins = true;
     private int branch;
+    /** The id of the row before, of the same files. */
+    private boolean hasLast;
+    private final long[] last = new long[3];
     private int writer;
     private int begun;
     final StringBuilder written = new StringBuilder();
@@ -124,20 +132,53 @@ final class WriterTask {
         this.partition = partition;
         this.keys = new UTF8String[plan.keysAt < 0 ? 0 : plan.input.length() - plan.keysAt];
         this.ofWrites = new EventFile[plan.statements.length];
+        this.open = new EventFile[plan.branches.length][];
     }
 
     void add(InternalRow input) throws Exception {
-        if (open.length == 0 || !belongs(input)) {
+        if (begins || !belongs(input)) {
             finishFiles();
-            beginFiles(input);
+            place(input);
         }
-        for (int i = 0; i < open.length; i++) {
-            open[i].add(input);
+        branch = plan.branchAt < 0 ? 0 : input.getInt(plan.branchAt);
+        if (plan.once) {
+            refuseAgain(input);
+            // Its row stays as it is.
+            if (branch < 0) return;
+        }
+        if (open[branch] == null) {
+            openFiles();
+        }
+        EventFile[] files = open[branch];
+        for (int i = 0; i < files.length; i++) {
+            files[i].add(input);
         }
     }
 
+    /** Raise where a row has the id of the one before: two rows of a MERGE's source match it. */
+    private void refuseAgain(InternalRow input) {
+        boolean has = !input.isNullAt(plan.idAt);
+        if (has) {
+            long write = input.getLong(plan.idAt), row = input.getLong(plan.idAt + 2);
+            long bucket = (long) input.getInt(plan.idAt + 1);
+            if (hasLast && write == last[0] && bucket == last[1] && row == last[2]) {
+                StringBuilder id = new StringBuilder();
+                id.append(write).append(", ").append(bucket).append(", ").append(row);
+                for (int i = 0; i < keys.length; i++) {
+                    id.append(", ").append(keys[i]);
+                }
+                throw new IllegalStateException(
+                        "Cardinality Violation in Merge statement: [" + id + "]");
+            }
+            last[0] = write;
+            last[1] = bucket;
+            last[2] = row;
+        }
+        hasLast = has;
+    }
+
     private boolean belongs(InternalRow input) {
-        if (plan.branchAt >= 0 && input.getInt(plan.branchAt) != branch) return false;
+        if (!plan.once && plan.branchAt >= 0 && input.getInt(plan.branchAt) != branch) return false;
         if (plan.writerAt >= 0 && input.getInt(plan.writerAt) != writer) return false;
         for (int i = 0; i < keys.length; i++) {
             if (!input.getUTF8String(plan.keysAt + i).equals(keys[i])) return false;
@@ -145,41 +186,61 @@ final class WriterTask {
         return true;
     }
 
-    void beginFiles(InternalRow input) throws Exception {
-        branch = plan.branchAt < 0 ? 0 : input.getInt(plan.branchAt);
+    /** Begin files although there is no row. */
+    void beginFiles() throws Exception {
+        finishFiles();
+        branch = 0;
+        writer = partition;
+        openFiles();
+    }
+
+    /** Rows from here on belong to other files. */
+    private void place(InternalRow input) {
+        begins = false;
+        hasLast = false;
         writer = plan.writerAt < 0 ? partition : input.getInt(plan.writerAt);
         for (int i = 0; i < keys.length; i++) {
             keys[i] = input.getUTF8String(plan.keysAt + i).clone();
         }
+    }
+
+    private void openFiles() throws Exception {
         int[] writes = plan.branches[branch];
-        open = new EventFile[writes.length];
-        for (int i = 0; i < open.length; i++) {
+        EventFile[] files = new EventFile[writes.length];
+        open[branch] = files;
+        for (int i = 0; i < files.length; i++) {
             if (ofWrites[writes[i]] == null) {
                 ofWrites[writes[i]] = new EventFile(plan, writes[i]);
             }
-            open[i] = ofWrites[writes[i]];
+            files[i] = ofWrites[writes[i]];
             String name = "part-" + partition + "-" + TaskContext.get().taskAttemptId() + "-" + begun++;
-            open[i].begin(name, writer);
+            files[i].begin(name, writer);
         }
     }
 
     void finishFiles() throws Exception {
         for (int i = 0; i < open.length; i++) {
-            written.append(open[i].finish());
-            for (int j = 0; j < keys.length; j++) {
-                written.append(' ').append(URLEncoder.encode(keys[j].toString(), "UTF-8"));
+            if (open[i] == null) continue;
+            for (int j = 0; j < open[i].length; j++) {
+                written.append(open[i][j].finish());
+                for (int k = 0; k < keys.length; k++) {
+                    written.append(' ').append(URLEncoder.encode(keys[k].toString(), "UTF-8"));
+                }
+                written.append('\n');
             }
-            written.append('\n');
+            open[i] = null;
         }
-        open = new EventFile[0];
+        begins = true;
     }
 
     /** Let go of files that an error left open; staging is removed as a whole. */
     void abandonFiles() {
         for (int i = 0; i < open.length; i++) {
-            // None where the first file could not be begun.
-            if (open[i] != null) {
-                open[i].abandon();
+            for (int j = 0; open[i] != null && j < open[i].length; j++) {
+                // None where the first file could not be begun.
+                if (open[i][j] != null) {
+                    open[i][j].abandon();
+                }
             }
         }
     }

@@ -156,6 +156,11 @@ public final class MergeSource {
         return Dataset$.MODULE$.ofRows(session, rows);
     }
 
+    /** How many rows the source has. */
+    public long count() {
+        return summary.rows;
+    }
+
     /** Whether few rows of the target are left beside those that the source's keys find. */
     public boolean isNarrow() {
         for (int i = 0; i < keys.size(); i++) {
