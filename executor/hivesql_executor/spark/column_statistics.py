@@ -40,6 +40,9 @@ def analyze(statement: Analyze, txn: Transaction | None, runtime: Runtime) -> Ou
     valid = txn.visible if txn is not None and table.name in txn.visible else None
     visible = (valid or store.valid_write_ids(txns, [table.name]))[table.name]
     measured = []
+    # A partition without rows is no row of the result.
+    nothing = (0, 0, None, None, None, None)
+    without_rows = tuple(column_statistics(column, 0, nothing) for column in statement.columns)
     for partition, location in table_roots(table, statement.partitions):
         if table.is_transactional:
             sizes = visible_sizes(acid_state(files, location, visible, txns))
@@ -53,7 +56,7 @@ def analyze(statement: Analyze, txn: Transaction | None, runtime: Runtime) -> Ou
                 rows=scanned_statistics.rows if scanned_statistics else 0 if scanned else None,
                 files=len(sizes),
                 bytes=sum(sizes),
-                columns=scanned_statistics.columns if scanned_statistics else (),
+                columns=scanned_statistics.columns if scanned_statistics else without_rows,
                 writes=visible.format(),
             )
         )

@@ -307,13 +307,13 @@ def _replace_columns(table: Table, columns: tuple[Column, ...], *, any_type: boo
                 "SerDe may be incompatible",
                 code=10313,
             )
-        for old, new in zip(table.columns, columns, strict=False):
-            _check_type(table, old, new, any_type=any_type)
     elif table.format not in ("textfile", "json", "parquet", "regex", "sequencefile", "rctext"):
         raise SemanticError(
             f"Replace columns is not supported for table {table.name}. SerDe may be incompatible.",
             code=10243,
         )
+    for old, new in zip(table.columns, columns, strict=False):
+        _check_type(table, old, new, any_type=any_type)
     _check_new_names(table, columns)
     _check_layout_columns(table, columns)
     names = {column.name for column in columns}

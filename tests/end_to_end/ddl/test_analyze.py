@@ -357,6 +357,24 @@ def test_columns_without_values_are_told_as_zeros(session: hivesql.Session) -> N
     assert (bounds["s"]["avg_col_len"], bounds["s"]["max_col_len"]) == ("0.0", "0")
 
 
+def test_what_is_empty_has_no_statistics_of_values(session: hivesql.Session) -> None:
+    acid = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+    for name, stored in (("plain", "STORED AS ORC"), ("changed", acid)):
+        session.sql(f"""
+            CREATE TABLE {name} (a int) PARTITIONED BY (p int) {stored};
+            INSERT INTO {name} PARTITION (p) VALUES (1, 1), (5, 2);
+            ANALYZE TABLE {name} PARTITION (p) COMPUTE STATISTICS FOR COLUMNS;
+            TRUNCATE TABLE {name} PARTITION (p=1);
+        """)
+        emptied = told(session, f"DESCRIBE FORMATTED {name} PARTITION (p=1) a")
+        assert (emptied["min"], emptied["max"], emptied["distinct_count"]) == ("", "", "")
+        session.sql(f"ANALYZE TABLE {name} PARTITION (p) COMPUTE STATISTICS FOR COLUMNS")
+        whole = told(session, f"DESCRIBE FORMATTED {name} a")
+        assert (whole["min"], whole["max"], whole["distinct_count"]) == ("5", "5", "1")
+    session.sql(f"CREATE TABLE t (a int) {acid}; INSERT INTO t VALUES (7); TRUNCATE TABLE t")
+    assert told(session, "DESCRIBE FORMATTED t a")["max"] == ""
+
+
 def test_truncate_of_columns_empties_those_of_rcfiles(session: hivesql.Session) -> None:
     session.sql("""
         CREATE TABLE rc (k string, v int, a array<int>) STORED AS RCFILE;

@@ -114,6 +114,8 @@ REFUSALS: dict[str, tuple[Table, Change, int | None, str]] = {
     "ORC drops no columns": (ORC, ReplaceColumns(columns("a int")), 10313, "cannot drop columns"),
     "ORC narrows no columns": (
         ORC, ReplaceColumns(columns("a int, b string, c int")), 40013, "incompatible"),
+    "columns of text keep their types, by position": (
+        TEXT, ReplaceColumns(columns("b string, a int")), 40013, "a .string to int"),
     "bucket columns stay": (SORTED, ReplaceColumns(columns("z int")), 10002, "reference a"),
     "replace Avro": (
         replace(ORC, format="avro"), ReplaceColumns(columns("z int")), 10243, "Replace"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, select
 
 from hivesql_executor.metastore.database import schema
 from hivesql_executor.metastore.database.catalog import tables as catalog
@@ -101,6 +101,9 @@ def _add(
         }
         write_stored_statistics(db, numbers, new)
         for owner_id, change in owners.items():
+            if change.replaces and change.rows == 0 and not overtaken:
+                # What is empty now has no values.
+                db.execute(delete(columns).where(columns.c.owner_id == owner_id))
             if change.columns and new[owner_id].known.accurate_columns:
                 measured = measured_columns(db, columns, owner_id)
                 put_columns(
