@@ -64,9 +64,10 @@ SQL_SETTINGS: Mapping[str, str] = {
 _WORK = tuple(
     f"spark.sql.{name}"
     for name in (
-        "adaptive.", "artifact.", "broadcast", "catalog.", "cbo.", "codegen.", "columnVector.",
-        "debug.", "event.", "exchange.", "execution.", "files.maxPartition", "files.minPartition",
-        "inMemoryColumnarStorage.", "join.", "leafNodeDefaultParallelism", "limit.", "maxPlan",
+        "adaptive.", "artifact.", "broadcast", "cartesianProductExec.", "catalog.",
+        "cbo.", "codegen.", "columnVector.", "debug.", "event.", "exchange.", "execution.",
+        "files.maxPartition", "files.minPartition", "files.openCost", "inMemoryColumnarStorage.",
+        "join.", "leafNodeDefaultParallelism", "limit.", "maxBroadcast", "maxPlan",
         "metadataCache", "objectHashAggregate.", "optimizer.", "parquet.compression.codec",
         "planChangeLog.", "python.", "redaction.", "scheduler.", "shuffle", "sort.",
         "sortMergeJoin", "sources.parallelPartitionDiscovery.", "statistics.", "stringRedaction",
