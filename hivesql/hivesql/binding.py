@@ -203,7 +203,7 @@ class Binding:
             self.fail(SemanticError(f"Recursive view {view.name} detected"), start)
         return Binding(
             self.catalog, view.name.database, self.settings,
-            StatementText(view.view_text or "", f"view {view.name}"),
+            StatementText(view.view_text or "", f"view {view.name}", is_of_view=True),
             self.counts, (*self.views, view.name), functions=self.functions,
             session_database=self.session_database or self.database,
         )  # fmt: skip

@@ -50,6 +50,8 @@ class StatementText:
     column: int = 1
     source: str | None = field(default=None, repr=False)
     origins: tuple[int, ...] | None = field(default=None, repr=False)
+    is_of_view: bool = False
+    """``file`` is no file: it names the view whose text this is."""
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column in the script of a character of ``text``."""

@@ -45,16 +45,25 @@ class HiveSqlError(Exception):
         self.line: int | None = None
         self.column: int | None = None
         self.end: tuple[int, int] | None = None
+        self.text: str | None = None
 
     def at(
-        self, file: str | None, line: int, column: int, end: tuple[int, int] | None = None
+        self,
+        file: str | None,
+        line: int,
+        column: int,
+        end: tuple[int, int] | None = None,
+        *,
+        text: str | None = None,
     ) -> HiveSqlError:
         """Remember where in the script it happened (1-based line and column).
 
-        ``end`` is the place behind the offending text's last character, when it is known.
+        ``end`` is the place behind the offending text's last character, when it is known. ``text``
+        is what the lines count in where that is no script: the text of a view.
         """
         if self.line is None:
             self.file, self.line, self.column, self.end = file, line, column, end
+            self.text = text
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -48,6 +48,19 @@ def test_flags_without_a_meaning_here_are_told(capfd: pytest.CaptureFixture[str]
     assert "default" in out.out
 
 
+def test_an_error_within_a_view_shows_its_text(capfd: pytest.CaptureFixture[str]) -> None:
+    Path("made.hql").write_text(
+        f"CREATE TABLE t (id INT) {ACID};\nCREATE VIEW v AS SELECT id FROM t;\nDROP TABLE t;\n"
+    )
+    assert main(["-f", "made.hql"]) == 0
+    Path("read.hql").write_text("SHOW TABLES;\nEXPLAIN SELECT * FROM v;\n")
+    assert main(["-f", "read.hql"]) != 0
+    told = capfd.readouterr().err
+    assert "ERROR: view default.v:1:22: [Error 10001] Table not found: default.t" in told
+    assert "SELECT `t`.`id` FROM `default`.`t`" in told
+    assert "SHOW TABLES" not in told
+
+
 def test_jdbc_url_names_the_database(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["-e", "CREATE DATABASE sales; CREATE DATABASE x"]) == 0
     url = "jdbc:hive2://host:10000/sales;principal=hive/_HOST@EXAMPLE"

@@ -116,7 +116,10 @@ def at(
         start, end = _last_name(text, error.about, start), None
     if end is None:
         end = _end_of_name(text.text, start)
-    return error.at(text.file, *text.place(start), text.end_place(max(start + 1, end)))
+    return error.at(
+        text.file, *text.place(start), text.end_place(max(start + 1, end)),
+        text=text.text if text.is_of_view else None,
+    )  # fmt: skip
 
 
 def _last_name(text: StatementText, name: str, start: int) -> int:

@@ -277,7 +277,9 @@ def _counted(count: int) -> str:
 
 
 def _script(error: HiveSqlError, text: str) -> str:
-    """Give the text that the error's line counts in: perhaps that of a file which SOURCE named."""
+    """Give the text that the error's line counts in: perhaps a view's, or that of another file."""
+    if error.text is not None:
+        return error.text
     try:
         return read_script(Path(error.file)) if error.file else text
     except (OSError, ParseError):
