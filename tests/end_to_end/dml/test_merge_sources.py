@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -219,6 +220,36 @@ def test_row_groups_and_files_that_hold_no_key_are_not_read(
     tables.sql(f"SET {FILTERED}=-1")
     assert rows_read(tables, spark, merge) <= found
     assert tables.sql("SELECT count(*) FROM t WHERE v = 'new'").rows == [(2,)]
+
+
+@pytest.mark.parametrize("key", ["n", "sm", "l", "d", "word", "c", "dec", "big", "day", "ts"])
+@pytest.mark.parametrize("end", ["min", "max"])
+def test_keys_that_are_an_end_of_a_row_group(tables: hivesql.Session, end: str, key: str) -> None:
+    """They are found, although readers and statistics may compare values otherwise."""
+    ends = [
+        tables.sql(f"""SELECT {end}(named_struct('key', {key}, 'n', n)).n FROM t
+            WHERE n >= {first} AND n < {last} AND {key} IS NOT NULL""").rows[0][0]
+        for first, last in ((0, 1000), (1000, 2000), (2000, 2600), (2600, 3000))
+    ]
+    tables.sql(f"SET {FILTERED}=-1; CREATE TABLE ends ({COLUMNS}) {ACID}")
+    chosen = f"(SELECT explode(array({', '.join(map(str, ends))})) AS i) q"
+    tables.sql(f"INSERT INTO ends SELECT {values('i', repr('end'))} FROM {chosen}")
+    tables.sql(f"""MERGE INTO t USING ends s ON t.{key} = s.{key}
+        WHEN MATCHED THEN UPDATE SET v = 'met'
+        WHEN NOT MATCHED THEN INSERT (v) VALUES ('missed')""")
+    met = tables.sql("SELECT v, n FROM t WHERE v <> 'old'").rows
+    assert sorted(met) == [("met", number) for number in sorted(ends)]
+
+
+def test_files_that_are_left_out_are_closed(tables: hivesql.Session, spark: SparkSession) -> None:
+    context: Any = spark.sparkContext
+    for number in range(3):
+        tables.sql(f"INSERT INTO t (n) VALUES ({10_000 + number})")
+    home = tables.sql("DESCRIBE FORMATTED t").rows
+    (place,) = [str(row[1]) for row in home if str(row[0]).startswith("Location")]
+    assert tables.sql("SELECT n FROM t WHERE n = -5").rows == []
+    opened = Path(f"/proc/{context._gateway.proc.pid}/fd").iterdir()
+    assert [str(file) for file in map(Path.readlink, opened) if place in str(file)] == []
 
 
 def test_keys_at_both_ends(tables: hivesql.Session, spark: SparkSession) -> None:

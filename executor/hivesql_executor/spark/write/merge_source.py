@@ -18,6 +18,8 @@ from pyspark.sql import DataFrame
 from hivesql_executor.jvm import gateway
 from hivesql_planner.plan import Change
 
+_MOST_LISTED = 100_000
+"""Values that a search argument is asked for each row group, whatever the setting says."""
 _FEW = 10_000
 """Rows that a second task would not write sooner: ORC's row groups have as many."""
 
@@ -48,7 +50,7 @@ def compute_source(
     # Conditions with subqueries name views that are not there yet.
     on = change.on.sql if change.on and not change.queries else None
     named = target._jdf.alias(change.target_alias), source._jdf.alias(change.source_alias)
-    settled: Any = gateway(spark).settle(*named, on, most_keys, most_listed)
+    settled: Any = gateway(spark).settle(*named, on, most_keys, min(most_listed, _MOST_LISTED))
     if settled is None:
         yield Joined(target, source)
         return

@@ -216,6 +216,17 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
         Reader reader = OrcFile.createReader(
                 path,
                 OrcFile.readerOptions(settings).maxLength(file.length()).useUTCTimestamp(true));
+        boolean opened = false;
+        try {
+            opened = open(reader);
+        } finally {
+            // Its stream was opened to read the footer, and nobody else knows of it.
+            if (!opened) reader.close();
+        }
+        return opened;
+    }
+
+    private boolean open(Reader reader) throws IOException {
         schema = FileSchema.of(reader.getSchema(), !file.isOriginal(), plan.columns(), plan.types());
         if (search == null && plan.search() != null) {
             search = FileSkipping.argument(plan.search()[0], reader);

@@ -4,6 +4,8 @@ import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hive.ql.io.sarg.PredicateLeaf;
 import org.apache.hadoop.hive.ql.io.sarg.SearchArgument;
+import org.apache.orc.ColumnStatistics;
+import org.apache.orc.IntegerColumnStatistics;
 import org.apache.orc.OrcConf;
 import org.apache.orc.Reader;
 import org.apache.orc.impl.RecordReaderImpl;
@@ -29,15 +31,23 @@ final class FileSkipping {
     static boolean mayHold(SearchArgument search, Reader reader, FileSchema schema, String[] columns) {
         List<PredicateLeaf> leaves = search.getLeaves();
         SearchArgument.TruthValue[] truths = new SearchArgument.TruthValue[leaves.size()];
+        ColumnStatistics[] statistics = reader.getStatistics();
         for (int i = 0; i < truths.length; i++) {
             PredicateLeaf leaf = leaves.get(i);
             int at = place(leaf.getColumnName(), columns);
-            truths[i] = at < 0 || leaf.getType() != PredicateLeaf.Type.LONG
-                    ? SearchArgument.TruthValue.YES_NO_NULL
-                    : RecordReaderImpl.evaluatePredicate(
-                            reader.getStatistics()[schema.column(at).getId()], leaf, null);
+            int id = at < 0 ? statistics.length : schema.column(at).getId();
+            truths[i] = leaf.getType() == PredicateLeaf.Type.LONG && id < statistics.length
+                            && tells(statistics[id])
+                    ? RecordReaderImpl.evaluatePredicate(statistics[id], leaf, null)
+                    : SearchArgument.TruthValue.YES_NO_NULL;
         }
         return search.evaluate(truths).isNeeded();
+    }
+
+    /** Whether both ends of the numbers of a column are told; what no writer told looks like none. */
+    private static boolean tells(ColumnStatistics statistics) {
+        return statistics instanceof IntegerColumnStatistics numbers
+                && numbers.getNumberOfValues() > 0 && numbers.getMinimum() <= numbers.getMaximum();
     }
 
     private static int place(String name, String[] columns) {

@@ -26,6 +26,7 @@ import org.apache.spark.sql.catalyst.util.TypeUtils$;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.DecimalType;
+import org.apache.spark.unsafe.types.UTF8String;
 import scala.Function1;
 import scala.collection.Iterator;
 import scala.collection.immutable.IndexedSeq;
@@ -223,6 +224,8 @@ final class HashList {
 
 /** What some rows of the source have: how much, and of each key the ends and the hashes. */
 final class KeySummary {
+    /** Bytes of a text that is listed: a search argument has no room for many long ones. */
+    private static final int LONGEST = 1000;
     long rows;
     long bytes;
     final Object[] least;
@@ -276,6 +279,10 @@ final class KeySummary {
             return;
         }
         for (int i = 0; i < values.length; i++) {
+            if (values[i] instanceof UTF8String text && text.numBytes() > LONGEST) {
+                listed[key] = null;
+                return;
+            }
             if (!listed[key].contains(values[i])) {
                 listed[key].add(InternalRow$.MODULE$.copyValue(values[i]));
             }
