@@ -9,6 +9,7 @@ from hivesql_executor.runtime import Runtime
 from hivesql_planner.errors import DataError, SemanticError
 from hivesql_planner.model.avro_schema import columns_of, declared_url, parsed_schema
 from hivesql_planner.model.table import Table
+from hivesql_planner.statements.alter import with_other_columns
 
 
 def with_file_columns(table: Table, runtime: Runtime) -> Table:
@@ -23,7 +24,7 @@ def with_altered_schema(before: Table, after: Table, runtime: Runtime) -> Table:
     url = declared_url(after)
     if url == declared_url(before):
         return after
-    return _with_columns_at(url, after, runtime)
+    return with_other_columns(after, _with_columns_at(url, after, runtime).columns)
 
 
 def _with_columns_at(url: str | None, table: Table, runtime: Runtime) -> Table:

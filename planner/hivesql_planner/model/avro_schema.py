@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,9 +22,9 @@ from hivesql_planner.model.hive_type import (
     HiveType,
     Kind,
 )
-from hivesql_planner.model.table import Column, Table
+from hivesql_planner.model.table import AVRO_SCHEMA, Column, Table
 
-LITERAL, URL = "avro.schema.literal", "avro.schema.url"
+LITERAL, URL = AVRO_SCHEMA
 _NO_LITERAL = "none"
 Schema = Any
 """Parsed JSON: a name, a list (a union) or an object."""
@@ -82,14 +82,6 @@ def with_schema_columns(table: Table) -> Table:
     return replace(table, columns=columns)
 
 
-def with_schema_of(table: Table, serde_properties: Mapping[str, str]) -> dict[str, str]:
-    """Give the properties of a partition the schema of its table, which Hive reads all by."""
-    own = {key: value for key, value in serde_properties.items() if key not in (LITERAL, URL)}
-    shared = {key: table.serde_properties[key] for key in (LITERAL, URL)
-              if key in table.serde_properties}  # fmt: skip
-    return {**own, **shared}
-
-
 def schema_of(table: Table, literal: str | None = None) -> Schema:
     """Give the schema of the table's written rows: ``literal``, or that of its columns."""
     if literal is not None:
@@ -112,11 +104,14 @@ def parsed_schema(text: str) -> Schema:
 
 
 def columns_of(schema: Schema) -> tuple[Column, ...]:
-    """Hive's columns of a record's schema."""
-    return tuple(
-        Column(field["name"].lower(), _hive_type(field["type"]), field.get("doc"))
-        for field in schema["fields"]
-    )
+    """Hive's columns of a record's schema; SemanticError where it is none that Avro knows."""
+    try:
+        return tuple(
+            Column(field["name"].lower(), _hive_type(field["type"]), field.get("doc"))
+            for field in schema["fields"]
+        )
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise SemanticError(f"the Avro schema is not understood: {error!r}") from error
 
 
 def _field(name: str, hive_type: HiveType, numbers: Iterator[int], **more: str) -> Schema:

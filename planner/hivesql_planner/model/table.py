@@ -23,6 +23,8 @@ OF_LINES: tuple[FileFormat, ...] = (
     "textfile", "csv", "json", "regex", "sequencefile", "rcfile", "rctext",
 )  # fmt: skip
 """Formats that are read as lines of text, which have a partition's own columns."""
+AVRO_SCHEMA = "avro.schema.literal", "avro.schema.url"
+"""The properties that tell the schema of Avro files: as text, or where it lies."""
 TEMPORARY = "_hivesql_tmp_"
 """What the databases of temporary tables begin with."""
 FRAMES = "_hivesql_frames"
@@ -255,7 +257,17 @@ class Table:
         storage = partition.storage if partition else None
         if storage is None:
             return self
-        return replace(self, format=storage.format, serde_properties=storage.serde_properties)
+        properties = storage.serde_properties
+        if storage.format == "avro":
+            properties = self.with_schema(properties)
+        return replace(self, format=storage.format, serde_properties=properties)
+
+    def with_schema(self, serde_properties: Mapping[str, str]) -> dict[str, str]:
+        """Give an Avro partition's properties the table's schema: Hive reads all files by it."""
+        own = {key: value for key, value in serde_properties.items() if key not in AVRO_SCHEMA}
+        shared = {key: self.serde_properties[key] for key in AVRO_SCHEMA
+                  if key in self.serde_properties}  # fmt: skip
+        return {**own, **shared}
 
     @property
     def buckets(self) -> Buckets:

@@ -271,7 +271,21 @@ def _check_new_names(table: Table, columns: tuple[Column, ...]) -> None:
 
 
 def _with_new_schema(table: Table, change: ChangeProperties | ChangeSerde) -> Table:
-    return with_schema_columns(table) if LITERAL in change.set else table
+    if LITERAL not in change.set:
+        return table
+    return with_other_columns(table, with_schema_columns(table).columns)
+
+
+def with_other_columns(table: Table, columns: tuple[Column, ...]) -> Table:
+    """Return the table with other columns, and those of its constraints that are about them.
+
+    SemanticError where two have a name, or one that places the table's rows is not among them.
+    """
+    _check_new_names(table, columns)
+    _check_layout_columns(table, columns)
+    names = {column.name for column in columns}
+    stay = tuple(constraint for constraint in table.constraints if set(constraint.columns) <= names)
+    return replace(table, columns=columns, constraints=stay)
 
 
 def _check_schema(table: Table) -> None:
@@ -314,11 +328,7 @@ def _replace_columns(table: Table, columns: tuple[Column, ...], *, any_type: boo
         )
     for old, new in zip(table.columns, columns, strict=False):
         _check_type(table, old, new, any_type=any_type)
-    _check_new_names(table, columns)
-    _check_layout_columns(table, columns)
-    names = {column.name for column in columns}
-    stay = tuple(constraint for constraint in table.constraints if set(constraint.columns) <= names)
-    return replace(table, columns=columns, constraints=stay)
+    return with_other_columns(table, columns)
 
 
 def _check_type(table: Table, old: Column, new: Column, *, any_type: bool) -> None:

@@ -248,9 +248,30 @@ def test_a_schema_grows(session: hivesql.Session, properties: str) -> None:
         with pytest.raises(hivesql.SemanticError, match="Not allowed to alter schema") as refused:
             session.sql(f"ALTER TABLE t {change}")
         assert refused.value.code == 40000
-    with pytest.raises(hivesql.SemanticError, match="no JSON"):
-        session.sql(f"ALTER TABLE t SET {properties} ('avro.schema.literal'='{{')")
+    for literal, problem in (
+        ("{", "no JSON"),
+        ('{"type":"record","name":"r"}', "not understood"),
+        (record({"name": "x", "type": {"type": "array"}}), "not understood"),
+        (record({"name": "x", "type": 5}), "not understood"),
+        (record(ID, {"name": "P", "type": "int"}), "p"),
+        (record(ID, ID), "id"),
+    ):
+        with pytest.raises(hivesql.SemanticError, match=problem):
+            session.sql(f"ALTER TABLE t SET {properties} ('avro.schema.literal'='{literal}')")
     assert session.sql("SELECT count(*) FROM t").rows == [(3,)]
+
+
+def test_partitions_that_are_stored_otherwise_have_the_tables_schema(
+    session: hivesql.Session,
+) -> None:
+    session.sql(f"""
+        CREATE TABLE t (id INT) PARTITIONED BY (p INT) STORED AS AVRO;
+        ALTER TABLE t SET SERDEPROPERTIES ('avro.schema.literal'='{record(ID)}');
+        INSERT INTO t PARTITION (p=1) VALUES (1);
+        ALTER TABLE t SET SERDEPROPERTIES ('other'='1');
+        ALTER TABLE t SET SERDEPROPERTIES ('avro.schema.literal'='{record(ID, MARK)}');
+    """)
+    assert session.sql("SELECT * FROM t").rows == [(1, "none yet", 1)]
 
 
 def test_a_schema_in_a_file_takes_the_place_of_columns(

@@ -299,6 +299,14 @@ def test_an_avro_schema_grows(shared: Shared) -> None:
     blocks = shared.hive(read)
     rows_since = [("a1", None, 1), ("a1", None, 1), ("a2", None, 2), ("a3", "c3", 1)]
     assert shared.ours(read) == sorted(rows_since, key=str)
+    # Hive compares the columns that it keeps, not those of the schema.
+    wider = schema("c").replace(
+        '"fields": [',
+        '"fields": [{"name": "l", "type": {"type": "array", "items": "int"}, "default": []}, ',
+    )
+    shared.hive(f"ALTER TABLE grown SET TBLPROPERTIES {wider}")
+    shared.ours("ALTER TABLE grown SET TBLPROPERTIES ('x'='1')")
+    assert shared.ours("SELECT l, p FROM grown WHERE c = 'c3'") == [([], 1)]
     assert sorted(blocks[-1].lines) == sorted(
         ["\t".join("NULL" if v is None else str(v) for v in row) for row in rows_since]
     )

@@ -14,7 +14,6 @@ from hivesql_planner.model.avro_schema import (
     declared_literal,
     declared_url,
     with_schema_columns,
-    with_schema_of,
 )
 from hivesql_planner.model.skew import Skew
 from hivesql_planner.model.statistics import ACCURATE, BASICS, Statistics, written_basics
@@ -114,7 +113,9 @@ def _write_storage(table: Table, old: Any) -> Any:
     serde = new.serdeInfo or wire.SerDeInfo()
     serde.serializationLib = storage.serde
     serde.parameters = dict(table.serde_properties)
-    new.cols = _write_columns(table.columns)
+    if old is None or declared_literal(table) is None:
+        # As Hive: the columns that a schema tells are no change of those that are here.
+        new.cols = _write_columns(table.columns)
     new.location = table.location or None
     new.inputFormat, new.outputFormat = storage.input_format, storage.output_format
     new.serdeInfo = serde
@@ -168,7 +169,7 @@ def read_partition(answer: Any, table: Table) -> Partition:
     format_ = format_of(storage.inputFormat, serde.serializationLib, table.name)
     columns, properties = _read_columns(storage.cols), dict(serde.parameters or {})
     if format_ == "avro":
-        properties = with_schema_of(table, properties)
+        properties = table.with_schema(properties)
         if declared_literal(table) is not None or declared_url(table) is not None:
             columns = table.columns
     stored = replace(

@@ -31,7 +31,6 @@ from hivesql_executor.metastore.database.schema import (
 from hivesql_executor.metastore.database.transactions import snapshots
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import NoSuchObject, SemanticError
-from hivesql_planner.model.avro_schema import with_schema_of
 from hivesql_planner.model.materialized import MATERIALIZED, Materialized
 from hivesql_planner.model.names import check_database, check_table
 from hivesql_planner.model.table import TEMPORARY, Database, Table, TableName
@@ -220,7 +219,7 @@ def alter_table(
     give_write_id(db, txn_id, old)
     note_change(db, EventKind.ALTER_TABLE, name, id_, renamed_to=renamed_to, txn_id=txn_id)
     # All partitions of an Avro table have its schema.
-    stored_before = (old.format, with_schema_of(altered, old.serde_properties))
+    stored_before = (old.format, altered.with_schema(old.serde_properties))
     converted = stored_before != (altered.format, altered.serde_properties)
     if converted:
         keep_storage(db, old)
