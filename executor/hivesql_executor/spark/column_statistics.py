@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import uuid
 from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -40,23 +42,28 @@ def analyze(statement: Analyze, txn: Transaction | None, runtime: Runtime) -> Ou
     valid = txn.visible if txn is not None and table.name in txn.visible else None
     visible = (valid or store.valid_write_ids(txns, [table.name]))[table.name]
     measured = []
-    # A partition without rows is no row of the result.
-    nothing = (0, 0, None, None, None, None)
-    without_rows = tuple(column_statistics(column, 0, nothing) for column in statement.columns)
-    for partition, location in table_roots(table, statement.partitions):
+    roots = list(table_roots(table, statement.partitions))
+    without_rows = None
+    if counted.keys() <= {partition.values if partition else None for partition, _ in roots}:
+        # A partition without rows is no row of the result.
+        nothing = (0, 0, None, None, None, None)
+        columns = (column_statistics(column, 0, nothing) for column in statement.columns)
+        without_rows = Statistics(rows=0, columns=tuple(columns))
+    for partition, location in roots:
         if table.is_transactional:
             sizes = visible_sizes(acid_state(files, location, visible, txns))
         else:
             sizes = data_sizes(files.list(location))
-        scanned_statistics = counted.get(partition.values if partition else None)
-        scanned = statement.query is not None
+        scanned = counted.get(partition.values if partition else None)
+        if statement.query is not None:
+            scanned = scanned or without_rows
         measured.append(
             Statistics(
                 values=partition.values if partition else None,
-                rows=scanned_statistics.rows if scanned_statistics else 0 if scanned else None,
+                rows=scanned.rows if scanned else None,
                 files=len(sizes),
                 bytes=sum(sizes),
-                columns=scanned_statistics.columns if scanned_statistics else without_rows,
+                columns=scanned.columns if scanned else (),
                 writes=visible.format(),
             )
         )
@@ -74,7 +81,7 @@ def _count(
     by_partition: dict[tuple[str | None, ...] | None, Statistics] = {}
     for row in rows_of(statement.query, txn, runtime).collect():
         cells = tuple(row)
-        values = tuple(None if cell is None else str(cell) for cell in cells[:keys])
+        values = tuple(map(_partition_text, cells[:keys]))
         rows = int(cells[keys])
         columns: list[ColumnStatistics] = []
         for i, column in enumerate(statement.columns):
@@ -84,6 +91,21 @@ def _count(
             values=values if keys else None, rows=rows, columns=tuple(columns)
         )
     return by_partition
+
+
+def _partition_text(value: object) -> str | None:
+    """Return a partition's value as directories are mostly called by it."""
+    match value:
+        case None:
+            return None
+        case bool():
+            return str(value).lower()
+        case Decimal():
+            return f"{value.normalize():f}"
+        case datetime():
+            whole, _, fraction = str(value).partition(".")
+            return f"{whole}.{fraction.rstrip('0')}" if fraction else whole
+    return str(value)
 
 
 @dataclass(frozen=True, slots=True)
