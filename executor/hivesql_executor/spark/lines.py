@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
@@ -153,17 +154,38 @@ def active(session: SparkSession) -> Iterator[None]:
     own: Any = session
     class_of = getattr(place, "_get_j_spark_session_class", lambda jvm: jvm.SparkSession)
     sessions: Any = class_of(own._jvm)
-    in_java, in_python = sessions.getActiveSession(), place._activeSession
+    in_java = sessions.getActiveSession()
     sessions.setActiveSession(own._jsparkSession)
-    place._activeSession = session
     try:
-        yield
+        with _activated(session):
+            yield
     finally:
-        place._activeSession = in_python
         if in_java.isDefined():
             sessions.setActiveSession(in_java.get())
         else:
             sessions.clearActiveSession()
+
+
+@contextmanager
+def _activated(session: SparkSession) -> Iterator[None]:
+    """Do so for PySpark, which knows one for all threads: the last of them restores the user's."""
+    place: Any = type(session)
+    with _activating:
+        if not _inside:
+            _users[:] = [place._activeSession]
+        _inside.append(session)
+        place._activeSession = session
+    try:
+        yield
+    finally:
+        with _activating:
+            _inside.remove(session)
+            place._activeSession = _inside[-1] if _inside else _users.pop()
+
+
+_activating = threading.Lock()
+_inside: list[SparkSession] = []
+_users: list[SparkSession | None] = []
 
 
 def try_cast(value: Column, kind: str) -> Column:

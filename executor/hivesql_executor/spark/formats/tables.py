@@ -39,10 +39,11 @@ def scan_plain(
     with ACID columns, NotSupported for a format that cannot be read.
     """
     check_instants(table)
-    check_zone(spark, table)
     kinds: dict[Table, list[Part]] = {}
     for part in parts:
         kinds.setdefault(table.read_as(part[0]), []).append(part)
+    for stored in kinds or {table: []}:
+        check_zone(spark, stored)
     if len(kinds) > 1 or (kinds and table not in kinds):
         frames = [
             _as_columns_of(table, stored, _scan(spark, stored, parts_of_kind, files=files))
