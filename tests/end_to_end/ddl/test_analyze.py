@@ -375,6 +375,24 @@ def test_what_is_empty_has_no_statistics_of_values(session: hivesql.Session) -> 
     assert told(session, "DESCRIBE FORMATTED t a")["max"] == ""
 
 
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [("boolean", "true"), ("decimal(4,2)", "1.5"), ("timestamp", "2024-01-02 03:04:05.5"),
+     ("date", "2024-01-02"), ("int", "7"), ("string", "a b")],
+)  # fmt: skip
+def test_partitions_of_any_type_are_measured(
+    session: hivesql.Session, kind: str, value: str
+) -> None:
+    session.sql(f"""
+        CREATE TABLE by_value (a int) PARTITIONED BY (p {kind}) STORED AS ORC;
+        INSERT INTO by_value PARTITION (p='{value}') VALUES (5), (6);
+        ANALYZE TABLE by_value PARTITION (p) COMPUTE STATISTICS FOR COLUMNS;
+    """)
+    measured = told(session, f"DESCRIBE FORMATTED by_value PARTITION (p='{value}') a")
+    assert (measured["min"], measured["max"]) == ("5", "6")
+    session.sql("DROP TABLE by_value")
+
+
 def test_truncate_of_columns_empties_those_of_rcfiles(session: hivesql.Session) -> None:
     session.sql("""
         CREATE TABLE rc (k string, v int, a array<int>) STORED AS RCFILE;
