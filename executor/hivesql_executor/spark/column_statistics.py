@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import uuid
 from dataclasses import dataclass
-from datetime import datetime
-from decimal import Decimal
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -17,6 +15,7 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import acid_state, data_sizes, table_roots, visible_sizes
 from hivesql_executor.spark.scan.sources import rows_of
 from hivesql_executor.transactions.transaction import Transaction
+from hivesql_planner.model.partition_values import normal_value
 from hivesql_planner.model.statistics import (
     ColumnStatistics,
     Measuring,
@@ -44,7 +43,8 @@ def analyze(statement: Analyze, txn: Transaction | None, runtime: Runtime) -> Ou
     measured = []
     roots = list(table_roots(table, statement.partitions))
     without_rows = None
-    if counted.keys() <= {partition.values if partition else None for partition, _ in roots}:
+    known = {partition.values if partition else None for partition, _ in roots}
+    if statement.query is not None and counted.keys() <= known:
         # A partition without rows is no row of the result.
         nothing = (0, 0, None, None, None, None)
         columns = (column_statistics(column, 0, nothing) for column in statement.columns)
@@ -54,9 +54,7 @@ def analyze(statement: Analyze, txn: Transaction | None, runtime: Runtime) -> Ou
             sizes = visible_sizes(acid_state(files, location, visible, txns))
         else:
             sizes = data_sizes(files.list(location))
-        scanned = counted.get(partition.values if partition else None)
-        if statement.query is not None:
-            scanned = scanned or without_rows
+        scanned = counted.get(partition.values if partition else None, without_rows)
         measured.append(
             Statistics(
                 values=partition.values if partition else None,
@@ -81,7 +79,10 @@ def _count(
     by_partition: dict[tuple[str | None, ...] | None, Statistics] = {}
     for row in rows_of(statement.query, txn, runtime).collect():
         cells = tuple(row)
-        values = tuple(map(_partition_text, cells[:keys]))
+        values = tuple(
+            None if cell is None else normal_value(str(cell), column.type)
+            for cell, column in zip(cells[:keys], table.partition_columns, strict=True)
+        )
         rows = int(cells[keys])
         columns: list[ColumnStatistics] = []
         for i, column in enumerate(statement.columns):
@@ -91,21 +92,6 @@ def _count(
             values=values if keys else None, rows=rows, columns=tuple(columns)
         )
     return by_partition
-
-
-def _partition_text(value: object) -> str | None:
-    """Return a partition's value as directories are mostly called by it."""
-    match value:
-        case None:
-            return None
-        case bool():
-            return str(value).lower()
-        case Decimal():
-            return f"{value.normalize():f}"
-        case datetime():
-            whole, _, fraction = str(value).partition(".")
-            return f"{whole}.{fraction.rstrip('0')}" if fraction else whole
-    return str(value)
 
 
 @dataclass(frozen=True, slots=True)
