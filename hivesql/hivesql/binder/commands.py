@@ -10,11 +10,12 @@ from hivesql.dialect.nodes.authorization import (
     ShowGrantBody,
 )
 from hivesql.dialect.nodes.commands import DescribeBody, LockBody, ShowBody, UseBody
+from hivesql.dialect.slices import PartitionItems
 from hivesql.dialect.tokens import Name, TableRef
 from hivesql_planner.compaction.request import CompactionFilter
-from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.privileges import PrivilegeObject
-from hivesql_planner.model.table import TEMPORARY, TableName, partition_name
+from hivesql_planner.model.table import TEMPORARY, Table, TableName, partition_name
 from hivesql_planner.settings.transaction_keys import DUMMY_TXN_MANAGER
 from hivesql_planner.statements.authorization import GrantPrivileges, ShowGrant
 from hivesql_planner.statements.bound import (
@@ -36,9 +37,9 @@ def bind_use(body: UseBody, binding: Binding) -> UseDatabase:
 
 def bind_show(body: ShowBody, binding: Binding) -> Show:
     """SHOW."""
-    absent = _absent(body, binding)
-    if absent is not None:
-        return absent
+    locks_objects = binding.settings.text("hive.txn.manager") == DUMMY_TXN_MANAGER
+    if body.kind == "compactions" or (body.kind == "locks" and not locks_objects):
+        return _bind_by_name(body, binding)
     ref = body.table
     if ref is not None and body.kind == "columns" and body.database is not None:
         ref = TableRef(body.database, ref.name, ref.start, ref.end)
@@ -62,49 +63,42 @@ def bind_show(body: ShowBody, binding: Binding) -> Show:
 
         names = chosen_names(body.partition, body.chosen, table, binding)
     elif table is not None and body.partition:
-        if body.kind == "locks" and _locks_objects(binding):
+        if body.kind == "locks":
             binding.matching(table, body.partition)
-        values = binding.partition_values(table, body.partition)
-        keys = [name for name in table.partition_names if name in values]
-        partition = partition_name(keys, [values[key] for key in keys])
+        partition = _partition_of(table, body.partition, binding)
     return Show(
         kind=body.kind, database=database, table=table, partition=partition, pattern=body.pattern,
         extended=body.extended, key=body.key, part=part, names=names,
-        compactions=_compactions(body, binding),
         function=binding.function(body.key.replace("`", "").lower()) if body.key else None,
     )  # fmt: skip
 
 
-def _locks_objects(binding: Binding) -> bool:
-    return binding.settings.text("hive.txn.manager") == DUMMY_TXN_MANAGER
+def _partition_of(table: Table, items: PartitionItems, binding: Binding) -> str:
+    """Return the name that the given values of partition columns make, in the table's order."""
+    values = binding.partition_values(table, items)
+    keys = [name for name in table.partition_names if name in values]
+    return partition_name(keys, [values[key] for key in keys])
 
 
-def _absent(body: ShowBody, binding: Binding) -> Show | None:
-    """Bind SHOW LOCKS and SHOW COMPACTIONS of what the catalog does not have; else return None.
+def _bind_by_name(body: ShowBody, binding: Binding) -> Show:
+    """Bind SHOW LOCKS and SHOW COMPACTIONS: that something is not there is no error, as in Hive.
 
-    That is no error, as in Hive: a table that is being made is locked by its name, and what was
-    dropped has a history.
+    A table that is being made is locked by its name, and what was dropped has a history.
     """
-    if body.kind != "compactions" and (body.kind != "locks" or _locks_objects(binding)):
-        return None
-    compactions = _compactions(body, binding)
-    if body.database is not None:
-        name = body.database.text
-        return Show(kind=body.kind, database=name, compactions=compactions)
-    if body.table is None:
-        return None
-    table = body.table.full(binding.database)
-    try:
-        binding.catalog.table(table)
-    except NoSuchObject:
-        items = body.partition or ()
-        partition = partition_name(
-            [item.key.text for item in items], [item.value for item in items]
-        )
-        return Show(
-            kind=body.kind, absent=table, partition=partition or None, compactions=compactions,
-        )  # fmt: skip
-    return None
+    database, name = (body.database.text if body.database else None), None
+    table = partition = None
+    if body.table is not None:
+        name = body.table.full(binding.database)
+        table = binding.known_table(name)
+    if body.partition and table is not None:
+        partition = _partition_of(table, body.partition, binding)
+    elif body.partition:
+        keys = [item.key.text for item in body.partition]
+        partition = partition_name(keys, [item.value for item in body.partition])
+    return Show(
+        kind=body.kind, database=database, table=table, absent=None if table else name,
+        partition=partition, extended=body.extended, compactions=_compactions(body, binding),
+    )  # fmt: skip
 
 
 def bind_describe(body: DescribeBody, binding: Binding) -> Describe:
