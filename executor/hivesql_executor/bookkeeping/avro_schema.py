@@ -8,29 +8,28 @@ from hivesql_executor.files.api import Files
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.errors import DataError, SemanticError
 from hivesql_planner.model.avro_schema import columns_of, declared_url, parsed_schema
-from hivesql_planner.model.table import Table
+from hivesql_planner.model.table import Column, Table
 from hivesql_planner.statements.alter import with_other_columns
 
 
 def with_file_columns(table: Table, runtime: Runtime) -> Table:
     """Give the table the columns that the file of ``avro.schema.url`` tells, if it has none."""
-    if table.columns or table.is_view:
+    url = declared_url(table)
+    if table.columns or table.is_view or url is None:
         return table
-    return _with_columns_at(declared_url(table), table, runtime)
+    return replace(table, columns=_columns_at(url, runtime))
 
 
 def with_altered_schema(before: Table, after: Table, runtime: Runtime) -> Table:
     """Give an altered table the columns of the file that its schema lies in since."""
     url = declared_url(after)
-    if url == declared_url(before):
+    if url is None or url == declared_url(before):
         return after
-    return with_other_columns(after, _with_columns_at(url, after, runtime).columns)
+    return with_other_columns(after, _columns_at(url, runtime))
 
 
-def _with_columns_at(url: str | None, table: Table, runtime: Runtime) -> Table:
-    if url is None:
-        return table
-    return replace(table, columns=columns_of(parsed_schema(read_schema(url, runtime.files(url)))))
+def _columns_at(url: str, runtime: Runtime) -> tuple[Column, ...]:
+    return columns_of(parsed_schema(read_schema(url, runtime.files(url))))
 
 
 def read_schema(url: str, files: Files) -> str:

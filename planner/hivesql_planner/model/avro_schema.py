@@ -68,6 +68,11 @@ def declared_url(table: Table) -> str | None:
     return {**table.properties, **table.serde_properties}.get(URL)
 
 
+def names_schema(table: Table) -> bool:
+    """Tell whether a schema tells the columns of an Avro table."""
+    return declared_literal(table) is not None or declared_url(table) is not None
+
+
 def with_schema_columns(table: Table) -> Table:
     """Give an Avro table the columns of the schema in its properties, if there is one.
 

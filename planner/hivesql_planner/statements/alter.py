@@ -9,12 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.avro_schema import (
-    LITERAL,
-    declared_literal,
-    declared_url,
-    with_schema_columns,
-)
+from hivesql_planner.model.avro_schema import LITERAL, names_schema, with_schema_columns
 from hivesql_planner.model.constraints import with_constraints, without_constraint
 from hivesql_planner.model.materialized import NEEDS_ACID, Materialized
 from hivesql_planner.model.skew import Skew
@@ -290,7 +285,7 @@ def with_other_columns(table: Table, columns: tuple[Column, ...]) -> Table:
 
 def _check_schema(table: Table) -> None:
     """Columns that an Avro schema tells are no others."""
-    if declared_literal(table) is not None or declared_url(table) is not None:
+    if names_schema(table):
         raise SemanticError(
             "Not allowed to alter schema of Avro stored table having external schema. Consider "
             "removing avro.schema.literal or avro.schema.url from table properties.",

@@ -276,6 +276,9 @@ def test_an_avro_schema_grows(shared: Shared) -> None:
         literal = json.dumps({"type": "record", "name": "r", "fields": columns})
         return f"('avro.schema.literal'='{literal}')"
 
+    def as_hive_prints(rows: list[tuple[Any, ...]]) -> list[str]:
+        return sorted("\t".join("NULL" if v is None else str(v) for v in row) for row in rows)
+
     read = "SELECT * FROM grown"
     shared.ours(
         f"CREATE TABLE grown PARTITIONED BY (p INT) STORED AS AVRO TBLPROPERTIES {schema('a')}",
@@ -288,9 +291,7 @@ def test_an_avro_schema_grows(shared: Shared) -> None:
         read,
     )
     rows = [("b1", "a1", 1), ("b2", "a2", 2), (None, "a1", 1)]
-    assert sorted(blocks[-1].lines) == sorted(
-        ["\t".join("NULL" if v is None else str(v) for v in row) for row in rows]
-    )
+    assert sorted(blocks[-1].lines) == as_hive_prints(rows)
     assert shared.ours(read) == sorted(rows, key=str)
     shared.ours(
         f"ALTER TABLE grown SET TBLPROPERTIES {schema('a', 'c')}",
@@ -307,6 +308,4 @@ def test_an_avro_schema_grows(shared: Shared) -> None:
     shared.hive(f"ALTER TABLE grown SET TBLPROPERTIES {wider}")
     shared.ours("ALTER TABLE grown SET TBLPROPERTIES ('x'='1')")
     assert shared.ours("SELECT l, p FROM grown WHERE c = 'c3'") == [([], 1)]
-    assert sorted(blocks[-1].lines) == sorted(
-        ["\t".join("NULL" if v is None else str(v) for v in row) for row in rows_since]
-    )
+    assert sorted(blocks[-1].lines) == as_hive_prints(rows_since)

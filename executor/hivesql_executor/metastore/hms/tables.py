@@ -12,7 +12,7 @@ from hivesql_executor.metastore.hms.client import idl
 from hivesql_planner.errors import DataError, HiveSqlError, NotSupported
 from hivesql_planner.model.avro_schema import (
     declared_literal,
-    declared_url,
+    names_schema,
     with_schema_columns,
 )
 from hivesql_planner.model.skew import Skew
@@ -170,7 +170,7 @@ def read_partition(answer: Any, table: Table) -> Partition:
     columns, properties = _read_columns(storage.cols), dict(serde.parameters or {})
     if format_ == "avro":
         properties = table.with_schema(properties)
-        if declared_literal(table) is not None or declared_url(table) is not None:
+        if names_schema(table):
             columns = table.columns
     stored = replace(
         table, format=format_, serde_properties=properties, columns=columns or table.columns
