@@ -172,7 +172,7 @@ def _activated(session: SparkSession) -> Iterator[None]:
     place: Any = type(session)
     with _activating:
         if not _inside:
-            _users[:] = [place._activeSession]
+            _inside.append(place._activeSession)
         _inside.append(session)
         place._activeSession = session
     try:
@@ -180,12 +180,14 @@ def _activated(session: SparkSession) -> Iterator[None]:
     finally:
         with _activating:
             _inside.remove(session)
-            place._activeSession = _inside[-1] if _inside else _users.pop()
+            place._activeSession = _inside[-1]
+            if len(_inside) == 1:
+                _inside.clear()
 
 
 _activating = threading.Lock()
-_inside: list[SparkSession] = []
-_users: list[SparkSession | None] = []
+_inside: list[SparkSession | None] = []
+"""The user's, and then those of the blocks that run."""
 
 
 def try_cast(value: Column, kind: str) -> Column:

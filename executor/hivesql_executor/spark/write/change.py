@@ -19,7 +19,7 @@ from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Change, ChangeBranch, When
 
 ROW_ID_TYPE = "struct<writeid:bigint,bucketid:int,rowid:bigint>"
-# EventOrder in AcidWriter.java raises it.
+# AcidWriter.java raises it.
 _CARDINALITY = "Cardinality Violation in Merge statement: "
 
 
@@ -27,7 +27,7 @@ def changed_rows(change: Change, join: Joined, texts: Texts) -> DataFrame:
     """Rows ``(branch, row__id, row, p0…)`` for ``write_change``, with TEXTS where it is needed.
 
     ``branch`` is an index into the change's branches, or NO_BRANCH.
-    ``given.target`` has the table's columns, ``row__id``, the texts of its partitions and of times;
+    ``join.target`` has the table's columns, ``row__id``, the texts of its partitions and of times;
     ``texts`` tells of the source's times. Every
     matched row is looked at once, so a condition that is not deterministic still gives a delete and
     an insert for the same rows.
