@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
@@ -147,9 +146,9 @@ def settings_of(session: SparkSession) -> dict[str, str]:
 def active(session: SparkSession) -> Iterator[None]:
     """Make a session the thread's active one inside the block, and then that which was it before.
 
-    Types and columns are made by the settings of the active session.
+    Types and columns are made by the settings of the active session. That which PySpark notes for
+    all threads at once stays the user's.
     """
-    # PySpark sets a session active only by the way, and knows two that are.
     place: Any = type(session)
     own: Any = session
     class_of = getattr(place, "_get_j_spark_session_class", lambda jvm: jvm.SparkSession)
@@ -157,37 +156,12 @@ def active(session: SparkSession) -> Iterator[None]:
     in_java = sessions.getActiveSession()
     sessions.setActiveSession(own._jsparkSession)
     try:
-        with _activated(session):
-            yield
+        yield
     finally:
         if in_java.isDefined():
             sessions.setActiveSession(in_java.get())
         else:
             sessions.clearActiveSession()
-
-
-@contextmanager
-def _activated(session: SparkSession) -> Iterator[None]:
-    """Do so for PySpark, which knows one for all threads: the last of them restores the user's."""
-    place: Any = type(session)
-    with _activating:
-        if not _inside:
-            _inside.append(place._activeSession)
-        _inside.append(session)
-        place._activeSession = session
-    try:
-        yield
-    finally:
-        with _activating:
-            _inside.remove(session)
-            place._activeSession = _inside[-1]
-            if len(_inside) == 1:
-                _inside.clear()
-
-
-_activating = threading.Lock()
-_inside: list[SparkSession | None] = []
-"""The user's, and then those of the blocks that run."""
 
 
 def try_cast(value: Column, kind: str) -> Column:
