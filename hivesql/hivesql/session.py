@@ -247,7 +247,7 @@ class Session:
 
         Its Spark jobs end, its waiting for locks too, its transaction is aborted, and the other
         thread gets Cancelled. A statement that is already committing may still succeed. May be
-        called again: a job that had not begun at the first call is stopped by the next.
+        called again: with Spark 3.5 a job that had not begun at the first call goes on.
         """
         return self._running.cancel(self._spark)
 

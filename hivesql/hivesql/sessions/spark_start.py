@@ -225,10 +225,12 @@ class LazySpark:
                 settings.close()
 
     def cancel(self, query_id: str) -> None:
-        """Stop the statement's jobs, if any run, or its waiting for Spark to start."""
+        """Stop the statement's jobs and those that it would begin, or its waiting for Spark."""
         self._gave_up.set()
         if self._session is not None:
-            self._session.sparkContext.cancelJobGroup(query_id)
+            from hivesql_executor.spark.session import cancel_jobs
+
+            cancel_jobs(self._session, query_id)
 
     def temporary_view(self, name: str) -> DataFrame | None:
         """Return a temporary view that somebody made in this session's Spark, or in the user's.
