@@ -11,9 +11,13 @@ from typing import Any
 
 from hivesql_planner.model.table import DEFAULT_PARTITION
 
+_AS_THEY_ARE = frozenset({type(None), bool, int, float, str})
+
 
 def plain(value: Any) -> Any:
     """A Python value of Spark as ``hive.read`` gives it: times as text, binaries as hex."""
+    if type(value) in _AS_THEY_ARE:
+        return value
     match value:
         case Mapping():
             return {str(key): plain(inner) for key, inner in value.items()}

@@ -155,12 +155,19 @@ def read_all(readings: Sequence[Reading]) -> list[list[Row]]:
             partition = tuple(map(unquote, parts))
         elif not line.startswith("## "):
             first, *rest = line.split("\t")
-            values = tuple(map(_value, rest))
-            found[-1].append(Row(row_id(first), values, partition))
+            found[-1].append(Row(row_id(first), _values(rest), partition))
     if done.returncode:
         broken = readings[len(found) - 1].directory
         raise AssertionError(f"Hive cannot read {broken}:\n{done.stderr[-4000:]}")
     return [sorted(rows, key=lambda row: (row.partition, row.row_id)) for rows in found]
+
+
+def _values(texts: Sequence[str]) -> tuple[Any, ...]:
+    """The columns of one of the reader's lines, all at once where each is JSON."""
+    try:
+        return tuple(json.loads(f"[{','.join(texts)}]"))
+    except json.JSONDecodeError:
+        return tuple(map(_value, texts))
 
 
 def _value(text: str) -> Any:

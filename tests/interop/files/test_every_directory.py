@@ -194,7 +194,8 @@ def test_hive_reads_what_we_read(metastores: list[Path], spark: SparkSession) ->
     differing = [
         name
         for name, table, left, right in zip(names, tables, ours, theirs, strict=True)
-        if comparable(table, left) != comparable(table, right)
+        # Most rows need no other form, which takes ten times as long.
+        if left != right and comparable(table, left) != comparable(table, right)
     ]
     assert differing == []
     assert len(names) > 80

@@ -55,6 +55,8 @@ public final class Main {
     String url = "jdbc:derby:;databaseName=" + w + "/metastore_db;create=true";
     Map<String, String> m = new LinkedHashMap<>();
     m.put("fs.defaultFS", "file:///");
+    m.put("fs.file.impl", LocalDisk.class.getName());
+    m.put("fs.AbstractFileSystem.file.impl", LocalDisk.OfContext.class.getName());
     m.put("mapreduce.framework.name", "local");
     m.put("mapreduce.jobtracker.address", "local");
     m.put("hive.execution.engine", engine);

@@ -38,6 +38,9 @@ import org.apache.hadoop.mapred.Reporter;
 
 /** Reads table or partition directories with Hive's own OrcInputFormat (row mode: OrcRawRecordMerger), no metastore. */
 final class Reader {
+  /** Read once: it takes longer than most directories. */
+  private static final HiveConf SETTINGS = new HiveConf(Reader.class);
+
   /** Options before a directory are that directory's alone, so that one start may read many. */
   static int main(List<String> a) throws Exception {
     while (!a.isEmpty()) {
@@ -101,7 +104,7 @@ final class Reader {
   }
 
   static void one(File dir, String schema, long hwm, TreeSet<Long> aborted, TreeSet<Long> open, String rel) throws Exception {
-    JobConf job = new JobConf(new HiveConf(Reader.class));
+    JobConf job = new JobConf(SETTINGS);
     job.set("fs.defaultFS", "file:///");
     HiveConf.setBoolVar(job, HiveConf.ConfVars.HIVE_VECTORIZATION_ENABLED, false);
     if (schema == null) {
