@@ -16,6 +16,7 @@ from hivesql_planner.statements.functions import BY_CLASS, CLASS_PREFIX, Functio
 _PACKAGE = "org.apache.hadoop.hive.ql.udf.generic"
 # What some lines of Spark do not have themselves.
 _YOUNGER = "try_reflect("
+_DATE_PATTERNS = "hive_simple_"
 _CALLED = re.compile(rf"\b{CLASS_PREFIX}(\w+)\(")
 
 
@@ -26,6 +27,9 @@ def register_called(session: SparkSession, texts: Iterable[str]) -> None:
     if any(_YOUNGER in text for text in texts):
         own: Any = session  # no public way to register functions of the JVM
         call_static(session, "YoungerFunctions", "register", own._jsparkSession)
+    if any(_DATE_PATTERNS in text for text in texts):
+        own = session  # as above
+        call_static(session, "SimpleDateFormats", "register", own._jsparkSession)
     for name in {name for text in texts for name in _CALLED.findall(text)}:
         register_function(session, CLASS_PREFIX + name, name, f"{_PACKAGE}.{BY_CLASS[name]}")
 

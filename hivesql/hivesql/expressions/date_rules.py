@@ -12,6 +12,7 @@ from hivesql_planner.model.conversions import TEXT_TO_DATE, TEXT_TO_TIMESTAMP, W
 from hivesql_planner.model.date_patterns import formatted, pattern_literal
 from hivesql_planner.model.hive_type import DATE, INT, SMALLINT, TIMESTAMP, TINYINT, VOID
 
+_FORMATTER_KEY = "hive.datetime.formatter"
 _LITERAL_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LITERAL_TIME = re.compile(r"\d{4}-\d{2}-\d{2}( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?)?")
 
@@ -82,7 +83,7 @@ def _months_added(call: Call) -> str:
         return f"CAST({added} AS STRING)"
     moment = f"CAST({as_timestamp(call, 0)} AS TIMESTAMP)"
     shifted = f"(CAST({added} AS TIMESTAMP) + ({moment} - CAST({day} AS TIMESTAMP)))"
-    return formatted(shifted, call.literal(2)) or f"date_format({shifted}, {_pattern(call, 2)})"
+    return _text_of(call, shifted, 2)
 
 
 def _truncated(call: Call) -> str | None:
@@ -125,6 +126,21 @@ def _truncated_number(call: Call) -> str:
     return f"CAST({cut} AS DOUBLE)" if is_float(call.type(0)) else cut
 
 
+def _are_patterns_simple(call: Call) -> bool:
+    """Tell whether patterns are those of Java's SimpleDateFormat, which Hive had before."""
+    name = call.settings.text(_FORMATTER_KEY).upper() if call.settings else "DATETIME"
+    if name not in ("DATETIME", "SIMPLE"):
+        raise SemanticError(f"{_FORMATTER_KEY} is DATETIME or SIMPLE, not {name}")
+    return name == "SIMPLE"
+
+
+def _text_of(call: Call, moment: str, i: int) -> str:
+    """Write a moment by the pattern that argument ``i`` is."""
+    if _are_patterns_simple(call):
+        return f"hive_simple_text(unix_millis(CAST({moment} AS TIMESTAMP)), @{i})"
+    return formatted(moment, call.literal(i)) or f"date_format({moment}, {_pattern(call, i)})"
+
+
 def _pattern(call: Call, i: int) -> str:
     """Return a pattern of Hive (java.time's) as Spark takes it."""
     text = call.literal(i)
@@ -136,8 +152,7 @@ def _pattern(call: Call, i: int) -> str:
 
 def _formatted_date(call: Call) -> str | None:
     takes(2, 2)(call)
-    moment = as_timestamp(call, 0)
-    return formatted(moment, call.literal(1)) or f"date_format({moment}, {_pattern(call, 1)})"
+    return _text_of(call, as_timestamp(call, 0), 1)
 
 
 def _from_seconds(call: Call) -> str | None:
@@ -149,6 +164,8 @@ def _from_seconds(call: Call) -> str | None:
         )
     if len(call.types) == 1:
         return None
+    if _are_patterns_simple(call):
+        return "hive_simple_text(1000 * CAST(@0 AS BIGINT), @1)"
     weeks = formatted("timestamp_seconds(@0)", call.literal(1))
     return weeks or f"from_unixtime(@0, {_pattern(call, 1)})"
 
@@ -158,6 +175,10 @@ def _to_seconds(call: Call) -> str | None:
         raise SemanticError(
             f"The function {call.name} takes only string/date/timestamp types", code=10014
         )
+    if call.types and _are_patterns_simple(call):
+        pattern = "@1" if len(call.types) > 1 else "'yyyy-MM-dd HH:mm:ss'"
+        read = f"hive_simple_seconds(CAST(@0 AS STRING), {pattern})"
+        return f"if(typeof(@0) = 'string', {read}, unix_timestamp(@0))"
     if len(call.types) == 1 and is_text(call.type(0)):
         return f"unix_timestamp({WHOLE_TIME})"
     if len(call.types) == 2:

@@ -12,7 +12,7 @@ import pytest
 
 import hivesql
 from hive_results import REFUSED, Answer, answers, blocks, differences
-from hivesql_planner.errors import HiveSqlError, NotSupported
+from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
 from hivesql_repl.output.formats import hive_text, with_hive_types
 from interop.hive import Block
 
@@ -201,3 +201,35 @@ def test_the_algorithm_of_masks(session: hivesql.Session) -> None:
             assert session.sql("SELECT mask_hash('01-28-2021')").scalar() == hashed
     finally:
         session.sql("RESET hive.masking.algo")
+
+
+def test_patterns_as_before_hive_4(session: hivesql.Session) -> None:
+    # What real Hive 4.1 gives with hive.datetime.formatter=SIMPLE.
+    texts = "VALUES ('2020-1-1'), ('2020-02-30 25:61:00'), ('x'), ('2020-13-01 10:11:12')"
+    days = "VALUES (DATE '2020-01-05'), (DATE '1999-12-31'), (DATE '1500-01-01'), (NULL)"
+    by_day = [("1", 1), ("5", 1), ("7", 1), (None, 1)]
+    read = [(1577836800, None), (1583020800, 1583114460), (None, None), (1609459200, 1609495872)]
+    written = ["2020-01-05 7 2020 02 1", "1999-12-31 5 2000 01 5", "1499-12-23 1 1499 52 4", None]
+    others = ("1970/01/01 4", "2020-02-05 3", 1580461200, None, None, 86400)
+    answers_by_query: dict[str, list[tuple[object, ...]]] = {
+        f"SELECT unix_timestamp(s, 'yyyy-MM-dd'), to_unix_timestamp(s) FROM ({texts}) t(s)": read,
+        f"SELECT date_format(d, 'yyyy-MM-dd u YYYY ww F') FROM ({days}) t(d)": [
+            (text,) for text in written
+        ],
+        f"SELECT date_format(d, 'u') u, count(*) FROM ({days}) t(d) "
+        "GROUP BY date_format(d, 'u') ORDER BY u": by_day,
+        "SELECT from_unixtime(0, 'yyyy/MM/dd u'), add_months('2020-01-05', 1, 'yyyy-MM-dd u'), "
+        "unix_timestamp('31/Jan/2020:10:00:00 +0100', 'dd/MMM/yyyy:HH:mm:ss Z'), "
+        "date_format('2020-01-05', 'bad pattern'), unix_timestamp('2020', 'bad pattern'), "
+        "unix_timestamp(DATE '1970-01-02', 'yyyy')": [others],
+    }
+    try:
+        session.sql("SET hive.datetime.formatter=simple")
+        for query, rows in answers_by_query.items():
+            assert session.sql(query).rows == rows
+        session.sql("SET hive.datetime.formatter=nonsense")
+        with pytest.raises(SemanticError):
+            session.sql("SELECT date_format('2020-01-05', 'u')")
+    finally:
+        session.sql("RESET hive.datetime.formatter")
+    assert session.sql("SELECT unix_timestamp('2020-1-1', 'yyyy-MM-dd')").scalar() is None
