@@ -144,6 +144,9 @@ def with_hive_types(types: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iter
 
 
 _Mark = Callable[[Any], Any]
+_WIDE = decimal.Context(prec=76)
+_PLAIN_DIGITS = 6
+"""Decimals with more digits after the point may come to Python as `100E-12`."""
 
 
 def _mark_of(type_: HiveType) -> _Mark | None:
@@ -152,7 +155,10 @@ def _mark_of(type_: HiveType) -> _Mark | None:
         return _unless_null(Single)
     if type_.kind is Kind.INSTANT:
         return _unless_null(lambda value: Instant(value, type_.zone))
-    if not type_.holds(Kind.FLOAT, Kind.INSTANT):
+    if type_.kind is Kind.DECIMAL:
+        scale = type_.arguments[1]
+        return _unless_null(lambda value: _scaled(value, scale)) if scale > _PLAIN_DIGITS else None
+    if not type_.holds(Kind.FLOAT, Kind.INSTANT, Kind.DECIMAL):
         return None
     marks = [_mark_of(inner) or _same for inner in type_.children]
     if type_.kind is Kind.ARRAY:
@@ -167,6 +173,13 @@ def _mark_of(type_: HiveType) -> _Mark | None:
             (field, mark(item)) for field, mark, item in zip(names, marks, value, strict=True)
         )
     )
+
+
+def _scaled(value: Any, scale: int) -> Any:
+    """Return a DECIMAL with its type's digits: PySpark adds zeros to those below a millionth."""
+    if -value.as_tuple().exponent <= scale:
+        return value
+    return _WIDE.quantize(value, decimal.Decimal(1).scaleb(-scale))
 
 
 def _same(value: Any) -> Any:

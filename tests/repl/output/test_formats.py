@@ -74,6 +74,11 @@ def test_hive_text(value: Any, text: str) -> None:
 
 
 TYPED = {
+    "decimal(38,10)": (decimal.Decimal("-1.00E-10"), "-0.0000000001"),
+    "decimal(38,38)": (decimal.Decimal("1.2345678901234567890123456789012E-7"),
+                       "0.00000012345678901234567890123456789012"),
+    "decimal(10,8)": (decimal.Decimal("1.5"), "1.5"),
+    "array<decimal(10,8)>": ([decimal.Decimal("1.0E-8"), None], "[0.00000001,null]"),
     "float": (1.100000023841858, "1.1"),
     "array<float>": ([1.100000023841858, None], "[1.1,null]"),
     "struct<f:float,d:double>": ((1.100000023841858, 1.5), '{"f":1.1,"d":1.5}'),
