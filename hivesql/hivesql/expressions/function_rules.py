@@ -69,10 +69,10 @@ def _converted(kind: Type, argument: str, target: HiveType, zone: str | None) ->
 
 
 def _as_texts(call: Call, start: int = 0) -> list[str]:
-    """Return the arguments from a place on; booleans are written as texts beside a text."""
+    """Return the arguments from a place on; beside a text, booleans and decimals become one."""
     mixed = any(map(is_text, call.types[start:]))
     return [
-        text_of(kind, arg) if mixed and kind == BOOLEAN else arg
+        text_of(kind, arg) if mixed and kind_of(kind) in (Kind.BOOLEAN, Kind.DECIMAL) else arg
         for kind, arg in zip(call.types[start:], rest(call, start), strict=True)
     ]
 

@@ -18,6 +18,8 @@ from hivesql_planner.model.hive_type import (
 
 _TIMES = TIMESTAMPS | {Kind.DATE}
 _NOT_OF_TIMES = INTEGERS | FLOATS | {Kind.BOOLEAN}
+_MOST_ZEROS = 6
+"""Java writes a decimal with an exponent where more zeros would stand after the point."""
 _RANGES = {Kind.TINYINT: 2**7 - 1, Kind.SMALLINT: 2**15 - 1, Kind.INT: 2**31 - 1}
 _SIMPLE = TEXTS | NUMBERS | _TIMES | {Kind.BOOLEAN}
 _POSSIBLE = {
@@ -121,6 +123,8 @@ def conversion(source: HiveType | None, target: HiveType, zone: str | None = Non
         return padded if target_kind is Kind.BINARY else _OF_TEXT.get(target_kind)
     if source_kind is Kind.BOOLEAN and target_kind in TEXTS:
         return "upper(CAST(@0 AS STRING))"
+    if source_kind is Kind.DECIMAL and target_kind in TEXTS:
+        return _digits(source)
     if target_kind is Kind.TIMESTAMP and source_kind in (Kind.BOOLEAN, *INTEGERS):
         millis = "CAST(@0 AS BIGINT)"
         return f"if(abs({millis}) <= {_MOST_MILLIS}, timestamp_millis({millis}), NULL)"
@@ -132,6 +136,14 @@ def conversion(source: HiveType | None, target: HiveType, zone: str | None = Non
     if source_kind is Kind.DECIMAL and target_kind in INTEGERS:
         return _whole_part(source, target_kind)
     return None
+
+
+def _digits(source: HiveType) -> str | None:
+    """Return a decimal's digits, of which Spark makes `0E-10` where many are after the point."""
+    scale = source.arguments[1]
+    if scale <= _MOST_ZEROS:
+        return None
+    return f"if(abs(@0) < 0.000001BD, format_number(@0, {scale}), CAST(@0 AS STRING))"
 
 
 def _fitting(seconds: str, target: Kind) -> str:

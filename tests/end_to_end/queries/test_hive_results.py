@@ -233,3 +233,15 @@ def test_patterns_as_before_hive_4(session: hivesql.Session) -> None:
     finally:
         session.sql("RESET hive.datetime.formatter")
     assert session.sql("SELECT unix_timestamp('2020-1-1', 'yyyy-MM-dd')").scalar() is None
+
+
+def test_texts_of_small_decimals(session: hivesql.Session) -> None:
+    # What real Hive 4.1 gives; Spark writes 0E-10 and -1E-10.
+    values = "VALUES (-0.0000000001), (0), (1.5), (NULL)"
+    numbers = f"SELECT cast(x AS DECIMAL(38,10)) c FROM ({values}) t(x)"
+    rows = session.sql(
+        "SELECT cast(c AS STRING), concat(c, ''), cast(c AS VARCHAR(5)), coalesce(c, 'x') "
+        f"FROM ({numbers}) q"
+    ).rows
+    texts = ("-0.0000000001", "0.0000000000", "1.5000000000")
+    assert rows == [*((text, text, text[:5], text) for text in texts), (None, None, None, "x")]
