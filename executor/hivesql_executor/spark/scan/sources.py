@@ -169,7 +169,7 @@ def register_views(sources: Iterable[Source], txn: Transaction, runtime: Runtime
     frames = [(source.view, read(source.scan, txn, runtime)) for source in sources]
     with _views:
         for view, frame in frames:
-            frame.createOrReplaceTempView(view)
+            frame.createOrReplaceTempView(f"`{view.replace('`', '``')}`")
         try:
             yield
         finally:
