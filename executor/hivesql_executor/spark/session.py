@@ -241,14 +241,6 @@ def temporary_view(session: SparkSession, name: str) -> DataFrame | None:
     return session.table(f"`{quoted}`")
 
 
-def share_catalog(of: SparkSession, to: SparkSession, key: str) -> None:
-    """Give a session the settings of a catalog that the user has set in another one."""
-    if of is not to:
-        for name, value in settings_of(of).items():
-            if name == key or name.startswith(f"{key}."):
-                to.conf.set(name, value)
-
-
 def catalog_table(session: SparkSession, catalog: str, database: str, name: str) -> DataFrame:
     """Return the rows of a table of one of Spark's catalogs; NoSuchObject 10001 for none."""
     quoted = ".".join(f"`{part.replace('`', '``')}`" for part in (catalog, database, name))

@@ -249,18 +249,17 @@ class LazySpark:
 
         Spark starts for it where it has to. NoSuchObject 10001 when the catalog has no such table.
         """
-        key = f"spark.sql.catalog.{catalog}"
-        place = next(
-            (session for session in self._places() if session.conf.get(key, None) is not None), None
-        )
-        if place is None and key not in self._conf and catalog != _OWN_CATALOG:
-            return None
-        from hivesql_executor.spark.session import catalog_table, share_catalog
+        from hivesql_executor.spark.session import catalog_table
 
-        spark = self()
-        if place is not None:
-            share_catalog(place, spark, key)
-        return catalog_table(spark, catalog, database, name)
+        key = f"spark.sql.catalog.{catalog}"
+        is_own = catalog == _OWN_CATALOG
+        # A catalog remembers tables and their files: the user's knows what its user has written.
+        for place in () if key in self._conf else reversed([*self._places()]):
+            if is_own or place.conf.get(key, None) is not None:
+                return catalog_table(place, catalog, database, name)
+        if key in self._conf or is_own:
+            return catalog_table(self(), catalog, database, name)
+        return None
 
     def _places(self) -> Iterator[SparkSession]:
         """Yield this session's Spark and the user's, as far as they run."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -11,6 +10,7 @@ from pyspark.sql import types as t
 
 from hivesql_executor.orc.types import hive_type
 from hivesql_executor.spark.lines import frame_of
+from hivesql_executor.spark.steps import query_over
 from hivesql_executor.spark.values import retyped
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Column
@@ -67,13 +67,8 @@ def _in_spark(frame: Frame, spark: SparkSession) -> DataFrame:
 
 
 def _of_another_session(frame: DataFrame, spark: SparkSession) -> DataFrame:
-    # Only global views are seen by all sessions of one Spark.
-    name = f"hivesql_{uuid.uuid4().hex}"
-    frame.createGlobalTempView(name)
-    try:
-        return spark.table(f"global_temp.{name}")
-    finally:
-        spark.catalog.dropGlobalTempView(name)
+    # As it was analysed there: of a view, Spark 4.3 looks tables up again by our settings.
+    return query_over(spark, "SELECT * FROM `frame`", {"frame": frame})
 
 
 def _of_pandas(frame: pd.DataFrame, spark: SparkSession) -> DataFrame:
