@@ -13,7 +13,7 @@ from hivesql_executor.spark.buckets import register_hashes
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.statements.functions import BY_CLASS, CLASS_PREFIX, FunctionKind
 
-_PACKAGE = "org.apache.hadoop.hive.ql.udf.generic"
+_PACKAGE = "org.apache.hadoop.hive.ql.udf"
 # What some lines of Spark do not have themselves.
 _YOUNGER = "try_reflect("
 _DATE_PATTERNS = "hive_simple_"

@@ -100,12 +100,36 @@ def _joined(call: Call) -> str | None:
     arrays = [i for i, kind in enumerate(call.types) if kind_of(kind) is Kind.ARRAY]
     if not arrays:
         return None
-    # A NULL inside an array is written as it is; a NULL argument is left out.
+    # A NULL inside an array is written as it is; a NULL argument is left out, an empty array not.
     arguments = (
-        f"transform({arg}, x -> coalesce(x, 'null'))" if i in arrays else arg
+        f"array_join({arg}, @0, 'null')" if i in arrays else arg
         for i, arg in enumerate(rest(call, 0))
     )
     return f"concat_ws({', '.join(arguments)})"
+
+
+def _first_byte(call: Call) -> str:
+    """Hive gives the first byte of the text's UTF-8, with its sign; Spark the first character."""
+    takes(1, 1)(call)
+    byte = "CAST(conv(left(hex(CAST(@0 AS STRING)), 2), 16, 10) AS INT)"
+    return f"if(ascii(@0) < 128, ascii(@0), {byte} - 256)"
+
+
+def _sound(call: Call) -> str:
+    """Leave out what is no letter; there is no sound of letters beyond ASCII."""
+    takes(1, 1)(call)
+    letters = "regexp_replace(@0, '[^A-Za-z]', '')"
+    return f"if(@0 RLIKE '[\\\\p{{L}}&&[^A-Za-z]]', NULL, soundex({letters}))"
+
+
+def _replaced(call: Call) -> str | None:
+    """Find an empty text before each character and at the end, as Java does."""
+    takes(3, 3)(call)
+    if call.literal(1):
+        return None
+    text, by = "CAST(@0 AS STRING)", "CAST(@2 AS STRING)"
+    between = f"concat({by}, array_join(split({text}, ''), {by}), {by})"
+    return f"if(@1 = '', if({text} = '', {by}, {between}), replace(@*))"
 
 
 def _text_only(call: Call) -> None:
@@ -280,25 +304,20 @@ def _condition(call: Call) -> str | None:
     return f"if(@0, {', '.join(arguments)})" if arguments != rest(call, 1) else None
 
 
-def _json_path(call: Call) -> str | None:
-    """Hive takes ``$.[0]`` for ``$[0]``; all of what is no object and no list is NULL."""
+def _json_part(call: Call) -> str:
     takes(2, 2)(call)
-    path = call.literal(1)
-    if path == "$":
-        return "if(ltrim(@0) RLIKE '^[{\\\\[]', get_json_object(@0, '$'), NULL)"
-    if path is None or not path.startswith("$.["):
-        return None
-    quoted = path.replace("$.[", "$[", 1).replace("\\", "\\\\").replace("'", "\\'")
-    return f"get_json_object(@0, '{quoted}')"
+    return f"{CLASS_PREFIX}{call.name}(@*)"
 
 
-def _map_of_text(call: Call) -> str | None:
-    """CHAR has its blanks here, as in Hive."""
+def _map_of_text(call: Call) -> str:
+    """CHAR has its blanks here, as in Hive; of NULL there is a map without entries."""
+    takes(1, 3)(call)
     kind = call.type(0)
-    if kind is None or kind.kind is not Kind.CHAR:
-        return None
-    padded = f"rpad(@0, {kind.length}, ' ')"
-    return f"str_to_map({', '.join([padded, *rest(call, 1)])})"
+    is_char = kind is not None and kind.kind is Kind.CHAR
+    text = f"rpad(@0, {kind.length}, ' ')" if kind is not None and is_char else "@0"
+    between = [f"coalesce(@{i}, '{usual}')" for i, usual in ((1, ","), (2, ":"))]
+    arguments = [text, *between[: len(call.types) - 1]]
+    return f"if(@0 IS NULL, CAST(map() AS MAP<STRING,STRING>), str_to_map({', '.join(arguments)}))"
 
 
 def _with_key(call: Call) -> str:
@@ -369,6 +388,7 @@ RULES: dict[str, Rule] = {
     "array_join": _joined_array,
     "array_position": "CAST(array_position(@0, @1) AS INT)",
     "array_slice": _slice,
+    "ascii": _first_byte,
     "asin": _not_nan,
     "buildversion": f"'{_VERSION} from {_REVISION} by zbt source checksum {_CHECKSUM}'",
     "char_length": _length,
@@ -381,7 +401,7 @@ RULES: dict[str, Rule] = {
         "conv(regexp_replace(@0, '^ ', '.'), @1, @2)" if is_text(call.type(0)) else None
     ),
     "field": _position_in_list,
-    "get_json_object": _json_path,
+    "get_json_object": _json_part,
     "greatest": _null_if_any_null,
     "grouping": lambda call: "grouping_id(@*)" if len(call.types) > 1 else None,
     "hex": _hex,
@@ -414,11 +434,13 @@ RULES: dict[str, Rule] = {
     "percentile_approx": _approximated,
     "printf": _printed,
     "quote": _quoted,
+    "replace": _replaced,
     "rpad": _padded,
     "rtrim": _trimmed,
     "sha2": lambda call: "if(@1 = 1, sha(@0), sha2(@0, @1))",
     "sign": _sign,
     "sort_array": _ascending,
+    "soundex": _sound,
     "split": _split,
     "sqrt": _not_nan,
     "std": "stddev_pop(@*)",

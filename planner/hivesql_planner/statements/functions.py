@@ -13,14 +13,15 @@ FunctionKind = Literal["scalar", "aggregate", "rows"]
 
 
 BY_CLASS = {
-    "in_file": "GenericUDFInFile",
-    "mask_first_n": "GenericUDFMaskFirstN",
-    "mask_last_n": "GenericUDFMaskLastN",
-    "mask_show_first_n": "GenericUDFMaskShowFirstN",
-    "mask_show_last_n": "GenericUDFMaskShowLastN",
-    "reflect2": "GenericUDFReflect2",
+    "get_json_object": "UDFJson",
+    "in_file": "generic.GenericUDFInFile",
+    "mask_first_n": "generic.GenericUDFMaskFirstN",
+    "mask_last_n": "generic.GenericUDFMaskLastN",
+    "mask_show_first_n": "generic.GenericUDFMaskShowFirstN",
+    "mask_show_last_n": "generic.GenericUDFMaskShowLastN",
+    "reflect2": "generic.GenericUDFReflect2",
 }
-"""Functions of Hive's that Spark has none for: classes of ``ql.udf.generic`` that it ships."""
+"""Functions of Hive's that Spark has none for, or another: classes of ``ql.udf`` that it ships."""
 CLASS_PREFIX = "hive_class_"
 """What stands before the names of such functions in Spark's queries."""
 
