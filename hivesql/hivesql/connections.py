@@ -17,7 +17,7 @@ from hivesql_executor.metastore.cache.shelf import Limits
 from hivesql_executor.metastore.opening import SQLITE, THRIFT, open_metastore
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.translate_errors import translate_errors
-from hivesql_planner.errors import SemanticError
+from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.settings.settings import (
     AUTHORIZATION,
     AUTHORIZATION_MANAGER,
@@ -60,9 +60,14 @@ def connect(
     session's n-th statement commits at most once, in whichever process it runs: a program that was
     killed can be run again from its start. ``user`` is whose session it is: who owns what it makes,
     and whose privileges count; without it HADOOP_USER_NAME, and then the user of the operating
-    system.
+    system. NotSupported for a session of Spark Connect.
     """
     _check_text("database", database)
+    if type(spark).__module__.startswith("pyspark.sql.connect."):
+        raise NotSupported(
+            "a session of Spark Connect: its server runs no Python of ours. Give a session of this "
+            "process (SparkSession.builder.master), or none"
+        )
     location = complete_location(fspath(warehouse or DEFAULT_WAREHOUSE))
     texts = {key: _setting(key, value) for key, value in dict(settings or {}).items()}
     lazy = LazySpark(spark, {k: v for k, v in texts.items() if k.startswith("spark.")})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hivesql.connections import connect
 from hivesql_executor.translate_errors import translate_errors
-from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.errors import SemanticError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,15 +30,10 @@ def register_catalog(
     Its queries read them, joined with what else Spark knows, under one snapshot and Hive's locks;
     ``writeTo``, INSERT, UPDATE, DELETE and MERGE are transactions. The other arguments are those
     of ``connect``. The session that is returned runs what the catalog refuses, such as CREATE
-    TABLE; closed, it closes the catalog. NotSupported for a session of Spark Connect.
+    TABLE; closed, it closes the catalog.
     """
     if not isinstance(name, str) or not name.isidentifier():
         raise SemanticError(f"a catalog's name is a word of letters, digits and _, not {name!r}")
-    if type(spark).__module__.startswith("pyspark.sql.connect."):
-        raise NotSupported(
-            "a catalog in a session of Spark Connect: its server runs no Python of ours. Use a "
-            "session in the driver's process"
-        )
     session = connect(metastore, warehouse, spark=spark, settings=settings)
     try:
         session.start_spark()
