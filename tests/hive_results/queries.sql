@@ -289,3 +289,8 @@ SELECT cast(id AS BIGINT), count(*) OVER () FROM emp WHERE id = 1;
 SELECT s.x AS `_c4`, a AS `_c5`, cast(s.x AS BIGINT) FROM nest WHERE id = 2;
 SELECT q.id FROM (SELECT id AS `_c1` FROM emp) q WHERE id = 1;
 SELECT `_c1` FROM (SELECT id AS `_c1` FROM emp) q WHERE id = 1;
+SELECT id, id IN (SELECT boss FROM dept) i, id NOT IN (SELECT boss FROM dept) n FROM emp ORDER BY id;
+SELECT id, dept IN (SELECT d.dept FROM dept d WHERE d.boss < emp.id) i, (NOT dept IN (SELECT dept FROM dept WHERE boss > 9)) n FROM emp ORDER BY id;
+SELECT id FROM emp WHERE (id IN (SELECT boss FROM dept)) IS NULL ORDER BY id;
+SELECT id, coalesce(bonus IN (SELECT max(bonus) FROM emp GROUP BY dept), true) c, CASE WHEN id IN (SELECT boss FROM dept) THEN 1 ELSE 2 END w FROM emp ORDER BY id;
+SELECT id, CASE id IN (SELECT boss FROM dept) WHEN true THEN 't' WHEN false THEN 'f' ELSE 'n' END c FROM emp WHERE id NOT IN (SELECT boss FROM dept WHERE boss IS NOT NULL) ORDER BY id;

@@ -1,9 +1,9 @@
-"""Comparison with ALL, ANY and SOME of a subquery, which Spark lacks."""
+"""Comparison with ALL, ANY and SOME of a subquery, which Spark lacks, and IN as a value."""
 
 from __future__ import annotations
 
 from hivesql.dialect.edits import Edit, filled
-from hivesql.dialect.structure import place_of
+from hivesql.dialect.structure import RANGE, place_of
 from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import NotSupported, SemanticError
 
@@ -12,6 +12,8 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.NullSafeEQ: "<=>", exp.NullSafeNEQ: "IS DISTINCT FROM",
 }  # fmt: skip
 _QUANTIFIERS = ("all", "any", "some")
+_LOGIC = (exp.And, exp.Or, exp.Not, exp.Paren)
+_CONDITIONS = (exp.Where, exp.Having, exp.Qualify, exp.Join, exp.If)
 _CHANCE = (exp.Rand, exp.Randn, exp.Uuid, exp.TableSample)
 _CHANCE_CALLS = ("rand", "randn", "uuid", "reflect", "java_method")
 
@@ -35,6 +37,38 @@ def quantified_edit(node: exp.Expr, text: str) -> Edit | None:
     query = text.rindex("(", start, place_of(right.this)[0] + 1), end
     template = _template(operator, word)
     return Edit(start, end, "", tuple(filled(template, [place_of(node.this), query])))
+
+
+def membership_edit(node: exp.Expr, text: str) -> Edit | None:
+    """Tell what to write instead of IN with a subquery; None where Spark decides as Hive.
+
+    As a condition it does. As a value it knows no NULL: it says FALSE where the value, or a row of
+    the subquery, is NULL and none is equal.
+    """
+    query = node.args.get("query") if isinstance(node, exp.In) else None
+    if query is None or _is_condition(node) or _is_by_chance(query):
+        return None
+    # NOT IN is written as one: only the whole has a place.
+    is_whole = RANGE in node.meta
+    start, end = place_of(node if is_whole or node.parent is None else node.parent)
+    before = place_of(node.this)
+    rows = text.index("(", before[1], end), end
+    negation = "" if is_whole else "NOT "
+    template = (
+        f"({negation}CASE WHEN @0 IN @1 THEN true WHEN NOT EXISTS @1 THEN false "
+        "WHEN @0 IS NULL OR EXISTS (SELECT 1 FROM @1 AS `q`(`v`) WHERE `v` IS NULL) "
+        "THEN CAST(NULL AS BOOLEAN) ELSE false END)"
+    )
+    return Edit(start, end, "", tuple(filled(template, [before, rows])))
+
+
+def _is_condition(node: exp.Expr) -> bool:
+    """Tell whether NULL and FALSE are the same where the truth of a predicate goes."""
+    above = node.parent
+    while isinstance(above, _LOGIC):
+        node, above = above, above.parent
+    is_condition = isinstance(above, _CONDITIONS) and node is not above.args.get("true")
+    return above is None or is_condition
 
 
 def _is_by_chance(query: exp.Expr) -> bool:

@@ -42,7 +42,7 @@ from hivesql.expressions.function_rules import RULES, text_of
 from hivesql.expressions.function_types import type_of_call
 from hivesql.expressions.intervals import interval_of
 from hivesql.expressions.precedence import precedence_edits
-from hivesql.expressions.quantified_comparisons import quantified_edit
+from hivesql.expressions.quantified_comparisons import membership_edit, quantified_edit
 from hivesql.expressions.session_zone import (
     OF_COMMON_TYPE,
     OF_WALL_CLOCKS,
@@ -123,7 +123,8 @@ class Translator:
     def _leave(self, node: exp.Expr) -> Type:  # noqa: C901 - one flat dispatch
         if isinstance(node, exp.Literal):
             return STRING if node.is_string else self._number(node)
-        if edit := quantified_edit(node, self.binding.text.text):
+        text = self.binding.text.text
+        if edit := quantified_edit(node, text) or membership_edit(node, text):
             self.edits.append(edit)
             return BOOLEAN
         if isinstance(node, _COMPARISONS):
