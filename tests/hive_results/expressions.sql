@@ -1684,3 +1684,18 @@ get_json_object('{"e":12345678901234567890123}', '$.e')
 get_json_object('{"a":"x"} trailing', '$.a')
 get_json_object("{'a':{'b':1}}", '$.a.b')
 get_json_object('{"a":{"*":1,"b":2}}', '$.a.*')
+typeof(concat(cast('a' AS VARCHAR(3)), cast('b' AS VARCHAR(8))))
+typeof(concat(cast('a' AS CHAR(3)), cast('b' AS CHAR(8))))
+typeof(concat(cast('a' AS CHAR(200)), cast('b' AS CHAR(200))))
+typeof(concat(cast('a' AS VARCHAR(3)), NULL))
+concat(cast('a' AS CHAR(3)), cast('b' AS CHAR(8)))
+cast('a' AS CHAR(3)) || cast('b' AS VARCHAR(8)) || cast('c' AS CHAR(2))
+if(1 = 1, cast('a' AS CHAR(3)), cast('b' AS CHAR(8)))
+if(1 = 1, cast('a' AS CHAR(3)), cast('b' AS VARCHAR(8)))
+nvl(cast('a' AS VARCHAR(3)), cast('b' AS VARCHAR(8)))
+CASE WHEN 1 = 2 THEN cast('a' AS CHAR(3)) ELSE cast('b' AS CHAR(8)) END
+greatest(cast('a' AS VARCHAR(3)), cast('b' AS VARCHAR(8)))
+upper(cast('a' AS CHAR(3))) = 'A '
+cast('a' AS CHAR(3)) BETWEEN 'a ' AND 'a '
+soundex('Rupertsć')
+soundex('Straße')

@@ -17,6 +17,7 @@ from hivesql_planner.model.hive_type import (
     INSTANT,
     INTEGERS,
     INTERVALS,
+    LONGEST,
     MOST_DIGITS,
     STRING,
     TIMESTAMP,
@@ -132,6 +133,8 @@ def _common_of_two(left: Type, right: Type) -> Type:
         return None
     if left.is_number and right.is_number:
         return _common_number(left, right)
+    if left.kind is right.kind and left.length and right.length:
+        return max(left, right, key=lambda text: text.length or 0)
     if left.is_text or right.is_text:
         other = right if left.is_text else left
         simple = other.is_text or other.is_number or other in (BOOLEAN, INSTANT, *TIMES)
@@ -154,6 +157,16 @@ def _common_number(left: HiveType, right: HiveType) -> Type:
         return None
     scale = max(a[1], b[1])
     return _fitted(max(a[0] - a[1], b[0] - b[1]) + scale, scale)
+
+
+def concatenated(types: Sequence[Type]) -> Type:
+    """Return the type of CONCAT: CHAR and VARCHAR add their lengths, with anything else STRING."""
+    lengths = [type_.length if type_ is not None else None for type_ in types]
+    if None in lengths or not types:
+        return STRING
+    kind = Kind.CHAR if all(kind_of(type_) is Kind.CHAR for type_ in types) else Kind.VARCHAR
+    length = sum(length or 0 for length in lengths)
+    return HiveType(kind, (length,)) if length <= LONGEST[kind] else STRING
 
 
 def summed(type_: Type) -> Type:

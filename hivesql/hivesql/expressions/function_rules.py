@@ -115,13 +115,6 @@ def _first_byte(call: Call) -> str:
     return f"if(ascii(@0) < 128, ascii(@0), {byte} - 256)"
 
 
-def _sound(call: Call) -> str:
-    """Leave out what is no letter; there is no sound of letters beyond ASCII."""
-    takes(1, 1)(call)
-    letters = "regexp_replace(@0, '[^A-Za-z]', '')"
-    return f"if(@0 RLIKE '[\\\\p{{L}}&&[^A-Za-z]]', NULL, soundex({letters}))"
-
-
 def _replaced(call: Call) -> str | None:
     """Find an empty text before each character and at the end, as Java does."""
     takes(3, 3)(call)
@@ -304,17 +297,23 @@ def _condition(call: Call) -> str | None:
     return f"if(@0, {', '.join(arguments)})" if arguments != rest(call, 1) else None
 
 
+def _by_class(call: Call) -> str:
+    """Call Hive's own class."""
+    return f"{CLASS_PREFIX}{call.name}(@*)"
+
+
 def _json_part(call: Call) -> str:
     takes(2, 2)(call)
-    return f"{CLASS_PREFIX}{call.name}(@*)"
+    return _by_class(call)
 
 
 def _map_of_text(call: Call) -> str:
     """CHAR has its blanks here, as in Hive; of NULL there is a map without entries."""
     takes(1, 3)(call)
     kind = call.type(0)
-    is_char = kind is not None and kind.kind is Kind.CHAR
-    text = f"rpad(@0, {kind.length}, ' ')" if kind is not None and is_char else "@0"
+    text = "@0"
+    if kind is not None and kind.kind is Kind.CHAR:
+        text = f"rpad(@0, {kind.length}, ' ')"
     between = [f"coalesce(@{i}, '{usual}')" for i, usual in ((1, ","), (2, ":"))]
     arguments = [text, *between[: len(call.types) - 1]]
     return f"if(@0 IS NULL, CAST(map() AS MAP<STRING,STRING>), str_to_map({', '.join(arguments)}))"
@@ -425,7 +424,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("java_method", "reflect"), "try_reflect(@*)"),
     **dict.fromkeys(
         ("in_file", "reflect2"),
-        lambda call: f"{CLASS_PREFIX}{call.name}(@*)",
+        _by_class,
     ),
     "mid": _part,
     "nullif": _same_category,
@@ -440,7 +439,7 @@ RULES: dict[str, Rule] = {
     "sha2": lambda call: "if(@1 = 1, sha(@0), sha2(@0, @1))",
     "sign": _sign,
     "sort_array": _ascending,
-    "soundex": _sound,
+    "soundex": _by_class,
     "split": _split,
     "sqrt": _not_nan,
     "std": "stddev_pop(@*)",
@@ -451,6 +450,8 @@ RULES: dict[str, Rule] = {
     "substring": _part,
     "to_epoch_milli": "unix_millis(@0)",
     "trim": _trimmed,
+    # Spark knows no CHAR and VARCHAR in expressions.
+    "typeof": lambda call: f"'{call.type(0)}'" if is_text(call.type(0)) else None,
     "variance": "var_pop(@*)",
     "version": f"'{_VERSION} r{_REVISION}'",
     "width_bucket": "CAST(width_bucket(@*) AS INT)",

@@ -9,6 +9,7 @@ from hivesql.dialect.value_types import (
     Type,
     averaged,
     common,
+    concatenated,
     element,
     is_decimal,
     is_float,
@@ -142,7 +143,7 @@ def _map_of(call: Call) -> Type:
 
 TYPES: dict[str, TypeRule] = {
     **_named(STRING, """
-        concat concat_ws trim ltrim rtrim lpad rpad repeat reverse space
+        concat_ws trim ltrim rtrim lpad rpad repeat reverse space
         substr substring mid substring_index regexp_replace regexp_extract replace translate chr
         initcap hex bin conv soundex format_number printf quote base64 decode md5 sha sha1 sha2
         get_json_object
@@ -173,6 +174,7 @@ TYPES: dict[str, TypeRule] = {
     **_named(HiveType.array(STRING), "split xpath"),
     **{type_.kind.value: type_ for type_ in (TINYINT, SMALLINT, INT, BIGINT, FLOAT, STRING)},
     **dict.fromkeys(("upper", "lower", "ucase", "lcase"), _text),
+    "concat": lambda call: concatenated(call.types),
     "coalesce": _all, "nvl": _all, "greatest": _mixed, "least": _mixed,
     "if": lambda call: common(call.types[1:]),
     **dict.fromkeys(

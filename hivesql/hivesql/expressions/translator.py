@@ -18,6 +18,7 @@ from hivesql.dialect.value_types import (
     Type,
     arithmetic,
     common,
+    concatenated,
     element,
     field_of,
     is_decimal,
@@ -93,6 +94,12 @@ BY_FORMAT = "by format"
 """Metadata key of a CAST with a FORMAT."""
 OWN_KIND = "own kind"
 """Metadata key of a call of the user's own function: which kind it is."""
+
+
+def _is_column(node: exp.Expr) -> bool:
+    """Tell whether it is a column, or an aggregate of one, which is a column of the groups."""
+    called = node.name.lower() if isinstance(node, exp.Anonymous) else None
+    return isinstance(node, exp.Column) or called in ("min", "max")
 
 
 @dataclass(slots=True)
@@ -188,7 +195,7 @@ class Translator:
                 for part in (node.this, node.expression):
                     if (text := text_of(self.type_of(part), "@0", self._zone)) != "@0":
                         self._replace(part, text, [part])
-                return STRING
+                return concatenated([self.type_of(node.this), self.type_of(node.expression)])
             case exp.IntDiv():
                 return self._whole_division(node)
             case exp.Interval():
@@ -367,7 +374,11 @@ class Translator:
         target = comparison(kinds)
         if target == DOUBLE and TIMESTAMP in kinds:
             check_conversion(TIMESTAMP, DOUBLE, strict=self._is_strict_of_times())
-        has_chars = Kind.CHAR in map(kind_of, kinds)
+        # Hive makes CHAR of a literal beside a column, not beside other expressions.
+        has_chars = not isinstance(node, (exp.Between, exp.NullSafeEQ)) and any(
+            kind_of(kind) is Kind.CHAR and _is_column(part)
+            for part, kind in zip(parts, kinds, strict=True)
+        )
         for part, kind in zip(parts, kinds, strict=True):
             literal = part.name if isinstance(part, exp.Literal) and part.is_string else None
             template = compared_template(self._call_of("", kind, literal), target)

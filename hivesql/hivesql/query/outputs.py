@@ -160,7 +160,7 @@ def united(left: Outputs, right: Outputs) -> Outputs:
     return tuple(
         Output(
             column.name,
-            _wider_char(column.type, other.type) or common([column.type, other.type]),
+            common([column.type, other.type]),
             column.origins + other.origins,
         )
         for column, other in zip(left, right, strict=True)
@@ -174,13 +174,6 @@ def check_united(left: Outputs, right: Outputs, settings: Settings) -> None:
         if INSTANT in kinds and len(kinds) > 1 and session_zone(settings) is not None:
             what = f"UNION and its like of {column.type} and {other.type}"
             raise NotSupported(f"{what} where {ZONE_KEY} is not UTC: CAST one of them")
-
-
-def _wider_char(left: Type, right: Type) -> Type:
-    """Return the longer of two CHAR, or of two VARCHAR; None for other types."""
-    if left is None or right is None or left.kind is not right.kind:
-        return None
-    return max(left, right, key=lambda char_type: char_type.length or 0) if left.length else None
 
 
 def _mixable(left: Type, right: Type) -> bool:

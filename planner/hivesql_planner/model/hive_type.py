@@ -53,7 +53,7 @@ MOST_DIGITS = 38
 """Of a decimal."""
 
 _DIGITS = {Kind.TINYINT: 3, Kind.SMALLINT: 5, Kind.INT: 10, Kind.BIGINT: 19}
-_LONGEST = {Kind.CHAR: 255, Kind.VARCHAR: 65535}
+LONGEST = {Kind.CHAR: 255, Kind.VARCHAR: 65535}
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_]+")
 _NO_PART_OF_NAMES = re.compile("[`:,<>]")
 
@@ -213,9 +213,9 @@ UNKNOWN = HiveType(Kind.OTHER)
 
 def check_length(kind: Kind, length: int) -> None:
     """Refuse a length that CHAR or VARCHAR cannot have."""
-    if not 1 <= length <= _LONGEST[kind]:
+    if not 1 <= length <= LONGEST[kind]:
         raise SemanticError(
-            f"{kind.capitalize()} length {length} out of allowed range [1, {_LONGEST[kind]}]"
+            f"{kind.capitalize()} length {length} out of allowed range [1, {LONGEST[kind]}]"
         )
 
 

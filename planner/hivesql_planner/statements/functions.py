@@ -20,6 +20,7 @@ BY_CLASS = {
     "mask_show_first_n": "generic.GenericUDFMaskShowFirstN",
     "mask_show_last_n": "generic.GenericUDFMaskShowLastN",
     "reflect2": "generic.GenericUDFReflect2",
+    "soundex": "generic.GenericUDFSoundex",
 }
 """Functions of Hive's that Spark has none for, or another: classes of ``ql.udf`` that it ships."""
 CLASS_PREFIX = "hive_class_"
