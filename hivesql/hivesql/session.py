@@ -366,7 +366,7 @@ class Session:
         from hivesql_executor.run import run
 
         inside, running = self._conversation.opened, self._running
-        with self._spark.group(running.query_id, running.text) as spark:
+        with self._spark.group(running.query_id, running.text, running.cancelled) as spark:
             runtime = replace(
                 self.runtime,
                 spark=spark,

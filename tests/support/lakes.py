@@ -98,7 +98,7 @@ def _main(home: Path, jars: Path) -> None:
             who, _, text = statement.partition(" ")
             try:
                 rows = session.sql(text).rows if who == "HIVE" else spark.sql(text).collect()
-                answers[name] += [[list(row) for row in rows]] if "SELECT" in text[:6] else []
+                answers[name] += [[list(row) for row in rows]] if text.startswith("SELECT") else []
             except hivesql.HiveSqlError as error:
                 answers[name].append(str(error))
     session.close()

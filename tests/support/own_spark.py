@@ -142,6 +142,8 @@ STATEMENTS: dict[str, str] = {
         INSERT INTO narrow SELECT 300, concat('abc', i), 'no date' FROM times WHERE i = 1;
         SELECT * FROM narrow""",
     "a temporary view of the user's": "SELECT * FROM mine",
+    "a table without files": """
+        CREATE TRANSACTIONAL TABLE nothing (i INT) STORED AS ORC; SELECT count(*) FROM nothing""",
 }
 
 ZONED = """

@@ -14,9 +14,8 @@ from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.statements.functions import BY_CLASS, CLASS_PREFIX, FunctionKind
 
 _PACKAGE = "org.apache.hadoop.hive.ql.udf"
-# What some lines of Spark do not have themselves.
-_YOUNGER = "try_reflect("
-_DATE_PATTERNS = "hive_simple_"
+# Some lines of Spark have the first one themselves.
+_FUNCTIONS_OF_OURS = {"try_reflect(": "YoungerFunctions", "hive_simple_": "SimpleDateFormats"}
 _CALLED = re.compile(rf"\b{CLASS_PREFIX}(\w+)\(")
 
 
@@ -24,12 +23,10 @@ def register_called(session: SparkSession, texts: Iterable[str]) -> None:
     """Make a session know the functions of ours, and Hive's own classes, that texts call."""
     texts = list(texts)
     register_hashes(session, texts)
-    if any(_YOUNGER in text for text in texts):
-        own: Any = session  # no public way to register functions of the JVM
-        call_static(session, "YoungerFunctions", "register", own._jsparkSession)
-    if any(_DATE_PATTERNS in text for text in texts):
-        own = session  # as above
-        call_static(session, "SimpleDateFormats", "register", own._jsparkSession)
+    own: Any = session  # no public way to register functions of the JVM
+    for begins, java_class in _FUNCTIONS_OF_OURS.items():
+        if any(begins in text for text in texts):
+            call_static(session, java_class, "register", own._jsparkSession)
     for name in {name for text in texts for name in _CALLED.findall(text)}:
         register_function(session, CLASS_PREFIX + name, name, f"{_PACKAGE}.{BY_CLASS[name]}")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql.pandas.conversion import SparkConversionMixin
 from pyspark.sql.pandas.serializers import ArrowStreamSerializer
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import ArrayType, BinaryType, DataType, MapType, StructType
@@ -30,6 +31,7 @@ __all__ = [
     "arrow_schema",
     "collect_arrow",
     "collect_rows",
+    "empty_frame",
     "frame_of",
     "message_of",
     "settings_of",
@@ -87,7 +89,8 @@ def frame_of(table: pa.Table, spark: SparkSession) -> DataFrame:
     """Return the rows of an Arrow table as a frame; times without a zone are in UTC."""
     if spark_line() >= (4, 0):
         with active(spark):
-            rows: DataFrame = spark.createDataFrame(table)
+            # The class's own method makes its session the active one of all threads first.
+            rows: DataFrame = SparkConversionMixin.createDataFrame(cast("Any", spark), table)
         return rows
     # Spark 3.5 does it for tables of pandas alone: these are the same steps.
     own: Any = spark
@@ -99,6 +102,17 @@ def frame_of(table: pa.Table, spark: SparkSession) -> DataFrame:
     )  # fmt: skip
     frame = own._jvm.PythonSQLUtils.toDataFrame(batches_in_jvm, schema.json(), own._jsparkSession)
     return DataFrame(frame, spark)
+
+
+def empty_frame(spark: SparkSession, schema: str) -> DataFrame:
+    """Return a frame without rows, of columns as Spark's DDL has them.
+
+    PySpark's ``createDataFrame`` makes its session the active one of all threads.
+    """
+    own: Any = spark
+    kind = own._jvm.org.apache.spark.sql.types.StructType.fromDDL(schema)
+    rows = own._jsparkSession.createDataFrame(own._jvm.java.util.ArrayList(), kind)
+    return ClassicFrame(rows, spark)
 
 
 def message_of(error: PySparkException) -> tuple[str, str]:

@@ -53,6 +53,11 @@ def check_zone_of(table: Table, start: int, binding: Binding) -> None:
             binding.fail(NotSupported(what), start)
 
 
+_WITH_PATTERN = (
+    "from_unixtime", "date_format", "unix_timestamp", "to_unix_timestamp", "add_months",
+)  # fmt: skip
+
+
 def template_in_zone(call: Call, template: str | None) -> str | None:
     """Tell what Spark must see of a call in its zone, where ``template`` is for UTC."""
     zone = call.zone
@@ -62,8 +67,9 @@ def template_in_zone(call: Call, template: str | None) -> str | None:
         return in_zone("current_timestamp()", zone)
     if call.name == "current_date":
         return f"CAST({in_zone('current_timestamp()', zone)} AS DATE)"
-    pattern = call.literal(1)
-    if call.name in ("from_unixtime", "date_format") and len(call.types) == 2:
+    place = 2 if call.name == "add_months" else 1
+    pattern = call.literal(place)
+    if call.name in _WITH_PATTERN and len(call.types) == place + 1:
         bare = None if pattern is None else re.sub(r"'[^']*'", "", pattern)
         if bare is None or _ZONE_LETTERS.search(bare):
             what = "no literal" if bare is None else "one with a zone"

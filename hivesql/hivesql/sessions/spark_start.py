@@ -195,8 +195,13 @@ class LazySpark:
         self._functions.pop(called, None)
 
     @contextmanager
-    def group(self, query_id: str, text: str) -> Iterator[Callable[[], SparkSession]]:
-        """Spark for one statement, whose jobs can be watched and cancelled by ``query_id``."""
+    def group(
+        self, query_id: str, text: str, cancelled: threading.Event
+    ) -> Iterator[Callable[[], SparkSession]]:
+        """Spark for one statement, whose jobs can be watched and cancelled by ``query_id``.
+
+        Cancelled where ``cancelled`` is set before there is a Spark that can be told.
+        """
         settings = ExitStack()
         is_grouped = False
         self._gave_up.clear()
@@ -216,6 +221,8 @@ class LazySpark:
                 description = " ".join(text[:_SHOWN].split())
                 session.sparkContext.setJobGroup(query_id, description, interruptOnCancel=True)
                 settings.enter_context(as_long_as_it_is(session, text))
+                if cancelled.is_set():
+                    raise Cancelled(CANCELLED)
             return session
 
         try:

@@ -18,8 +18,8 @@ from hivesql_planner.model.hive_type import (
 
 _TIMES = TIMESTAMPS | {Kind.DATE}
 _NOT_OF_TIMES = INTEGERS | FLOATS | {Kind.BOOLEAN}
-_MOST_ZEROS = 6
-"""Java writes a decimal with an exponent where more zeros would stand after the point."""
+_PLAIN_SCALE = 6
+"""Java writes decimals below ten to the power of minus this with an exponent."""
 _RANGES = {Kind.TINYINT: 2**7 - 1, Kind.SMALLINT: 2**15 - 1, Kind.INT: 2**31 - 1}
 _SIMPLE = TEXTS | NUMBERS | _TIMES | {Kind.BOOLEAN}
 _POSSIBLE = {
@@ -141,7 +141,7 @@ def conversion(source: HiveType | None, target: HiveType, zone: str | None = Non
 def _digits(source: HiveType) -> str | None:
     """Return a decimal's digits, of which Spark makes `0E-10` where many are after the point."""
     scale = source.arguments[1]
-    if scale <= _MOST_ZEROS:
+    if scale <= _PLAIN_SCALE:
         return None
     return f"if(abs(@0) < 0.000001BD, format_number(@0, {scale}), CAST(@0 AS STRING))"
 

@@ -90,8 +90,8 @@ KEYS: Mapping[str, Setting] = _table(
      "The zone of current_timestamp, unix_timestamp, from_unixtime and of TIMESTAMP WITH LOCAL "
      "TIME ZONE; LOCAL is UTC."),
     ("hive.datetime.formatter", "DATETIME", "text",
-     "SIMPLE: patterns of date_format, from_unixtime and unix_timestamp are those of Java's "
-     "SimpleDateFormat, as before Hive 4."),
+     "SIMPLE: patterns of date_format, from_unixtime, unix_timestamp, to_unix_timestamp and "
+     "add_months are those of Java's SimpleDateFormat, as before Hive 4."),
     ("hive.masking.algo", "sha256", "text",
      "sha512: mask_hash gives that digest of a text; anything else is sha256, as in Hive."),
     ("hive.default.nulls.last", "true", "bool",

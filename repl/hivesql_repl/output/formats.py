@@ -144,7 +144,8 @@ def with_hive_types(types: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iter
 
 
 _Mark = Callable[[Any], Any]
-_WIDE = decimal.Context(prec=76)
+_EXACT = decimal.Context(prec=76)
+"""Twice the digits of the longest DECIMAL: nothing is rounded."""
 _PLAIN_DIGITS = 6
 """Decimals with more digits after the point may come to Python as `100E-12`."""
 
@@ -158,9 +159,10 @@ def _mark_of(type_: HiveType) -> _Mark | None:
     if type_.kind is Kind.DECIMAL:
         scale = type_.arguments[1]
         return _unless_null(lambda value: _scaled(value, scale)) if scale > _PLAIN_DIGITS else None
-    if not type_.holds(Kind.FLOAT, Kind.INSTANT, Kind.DECIMAL):
+    marks_inside = [_mark_of(inner) for inner in type_.children]
+    if not any(marks_inside):
         return None
-    marks = [_mark_of(inner) or _same for inner in type_.children]
+    marks = [mark or _same for mark in marks_inside]
     if type_.kind is Kind.ARRAY:
         return _unless_null(lambda value: [marks[0](item) for item in value])
     if type_.kind is Kind.MAP:
@@ -179,7 +181,7 @@ def _scaled(value: Any, scale: int) -> Any:
     """Return a DECIMAL with its type's digits: PySpark adds zeros to those below a millionth."""
     if -value.as_tuple().exponent <= scale:
         return value
-    return _WIDE.quantize(value, decimal.Decimal(1).scaleb(-scale))
+    return _EXACT.quantize(value, decimal.Decimal(1).scaleb(-scale))
 
 
 def _same(value: Any) -> Any:

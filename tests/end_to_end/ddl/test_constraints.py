@@ -61,6 +61,18 @@ def test_not_null_check_and_default_hold_for_every_write(session: hivesql.Sessio
     assert session.sql("INSERT INTO cn (b) VALUES ('null a allowed')").affected == 1
 
 
+@pytest.mark.spark
+def test_a_check_may_call_what_is_a_class_of_hive(session: hivesql.Session) -> None:
+    session.set("hivesql.local.max.bytes", "0")
+    session.sql(f"""
+        CREATE TABLE js (j string CHECK (get_json_object(j, '$.a') IS NOT NULL)) {ACID};
+        INSERT INTO js SELECT concat('{{"a":', id, '}}') FROM (SELECT 1 AS id) x;
+    """)
+    with pytest.raises(ConstraintViolation):
+        session.sql("INSERT INTO js SELECT concat('b', id) FROM (SELECT 1 AS id) x")
+    assert rows(session, "SELECT * FROM js") == [('{"a":1}',)]
+
+
 KEYS = """
     CREATE TABLE pk (id int COMMENT 'key', v int CHECK (v < 9),
         w string DEFAULT 'it\\'s' COMMENT 'text',

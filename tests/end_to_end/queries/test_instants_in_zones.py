@@ -95,6 +95,8 @@ def test_instants_are_written_read_and_changed(session: hivesql.Session) -> None
         ["2016-01-03 12:26:34.0 US/Pacific"] * 3,
         ["2020-01-01 00:00:00.0 US/Pacific", "2016-01-03 04:26:34.1 US/Pacific", "a"],
     ]
+    with pytest.raises(NotSupported, match="pattern that is one with a zone"):
+        session.sql("SELECT unix_timestamp('2024-01-01 +01', 'yyyy-MM-dd X')")
     with pytest.raises(NotSupported, match="UNION"):
         session.sql("SELECT t FROM z UNION ALL SELECT timestamp '2020-01-01 00:00:00'")
 

@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession as PySparkSession
 
@@ -75,6 +76,9 @@ def test_two_sessions_and_their_user_at_once(
             session.sql(f"CREATE DATABASE {name}; USE {name}")
             session.sql("CREATE TRANSACTIONAL TABLE t (i INT, w STRING, t TIMESTAMP) STORED AS ORC")
             together.wait(60)
+            # Both make frames in Spark.
+            session.append("t", pa.table({"i": pa.array([], pa.int32())}))
+            assert session.sql("SELECT count(*) FROM t").scalar() == 0
             session.sql(
                 f"INSERT INTO t SELECT id, '{name}', TIMESTAMP '2024-03-10 02:30:00' FROM mine"
             )
@@ -91,8 +95,8 @@ def test_two_sessions_and_their_user_at_once(
         together.wait(60)
         while True:
             last = written.is_set()
-            made = users.createDataFrame([(1,)], "a INT")
             active = PySparkSession.getActiveSession()
+            made = users.range(1)
             answers.add(
                 (
                     *users.sql(ZONED).collect()[0],
@@ -158,13 +162,12 @@ def test_a_cancel_ends_one_sessions_statement_alone(
             for is_at_once in (True, False):
                 endless = threads.submit(one.sql, f"INSERT INTO t {ENDLESS}")
                 if is_at_once and spark_line() >= (4, 0):
-                    cancelled = False
-                    while not cancelled:
-                        cancelled = one.cancel()
+                    while not (one.cancel() or endless.done()):
+                        time.sleep(0.001)
                 else:
-                    while one.progress() is None:
+                    while one.progress() is None and not endless.done():
                         time.sleep(0.01)
-                    assert one.cancel()
+                    one.cancel()
                 with pytest.raises(hivesql.Cancelled):
                     endless.result(60)
         finally:

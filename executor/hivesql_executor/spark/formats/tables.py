@@ -23,6 +23,7 @@ from hivesql_executor.spark.formats.text_tables import (
     read_numbered,
     skipped_lines,
 )
+from hivesql_executor.spark.lines import empty_frame
 from hivesql_executor.spark.values import check_instants, check_zone, partition_value
 from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.model.table import Partition, Table, default_value
@@ -87,7 +88,7 @@ def _scan(spark: SparkSession, table: Table, parts: Sequence[Part], *, files: Fi
     ]
     if not frames:
         fields = (f"`{c.name}` {c.type.spark}" for c in table.all_columns)
-        return spark.createDataFrame([], ", ".join(fields))
+        return empty_frame(spark, ", ".join(fields))
     return reduce(DataFrame.union, frames)
 
 

@@ -16,6 +16,7 @@ from hivesql_executor.files.api import Files
 from hivesql_executor.orc.footers import check_file, check_orphans, read_footers
 from hivesql_executor.orc.tail import OrcTail
 from hivesql_executor.snapshot.partition_files import PartitionFiles
+from hivesql_executor.spark.lines import empty_frame
 from hivesql_executor.spark.nanoseconds.columns import nanosecond_column, nanosecond_columns
 from hivesql_executor.spark.scan.acid_relation import (
     ID_COLUMNS,
@@ -116,7 +117,7 @@ def scan(spark: SparkSession, request: ScanRequest) -> Scanned:
     if not pieces:
         schema = _schema(table, with_row_id=request.with_row_id, texts=texts)
         schema += ", input__file__name string" if request.with_file_name else ""
-        return Scanned(spark.createDataFrame([], schema))
+        return Scanned(empty_frame(spark, schema))
     columns = _output(table, request.with_row_id, texts)
     if request.with_file_name:
         columns.append(FILE_NAME)

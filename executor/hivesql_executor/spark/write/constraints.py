@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
+from hivesql_executor.spark.functions import register_called
 from hivesql_planner.errors import ConstraintViolation
 from hivesql_planner.model.constraints import VIOLATED, violation
 from hivesql_planner.relations import Expr
@@ -14,6 +15,7 @@ def enforce_check(rows: DataFrame, check: Expr | None) -> DataFrame:
     """Let the job fail at a row whose struct ``row`` is there and breaks the check."""
     if check is None:
         return rows
+    register_called(rows.sparkSession, [check.sql])
     # Being random, the filter is not moved below a join that would drop the row that breaks it.
     always = f.rand() >= f.lit(0.0)
     nanoseconds = f.col("row").isNull() | f.expr(check.sql)

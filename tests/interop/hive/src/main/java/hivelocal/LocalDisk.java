@@ -1,9 +1,11 @@
 package hivelocal;
 
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 
@@ -17,7 +19,7 @@ import org.apache.hadoop.fs.permission.FsPermission;
 
 /**
  * The local disk, asked by Java itself. Hadoop without its native library starts {@code chmod} and {@code ls} for
- * each right that it sets or looks up: a third of the processor time of a short statement.
+ * each right that it sets or looks up. Nobody here needs sticky bits, which are left out.
  */
 public final class LocalDisk extends LocalFileSystem {
   public LocalDisk() {
@@ -51,7 +53,12 @@ public final class LocalDisk extends LocalFileSystem {
     @Override
     public FileStatus getFileStatus(Path p) throws IOException {
       FileStatus s = super.getFileStatus(p); // asks nobody until its rights are wanted
-      PosixFileAttributes a = Files.readAttributes(pathToFile(p).toPath(), PosixFileAttributes.class);
+      PosixFileAttributes a;
+      try {
+        a = Files.readAttributes(pathToFile(p).toPath(), PosixFileAttributes.class);
+      } catch (NoSuchFileException gone) { // in between; Hadoop knows the other exception alone
+        throw (IOException) new FileNotFoundException(p.toString()).initCause(gone);
+      }
       return new FileStatus(s.getLen(), s.isDirectory(), s.getReplication(), s.getBlockSize(), s.getModificationTime(), s.getAccessTime(),
           FsPermission.valueOf((s.isDirectory() ? "d" : "-") + PosixFilePermissions.toString(a.permissions())),
           a.owner().getName(), a.group().getName(), s.getPath());
