@@ -92,6 +92,8 @@ def test_two_sessions_and_their_user_at_once(
     def ask() -> set[tuple[Any, ...]]:
         users.sparkContext.setJobGroup("group of user", "text of user")
         answers = set()
+        # This thread has an active session from now on.
+        users.createDataFrame([(1,)], "a INT")
         together.wait(60)
         while True:
             last = written.is_set()
