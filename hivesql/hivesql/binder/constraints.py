@@ -9,7 +9,7 @@ from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit, apply_edits
 from hivesql.dialect.slices import Slice
 from hivesql.dialect.spark_differences import tokens_in
-from hivesql.dialect.structure import read_expression
+from hivesql.dialect.structure import place_of, read_expression
 from hivesql.dialect.value_types import Type
 from hivesql.expressions.calls import Call
 from hivesql.expressions.casts import write_template
@@ -176,9 +176,9 @@ def _understood(text: str, table: Table, binding: Binding) -> tuple[Slice, Walk]
     walk = Walk(own)
     columns = tuple(Output(column.name, column.type) for column in table.columns)
     walk.expression(part.tree, Scope(relations=[Relation(ROW, columns)]), {})
-    for name in part.tree.find_all(exp.Column):
-        place = name.parts[0].meta["start"]
-        walk.edits.append(Edit(place, place, f"`{ROW}`."))
+    places = map(place_of, part.tree.find_all(exp.Column))
+    # First, so that they are inside of what else becomes of a column.
+    walk.edits[:0] = [Edit(*place, "", (f"`{ROW}`.", place)) for place in places]
     return part, walk
 
 
