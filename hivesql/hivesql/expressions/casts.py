@@ -8,6 +8,7 @@ from hivesql.dialect.value_types import TIMES, Type, is_decimal, is_number, is_t
 from hivesql.expressions.calls import Call
 from hivesql.expressions.date_rules import as_date, as_timestamp
 from hivesql.expressions.function_rules import text_of
+from hivesql.python_sqlglot import exp
 from hivesql_planner.model.conversions import conversion, conversion_of_any
 from hivesql_planner.model.hive_type import (
     BIGINT,
@@ -88,6 +89,22 @@ def compared_template(call: Call, target: Type) -> str:
     if target is not None and target in (DOUBLE, FLOAT, STRING) and kind != target:
         return f"CAST(@0 AS {target.kind.upper()})"
     return "@0"
+
+
+def compares_as_char(node: exp.Expr, parts: Sequence[exp.Expr], kinds: Sequence[Type]) -> bool:
+    """Tell whether Hive makes CHAR of the literals of a comparison.
+
+    It does beside a column, and an aggregate of one, not beside other expressions.
+    """
+    if isinstance(node, (exp.Between, exp.NullSafeEQ)):
+        return False
+    columns = (
+        kind
+        for part, kind in zip(parts, kinds, strict=True)
+        if isinstance(part, exp.Column)
+        or (isinstance(part, exp.Anonymous) and part.name.lower() in ("min", "max"))
+    )
+    return Kind.CHAR in map(kind_of, columns)
 
 
 def without_blanks(literal: str) -> str:

@@ -18,7 +18,12 @@ _CHANCE = (exp.Rand, exp.Randn, exp.Uuid, exp.TableSample)
 _CHANCE_CALLS = ("rand", "randn", "uuid", "reflect", "java_method")
 
 
-def quantified_edit(node: exp.Expr, text: str) -> Edit | None:
+def subquery_edit(node: exp.Expr, text: str) -> Edit | None:
+    """Tell what to write instead of a comparison with a subquery; None where Spark has the same."""
+    return _quantified_edit(node, text) or _membership_edit(node, text)
+
+
+def _quantified_edit(node: exp.Expr, text: str) -> Edit | None:
     """Tell what to write instead of such a comparison; None for any other expression."""
     operator = _OPERATORS.get(type(node))
     right = node.args.get("expression")
@@ -39,7 +44,7 @@ def quantified_edit(node: exp.Expr, text: str) -> Edit | None:
     return Edit(start, end, "", tuple(filled(template, [place_of(node.this), query])))
 
 
-def membership_edit(node: exp.Expr, text: str) -> Edit | None:
+def _membership_edit(node: exp.Expr, text: str) -> Edit | None:
     """Tell what to write instead of IN with a subquery; None where Spark decides as Hive.
 
     As a condition it does. As a value it knows no NULL: it says FALSE where the value, or a row of

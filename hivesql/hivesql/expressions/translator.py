@@ -26,12 +26,12 @@ from hivesql.dialect.value_types import (
     is_interval,
     is_number,
     is_text,
-    kind_of,
 )
 from hivesql.expressions.calls import Call
 from hivesql.expressions.casts import (
     cast_template,
     compared_template,
+    compares_as_char,
     comparison,
     unsafe,
     without_blanks,
@@ -43,7 +43,7 @@ from hivesql.expressions.function_rules import RULES, text_of
 from hivesql.expressions.function_types import type_of_call
 from hivesql.expressions.intervals import interval_of
 from hivesql.expressions.precedence import precedence_edits
-from hivesql.expressions.quantified_comparisons import membership_edit, quantified_edit
+from hivesql.expressions.quantified_comparisons import subquery_edit
 from hivesql.expressions.session_zone import (
     OF_COMMON_TYPE,
     OF_WALL_CLOCKS,
@@ -96,12 +96,6 @@ OWN_KIND = "own kind"
 """Metadata key of a call of the user's own function: which kind it is."""
 
 
-def _is_column(node: exp.Expr) -> bool:
-    """Tell whether it is a column, or an aggregate of one, which is a column of the groups."""
-    called = node.name.lower() if isinstance(node, exp.Anonymous) else None
-    return isinstance(node, exp.Column) or called in ("min", "max")
-
-
 @dataclass(slots=True)
 class Translator:
     """Told of each expression after its parts; remembers types and collects edits."""
@@ -130,8 +124,7 @@ class Translator:
     def _leave(self, node: exp.Expr) -> Type:  # noqa: C901 - one flat dispatch
         if isinstance(node, exp.Literal):
             return STRING if node.is_string else self._number(node)
-        text = self.binding.text.text
-        if edit := quantified_edit(node, text) or membership_edit(node, text):
+        if edit := subquery_edit(node, self.binding.text.text):
             self.edits.append(edit)
             return BOOLEAN
         if isinstance(node, _COMPARISONS):
@@ -374,15 +367,10 @@ class Translator:
         target = comparison(kinds)
         if target == DOUBLE and TIMESTAMP in kinds:
             check_conversion(TIMESTAMP, DOUBLE, strict=self._is_strict_of_times())
-        # Hive makes CHAR of a literal beside a column, not beside other expressions.
-        has_chars = not isinstance(node, (exp.Between, exp.NullSafeEQ)) and any(
-            kind_of(kind) is Kind.CHAR and _is_column(part)
-            for part, kind in zip(parts, kinds, strict=True)
-        )
         for part, kind in zip(parts, kinds, strict=True):
             literal = part.name if isinstance(part, exp.Literal) and part.is_string else None
             template = compared_template(self._call_of("", kind, literal), target)
-            if template == "@0" and literal and has_chars:
+            if template == "@0" and literal and compares_as_char(node, parts, kinds):
                 template = without_blanks(self._text(part))
             if template != "@0":
                 self._replace(part, template, [part])
