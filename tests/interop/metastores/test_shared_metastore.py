@@ -309,3 +309,4 @@ def test_an_avro_schema_grows(shared: Shared) -> None:
     shared.ours("ALTER TABLE grown SET TBLPROPERTIES ('x'='1')")
     assert shared.ours("SELECT l, p FROM grown WHERE c = 'c3'") == [([], 1)]
     assert sorted(blocks[-1].lines) == as_hive_prints(rows_since)
+    shared.ours("DROP TABLE grown")
