@@ -25,6 +25,7 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.spark.class_archive import archive_options
 from hivesql_executor.spark.lines import settings_of
 from hivesql_planner.errors import ExecutionError, NoSuchObject
+from hivesql_planner.model.hive_type import quote_name
 
 # Pushed-down filters of nested ACID columns would reach ORC under names it resolves against the
 # row struct, so Spark's own push-down stays off and scans carry a search argument of their own.
@@ -237,13 +238,12 @@ def temporary_view(session: SparkSession, name: str) -> DataFrame | None:
     catalog = own._jsparkSession.sessionState().catalog()
     if not catalog.getRawTempView(name).isDefined():
         return None
-    quoted = name.replace("`", "``")
-    return session.table(f"`{quoted}`")
+    return session.table(quote_name(name))
 
 
 def catalog_table(session: SparkSession, catalog: str, database: str, name: str) -> DataFrame:
     """Return the rows of a table of one of Spark's catalogs; NoSuchObject 10001 for none."""
-    quoted = ".".join(f"`{part.replace('`', '``')}`" for part in (catalog, database, name))
+    quoted = ".".join(map(quote_name, (catalog, database, name)))
     try:
         return session.table(quoted)
     except PySparkException as error:

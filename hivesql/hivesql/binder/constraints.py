@@ -15,7 +15,6 @@ from hivesql.expressions.calls import Call
 from hivesql.expressions.casts import write_template
 from hivesql.python_sqlglot import exp
 from hivesql.query.checks.aggregation import AGGREGATES
-from hivesql.query.expanded_text import quote_name
 from hivesql.query.meaning.constants import constant_of
 from hivesql.query.meaning.learning import column_meant
 from hivesql.query.meaning.predicates import all_of, predicate_of, value_of
@@ -30,7 +29,7 @@ from hivesql_planner.model.constraints import (
     with_constraints,
 )
 from hivesql_planner.model.conversions import check_conversion, instant_text
-from hivesql_planner.model.hive_type import BOOLEAN, INSTANT
+from hivesql_planner.model.hive_type import BOOLEAN, INSTANT, quote_name
 from hivesql_planner.model.table import Column, Constraint, Table, TableName
 from hivesql_planner.predicates.predicate import Constant, IsNull, Not, Predicate, UnlessFalse
 from hivesql_planner.relations import Expr

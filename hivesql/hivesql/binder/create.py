@@ -15,12 +15,11 @@ from hivesql.dialect.structure import read_query
 from hivesql.dialect.tokens import Name
 from hivesql.python_sqlglot import exp
 from hivesql.query.checks.aggregation import AGGREGATES
-from hivesql.query.expanded_text import quote_name
 from hivesql.query.walk import bind_query
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
 from hivesql_planner.model.avro_schema import LITERAL, columns_of, parsed_schema
-from hivesql_planner.model.hive_type import UNKNOWN
+from hivesql_planner.model.hive_type import UNKNOWN, quote_name
 from hivesql_planner.model.materialized import NEEDS_ACID, IncrementalRebuild, Materialized
 from hivesql_planner.model.names import check_table
 from hivesql_planner.model.table import (

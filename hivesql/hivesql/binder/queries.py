@@ -7,9 +7,8 @@ from hivesql.dialect.nodes.dml import DirectoryBody
 from hivesql.dialect.nodes.parts import slice_of
 from hivesql.expressions.intervals import TEXTS
 from hivesql.python_sqlglot import exp
-from hivesql.query.expanded_text import quote_name
 from hivesql.query.walk import BoundQuery, bind_query
-from hivesql_planner.model.hive_type import STRING, YEAR_MONTH
+from hivesql_planner.model.hive_type import STRING, YEAR_MONTH, quote_name
 from hivesql_planner.relations import Query
 from hivesql_planner.statements.bound import SelectRows, WriteDirectory
 

@@ -13,10 +13,9 @@ from hivesql.dialect.slices import Slice
 from hivesql.dialect.spark_differences import tokens_in
 from hivesql.dialect.tokens import Kind, Name
 from hivesql.python_sqlglot import exp
-from hivesql.query.expanded_text import quote_name
 from hivesql.query.walk import BoundQuery, bind_query
 from hivesql_planner.errors import HiveSqlError, SemanticError
-from hivesql_planner.model.hive_type import UNKNOWN
+from hivesql_planner.model.hive_type import UNKNOWN, quote_name
 from hivesql_planner.model.names import check_column_name
 from hivesql_planner.model.table import TEMPORARY, Column, Table, TableName
 from hivesql_planner.statements.bound import CreateView

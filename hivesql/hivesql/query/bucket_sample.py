@@ -11,8 +11,8 @@ from hivesql.dialect.value_types import Type
 from hivesql.expressions.calls import Call
 from hivesql.expressions.hash_functions import hash_template
 from hivesql.python_sqlglot import exp
-from hivesql.query.expanded_text import quote_name
 from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Table
 
 

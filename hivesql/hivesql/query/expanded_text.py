@@ -7,11 +7,7 @@ from collections.abc import Iterator, Mapping
 from hivesql.dialect.edits import Edit
 from hivesql.python_sqlglot import exp
 from hivesql.query.scope import Meaning
-
-
-def quote_name(name: str) -> str:
-    """Write a name as Hive's expanded texts have it."""
-    return f"`{name.replace('`', '``')}`"
+from hivesql_planner.model.hive_type import quote_name
 
 
 def expanded_names(tree: exp.Expr, meanings: Mapping[int, Meaning]) -> list[Edit]:

@@ -26,7 +26,7 @@ from hivesql.python_sqlglot import exp
 from hivesql.query.bucket_sample import bucket_sample, sample_edit, sampled_by
 from hivesql.query.checks.aggregation import check_aggregation, check_grouping, check_places
 from hivesql.query.checks.placement import check_aliases, check_placement, check_width, is_generator
-from hivesql.query.expanded_text import expanded_names, quote_name
+from hivesql.query.expanded_text import expanded_names
 from hivesql.query.inline_tables import constant_rows, tables_of_rows
 from hivesql.query.meaning.learning import QUERIES, learn
 from hivesql.query.meaning.looks import Looked, look_of
@@ -61,7 +61,7 @@ from hivesql.query.table_changes import changes_in
 from hivesql.query.time_travel import clause_after, name_end
 from hivesql.query.transform import transform_edits, transform_of, transform_outputs
 from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
-from hivesql_planner.model.hive_type import INT, UNKNOWN, Kind
+from hivesql_planner.model.hive_type import INT, UNKNOWN, Kind, quote_name
 from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_planner.predicates.predicate import ALWAYS, Look, Predicate
 from hivesql_planner.relations import Expr, Query

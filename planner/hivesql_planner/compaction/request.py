@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from hivesql_planner.errors import DataError
+from hivesql_planner.model.hive_type import quote_name
 
 TABLE_PREFIX = "tblprops."
 """WITH OVERWRITE TBLPROPERTIES: such a key replaces a property of the table for the result."""
@@ -34,8 +35,7 @@ class OrderKey:
 
     def __str__(self) -> str:
         nulls = {None: "", True: " nulls first", False: " nulls last"}[self.nulls_first]
-        quoted = self.column.replace("`", "``")
-        return f"`{quoted}`{' desc' if self.descending else ''}{nulls}"
+        return f"{quote_name(self.column)}{' desc' if self.descending else ''}{nulls}"
 
 
 def parse_order(text: str) -> tuple[OrderKey, ...]:

@@ -10,6 +10,7 @@ from hivesql_planner.model.hive_type import (
     FLOATS,
     INTEGERS,
     NUMBERS,
+    PLAIN_SCALE,
     TEXTS,
     TIMESTAMPS,
     HiveType,
@@ -18,8 +19,6 @@ from hivesql_planner.model.hive_type import (
 
 _TIMES = TIMESTAMPS | {Kind.DATE}
 _NOT_OF_TIMES = INTEGERS | FLOATS | {Kind.BOOLEAN}
-_PLAIN_SCALE = 6
-"""Java writes decimals below ten to the power of minus this with an exponent."""
 _RANGES = {Kind.TINYINT: 2**7 - 1, Kind.SMALLINT: 2**15 - 1, Kind.INT: 2**31 - 1}
 _SIMPLE = TEXTS | NUMBERS | _TIMES | {Kind.BOOLEAN}
 _POSSIBLE = {
@@ -141,7 +140,7 @@ def conversion(source: HiveType | None, target: HiveType, zone: str | None = Non
 def _digits(source: HiveType) -> str | None:
     """Return a decimal's digits, of which Spark makes `0E-10` where many are after the point."""
     scale = source.arguments[1]
-    if scale <= _PLAIN_SCALE:
+    if scale <= PLAIN_SCALE:
         return None
     return f"if(abs(@0) < 0.000001BD, format_number(@0, {scale}), CAST(@0 AS STRING))"
 

@@ -51,6 +51,8 @@ NESTED = frozenset((Kind.ARRAY, Kind.MAP, Kind.STRUCT, Kind.UNION))
 BITS = {Kind.TINYINT: 8, Kind.SMALLINT: 16, Kind.INT: 32, Kind.BIGINT: 64}
 MOST_DIGITS = 38
 """Of a decimal."""
+PLAIN_SCALE = 6
+"""Java writes a decimal below ten to the power of minus this with an exponent."""
 
 _DIGITS = {Kind.TINYINT: 3, Kind.SMALLINT: 5, Kind.INT: 10, Kind.BIGINT: 19}
 LONGEST = {Kind.CHAR: 255, Kind.VARCHAR: 65535}
@@ -219,13 +221,18 @@ def check_length(kind: Kind, length: int) -> None:
         )
 
 
+def quote_name(name: str) -> str:
+    """Write a name in back quotes, as the SQL of Hive and of Spark and the types of ORC have it."""
+    return f"`{name.replace('`', '``')}`"
+
+
 def _hive_name(name: str) -> str:
-    return f"`{name.replace('`', '``')}`" if _NO_PART_OF_NAMES.search(name) else name
+    return quote_name(name) if _NO_PART_OF_NAMES.search(name) else name
 
 
 def _quoted_name(name: str) -> str:
     name = name.lower()
-    return name if _PLAIN_NAME.fullmatch(name) else f"`{name.replace('`', '``')}`"
+    return name if _PLAIN_NAME.fullmatch(name) else quote_name(name)
 
 
 def _print(type_: HiveType, children: list[str], quote: Callable[[str], str]) -> str:

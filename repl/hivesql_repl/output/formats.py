@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO, Any
 
-from hivesql_planner.model.hive_type import HiveType, Kind
+from hivesql_planner.model.hive_type import MOST_DIGITS, PLAIN_SCALE, HiveType, Kind
 from hivesql_repl.output.java_digits import java_digits
 
 Row = Sequence[Any]
@@ -144,10 +144,8 @@ def with_hive_types(types: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iter
 
 
 _Mark = Callable[[Any], Any]
-_EXACT = decimal.Context(prec=76)
-"""Twice the digits of the longest DECIMAL: nothing is rounded."""
-_PLAIN_DIGITS = 6
-"""Decimals with more digits after the point may come to Python as `100E-12`."""
+_EXACT = decimal.Context(prec=2 * MOST_DIGITS)
+"""Nothing is rounded."""
 
 
 def _mark_of(type_: HiveType) -> _Mark | None:
@@ -158,7 +156,8 @@ def _mark_of(type_: HiveType) -> _Mark | None:
         return _unless_null(lambda value: Instant(value, type_.zone))
     if type_.kind is Kind.DECIMAL:
         scale = type_.arguments[1]
-        return _unless_null(lambda value: _scaled(value, scale)) if scale > _PLAIN_DIGITS else None
+        # Others may come to Python as `100E-12`.
+        return _unless_null(lambda value: _scaled(value, scale)) if scale > PLAIN_SCALE else None
     marks_inside = [_mark_of(inner) for inner in type_.children]
     if not any(marks_inside):
         return None

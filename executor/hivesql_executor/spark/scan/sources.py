@@ -25,6 +25,7 @@ from hivesql_executor.spark.steps import query_over, with_grand_totals
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.statistics import ColumnStatistics
 from hivesql_planner.model.table import Table
 from hivesql_planner.relations import Query, Scan, Source
@@ -169,7 +170,7 @@ def register_views(sources: Iterable[Source], txn: Transaction, runtime: Runtime
     frames = [(source.view, read(source.scan, txn, runtime)) for source in sources]
     with _views:
         for view, frame in frames:
-            frame.createOrReplaceTempView(f"`{view.replace('`', '``')}`")
+            frame.createOrReplaceTempView(quote_name(view))
         try:
             yield
         finally:

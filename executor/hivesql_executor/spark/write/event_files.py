@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from hivesql_executor.jvm import gateway
 from hivesql_executor.snapshot.partition_files import EventFile
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
 
@@ -113,9 +114,7 @@ def _file(line: str) -> EventFile:
 
 def event_type(table: Table) -> str:
     """Return the ORC type of an ACID table's files."""
-    columns = ",".join(
-        f"`{column.name.replace('`', '``')}`:{column.type.orc}" for column in table.columns
-    )
+    columns = ",".join(f"{quote_name(column.name)}:{column.type.orc}" for column in table.columns)
     return (
         "struct<operation:int,originalTransaction:bigint,bucket:int,rowId:bigint,"
         f"currentTransaction:bigint,row:struct<{columns}>>"
