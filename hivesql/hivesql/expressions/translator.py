@@ -361,16 +361,20 @@ class Translator:
         kinds = [self.type_of(part) for part in parts]
         if None in kinds:
             return
-        strict = refuses("type.safety", self.binding.settings)
-        if strict and not safe and unsafe(kinds[0], kinds[1]):
+        if (
+            not safe
+            and unsafe(kinds[0], kinds[1])
+            and refuses("type.safety", self.binding.settings)
+        ):
             raise strict_error("type.safety", f"{kinds[0]} and {kinds[1]}", code=10014)
         target = comparison(kinds)
         if target == DOUBLE and TIMESTAMP in kinds:
             check_conversion(TIMESTAMP, DOUBLE, strict=self._is_strict_of_times())
+        as_char = compares_as_char(node, parts, kinds)
         for part, kind in zip(parts, kinds, strict=True):
             literal = part.name if isinstance(part, exp.Literal) and part.is_string else None
             template = compared_template(self._call_of("", kind, literal), target)
-            if template == "@0" and literal and compares_as_char(node, parts, kinds):
+            if template == "@0" and literal and as_char:
                 template = without_blanks(self._text(part))
             if template != "@0":
                 self._replace(part, template, [part])
