@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hivesql.dialect.value_types import Type, is_interval, is_text
 from hivesql.expressions.calls import Call, Rule, takes
+from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.hive_type import DAY_TIME, VOID, YEAR_MONTH, HiveType
 
@@ -27,6 +28,16 @@ _OF_UNITS = {
     "year to month": "CAST(@0 AS INTERVAL YEAR TO MONTH)",
     "day to second": "CAST(@0 AS INTERVAL DAY TO SECOND)",
 }
+UNITS_OF_MONTHS = ("year", "month", "years", "months")
+
+
+def interval_type(node: exp.Interval) -> Type:
+    """Return the type of an interval in the text; None where its unit is not told."""
+    unit = node.args.get("unit")
+    word = unit.this.name if isinstance(unit, exp.IntervalSpan) else unit.name if unit else ""
+    if not word:
+        return None
+    return YEAR_MONTH if word.lower() in UNITS_OF_MONTHS else DAY_TIME
 
 
 def interval_of(unit: str) -> str:

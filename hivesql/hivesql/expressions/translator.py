@@ -41,7 +41,7 @@ from hivesql.expressions.date_rules import as_timestamp
 from hivesql.expressions.equal_chains import list_of_equals
 from hivesql.expressions.function_rules import RULES, text_of
 from hivesql.expressions.function_types import type_of_call
-from hivesql.expressions.intervals import interval_of
+from hivesql.expressions.intervals import UNITS_OF_MONTHS, interval_of, interval_type
 from hivesql.expressions.precedence import precedence_edits
 from hivesql.expressions.quantified_comparisons import subquery_edit
 from hivesql.expressions.session_zone import (
@@ -89,7 +89,6 @@ _TRUTHS = (
     exp.Exists, exp.Boolean,
 )  # fmt: skip
 _BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
-_MONTHS = ("year", "month", "years", "months")
 BY_FORMAT = "by format"
 """Metadata key of a CAST with a FORMAT."""
 OWN_KIND = "own kind"
@@ -297,10 +296,10 @@ class Translator:
         """``1 DAY`` or ``(1) DAY``."""
         text = re.sub(r"^\((.*?)\)", r"\1", self._text(node), flags=re.DOTALL)
         self.edits.append(Edit(*place_of(node), f"INTERVAL {text}"))
-        return YEAR_MONTH if text.lower().endswith(_MONTHS) else DAY_TIME
+        return YEAR_MONTH if text.lower().endswith(UNITS_OF_MONTHS) else DAY_TIME
 
     def _interval(self, node: exp.Interval) -> Type:
-        kind = _interval_type(node)
+        kind = interval_type(node)
         if isinstance(node.this, exp.Paren):
             template = interval_of(self._text(node)[place_of(node.this)[1] - place_of(node)[0] :])
             self._replace(node, template, [node.this])
@@ -361,11 +360,8 @@ class Translator:
         kinds = [self.type_of(part) for part in parts]
         if None in kinds:
             return
-        if (
-            not safe
-            and unsafe(kinds[0], kinds[1])
-            and refuses("type.safety", self.binding.settings)
-        ):
+        strict = refuses("type.safety", self.binding.settings)
+        if strict and not safe and unsafe(kinds[0], kinds[1]):
             raise strict_error("type.safety", f"{kinds[0]} and {kinds[1]}", code=10014)
         target = comparison(kinds)
         if target == DOUBLE and TIMESTAMP in kinds:
@@ -576,14 +572,6 @@ def _with_digits(parts: tuple[exp.Expr, ...], kinds: tuple[Type, Type]) -> tuple
         for part, kind in zip(parts, kinds, strict=True)
     )
     return left, right
-
-
-def _interval_type(node: exp.Interval) -> Type:
-    unit = node.args.get("unit")
-    word = unit.this.name if isinstance(unit, exp.IntervalSpan) else unit.name if unit else ""
-    if not word:
-        return None
-    return YEAR_MONTH if word.lower() in _MONTHS else DAY_TIME
 
 
 _GRAMMAR_CALLS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
