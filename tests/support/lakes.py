@@ -8,9 +8,12 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import hivesql
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _ROWS = """SELECT 1 AS id, 'one' AS name, TIMESTAMP '2024-03-10 02:30:00' AS t,
     TIMESTAMP_NTZ '2024-03-10 02:30:00' AS n, DATE '1500-03-01' AS d, named_struct('A', 7) AS s
@@ -89,8 +92,17 @@ def _main(home: Path, jars: Path) -> None:
     deltas = spark.read.format("delta").load(str(home / "users" / "deltas"))
     deltas.createOrReplaceTempView("of_path")
     place = {"metastore": f"sqlite:///{home}/metastore.db", "warehouse": str(home / "warehouse")}
-    session = hivesql.connect(**place, spark=spark, settings={"hivesql.local.max.bytes": "0"})
-    hivesql.register_catalog(spark, "ours", **place)
+    by_spark = {"hivesql.local.max.bytes": "0"}
+    with (
+        hivesql.connect(**place, spark=spark, settings=by_spark) as session,
+        hivesql.register_catalog(spark, "ours", **place),
+    ):
+        answers = _answers(session, spark)
+    spark.stop()
+    sys.stdout.write(json.dumps(answers) + "\n")
+
+
+def _answers(session: hivesql.Session, spark: SparkSession) -> dict[str, list[Any]]:
     answers: dict[str, list[Any]] = {}
     for name, statements in STEPS.items():
         answers[name] = []
@@ -101,9 +113,7 @@ def _main(home: Path, jars: Path) -> None:
                 answers[name] += [[list(row) for row in rows]] if text.startswith("SELECT") else []
             except hivesql.HiveSqlError as error:
                 answers[name].append(str(error))
-    session.close()
-    spark.stop()
-    sys.stdout.write(json.dumps(answers) + "\n")
+    return answers
 
 
 if __name__ == "__main__":

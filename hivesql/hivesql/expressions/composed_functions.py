@@ -82,7 +82,7 @@ def _masked(call: Call) -> str | None:
         return _masked_date(call)
     if kind is not None and not _is_hidden_as_text(kind):
         return f"CAST(NULL AS {kind.spark})"
-    text = _padded(call)
+    text = with_blanks(call)
     # Blanks of a CHAR are masked with the rest; those that are left mean nothing.
     return _masked_text(call, text) if text == "@0" else f"rtrim({_masked_text(call, text)})"
 
@@ -103,8 +103,8 @@ def _masked_text(call: Call, text: str) -> str:
     return _with_parts(call, text, "mask({})")
 
 
-def _padded(call: Call) -> str:
-    """Give CHAR the blanks that Hive masks with the rest."""
+def with_blanks(call: Call) -> str:
+    """Give a text its blanks where it is CHAR: some functions of Hive see them."""
     kind = call.type(0)
     return f"rpad(@0, {kind.length}, ' ')" if kind and kind.kind is Kind.CHAR else "@0"
 
@@ -185,7 +185,7 @@ def _masked_hash(call: Call) -> str:
         return f"CAST(NULL AS {kind.spark})"
     algorithm = call.settings.text("hive.masking.algo") if call.settings else ""
     bits = 512 if algorithm.strip().lower() == "sha512" else 256
-    return f"sha2({_padded(call)}, {bits})"
+    return f"sha2({with_blanks(call)}, {bits})"
 
 
 def _json(call: Call) -> str:

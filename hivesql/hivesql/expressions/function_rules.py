@@ -13,7 +13,7 @@ from hivesql.dialect.value_types import (
     kind_of,
 )
 from hivesql.expressions.calls import Call, Rule, rest, takes, unknown_if_any_null
-from hivesql.expressions.composed_functions import BUILT
+from hivesql.expressions.composed_functions import BUILT, with_blanks
 from hivesql.expressions.date_rules import DATE_RULES
 from hivesql.expressions.function_types import type_of_call
 from hivesql.expressions.hash_functions import HASHES
@@ -310,12 +310,8 @@ def _json_part(call: Call) -> str:
 def _map_of_text(call: Call) -> str:
     """CHAR has its blanks here, as in Hive; of NULL there is a map without entries."""
     takes(1, 3)(call)
-    kind = call.type(0)
-    text = "@0"
-    if kind is not None and kind.kind is Kind.CHAR:
-        text = f"rpad(@0, {kind.length}, ' ')"
     between = [f"coalesce(@{i}, '{usual}')" for i, usual in ((1, ","), (2, ":"))]
-    arguments = [text, *between[: len(call.types) - 1]]
+    arguments = [with_blanks(call), *between[: len(call.types) - 1]]
     return f"if(@0 IS NULL, CAST(map() AS MAP<STRING,STRING>), str_to_map({', '.join(arguments)}))"
 
 

@@ -72,8 +72,9 @@ def _is_condition(node: exp.Expr) -> bool:
     above = node.parent
     while isinstance(above, _LOGIC):
         node, above = above, above.parent
-    is_condition = isinstance(above, _CONDITIONS) and node is not above.args.get("true")
-    return above is None or is_condition
+    if above is None:
+        return True
+    return isinstance(above, _CONDITIONS) and node is not above.args.get("true")
 
 
 def _is_by_chance(query: exp.Expr) -> bool:

@@ -16,6 +16,9 @@ from hivesql_planner.settings.session_zone import ZONE_KEY, session_zone
 
 # Letters of a pattern that tell a zone, in which Spark has UTC.
 _ZONE_LETTERS = re.compile(r"[VzOXxZ]")
+_WITH_PATTERN = (
+    "from_unixtime", "date_format", "unix_timestamp", "to_unix_timestamp", "add_months",
+)  # fmt: skip
 OF_WALL_CLOCKS = (
     "add_months", "date", "date_add", "date_format", "date_sub", "datediff", "day", "dayofmonth",
     "dayofweek", "floor_day", "floor_hour", "floor_minute", "floor_month", "floor_quarter",
@@ -51,11 +54,6 @@ def check_zone_of(table: Table, start: int, binding: Binding) -> None:
                 f"the partition column {column.name} of {column.type} where {ZONE_KEY} is not UTC"
             )
             binding.fail(NotSupported(what), start)
-
-
-_WITH_PATTERN = (
-    "from_unixtime", "date_format", "unix_timestamp", "to_unix_timestamp", "add_months",
-)  # fmt: skip
 
 
 def template_in_zone(call: Call, template: str | None) -> str | None:

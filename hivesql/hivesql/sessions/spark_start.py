@@ -260,13 +260,13 @@ class LazySpark:
 
         key = f"spark.sql.catalog.{catalog}"
         is_own = catalog == _OWN_CATALOG
+        if key in self._conf:
+            return catalog_table(self(), catalog, database, name)
         # A catalog remembers tables and their files: the user's knows what its user has written.
-        for place in () if key in self._conf else reversed([*self._places()]):
+        for place in reversed([*self._places()]):
             if is_own or place.conf.get(key, None) is not None:
                 return catalog_table(place, catalog, database, name)
-        if key in self._conf or is_own:
-            return catalog_table(self(), catalog, database, name)
-        return None
+        return catalog_table(self(), catalog, database, name) if is_own else None
 
     def _places(self) -> Iterator[SparkSession]:
         """Yield this session's Spark and the user's, as far as they run."""

@@ -56,7 +56,8 @@ def _in_spark(frame: Frame, spark: SparkSession) -> DataFrame:
     if kind.startswith("pyspark.sql.connect."):
         raise NotSupported("DataFrames of Spark Connect")
     if isinstance(frame, DataFrame):
-        return _of_another_session(frame, spark)
+        # As it was analysed there: of a view, Spark 4.3 looks tables up again by our settings.
+        return query_over(spark, "SELECT * FROM `frame`", {"frame": frame})
     if kind.startswith("pandas."):
         return _of_pandas(frame, spark)
     if kind in ("pyarrow.lib.Table", "pyarrow.lib.RecordBatch"):
@@ -64,11 +65,6 @@ def _in_spark(frame: Frame, spark: SparkSession) -> DataFrame:
     raise NotSupported(
         f"rows in a {kind}: give a DataFrame of Spark or pandas, or a table of Arrow"
     )
-
-
-def _of_another_session(frame: DataFrame, spark: SparkSession) -> DataFrame:
-    # As it was analysed there: of a view, Spark 4.3 looks tables up again by our settings.
-    return query_over(spark, "SELECT * FROM `frame`", {"frame": frame})
 
 
 def _of_pandas(frame: pd.DataFrame, spark: SparkSession) -> DataFrame:
