@@ -123,7 +123,8 @@ def finding_our_classes(spark: SparkSession) -> Iterator[None]:
 def gateway(spark: SparkSession) -> Any:
     """Return the session's object of ``Gateway.java``.
 
-    From then on its statements about event files share generated code: see LiteralParameterizer.
+    From then on its groups of maps are right, and its statements about event files share generated
+    code: see MapSorts and LiteralParameterizer.
     """
     session_gateway = _gateways.get(spark)
     if session_gateway is None:

@@ -294,3 +294,9 @@ SELECT id, dept IN (SELECT d.dept FROM dept d WHERE d.boss < emp.id) i, (NOT dep
 SELECT id FROM emp WHERE (id IN (SELECT boss FROM dept)) IS NULL ORDER BY id;
 SELECT id, coalesce(bonus IN (SELECT max(bonus) FROM emp GROUP BY dept), true) c, CASE WHEN id IN (SELECT boss FROM dept) THEN 1 ELSE 2 END w FROM emp ORDER BY id;
 SELECT id, CASE id IN (SELECT boss FROM dept) WHEN true THEN 't' WHEN false THEN 'f' ELSE 'n' END c FROM emp WHERE id NOT IN (SELECT boss FROM dept WHERE boss IS NOT NULL) ORDER BY id;
+SELECT posexplode(array('a', 'b'));
+SELECT e.id, t.pos, t.val FROM emp e LATERAL VIEW posexplode(array('x', e.name)) t WHERE e.id < 3 ORDER BY e.id, t.pos;
+SELECT id, pos, val + 1 FROM emp LATERAL VIEW OUTER posexplode(array(id, dept)) t WHERE id < 3 ORDER BY id, pos;
+SELECT m, count(*) c FROM (SELECT map('b', bonus) m FROM emp) q GROUP BY m ORDER BY c, m['b'];
+SELECT first_value(bonus) IGNORE NULLS OVER (ORDER BY id), last_value(bonus) RESPECT NULLS OVER (ORDER BY id) FROM emp WHERE id < 4;
+SELECT count(DISTINCT m) FROM (SELECT map('b', if(id > 3, bonus, NULL)) m FROM emp) q;

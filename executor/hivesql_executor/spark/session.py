@@ -20,7 +20,7 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from hivesql_executor.jvm import spark_line
+from hivesql_executor.jvm import gateway, spark_line
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.spark.class_archive import archive_options
 from hivesql_executor.spark.lines import settings_of
@@ -319,6 +319,7 @@ def isolate(session: SparkSession) -> SparkSession:
             own.conf.unset(key)
     for key, value in SQL_SETTINGS.items():
         own.conf.set(key, value)
+    gateway(own)  # mends groups of maps in all queries: see MapSorts.java
     return own
 
 
@@ -340,10 +341,9 @@ def run_file_shell(command: Sequence[str], spark: SparkSession) -> Outcome:
 
     ExecutionError with what the shell complained of when its exit code is not 0.
     """
-    context = spark.sparkContext
-    jvm: Any = context._jvm  # Hadoop's shell has no other door
-    gateway: Any = context._gateway
-    arguments = gateway.new_array(jvm.java.lang.String, len(command))
+    context: Any = spark.sparkContext
+    jvm = context._jvm  # Hadoop's shell has no other door
+    arguments = context._gateway.new_array(jvm.java.lang.String, len(command))
     for i, word in enumerate(command):
         arguments[i] = word
     system = jvm.java.lang.System

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from hivesql.binding import Binding
-from hivesql.dialect.edits import Edit
+from hivesql.dialect.edits import Edit, insert
 from hivesql.dialect.structure import RANGE, span_of
 from hivesql.dialect.value_types import TIMES, Type, common, is_number, is_text
 from hivesql.expressions.translator import BY_FORMAT, OWN_KIND
@@ -19,11 +19,14 @@ from hivesql_planner.model.table import Table
 from hivesql_planner.settings.session_zone import ZONE_KEY, session_zone
 from hivesql_planner.settings.settings import Settings
 
-# Functions that give rows; their columns keep the names that Hive and Spark agree on.
+# Functions that give rows; Hive and Spark agree on the names of their columns but for POSEXPLODED.
 GENERATORS = frozenset(
     {"explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer",
      "stack", "json_tuple", "parse_url_tuple", "get_splits", "replicate_rows"}
 )  # fmt: skip
+
+# The names of what posexplode gives.
+POSEXPLODED = ("pos", "val")
 
 _OF_NULLS = ("first_value", "last_value")
 
@@ -98,13 +101,20 @@ def _name(item: exp.Expr, position: int, windows: int | None) -> str | None:
         return item.alias_or_name.lower()
     if isinstance(item, exp.Dot) and isinstance(item.expression, exp.Identifier):
         return str(item.expression.name).lower()
-    named = windows is not None and isinstance(item, exp.Window)
-    if named and isinstance(item.this, exp.Anonymous):
-        name = str(item.this.this).lower()
+    if windows is not None and isinstance(item, exp.Window):
+        call = item.this
+        if isinstance(call, (exp.IgnoreNulls, exp.RespectNulls)):
+            call = call.this
+        name = str(call.this).lower() if isinstance(call, exp.Anonymous) else ""
         # With an argument for NULLs, Hive takes the name for an expression.
-        if not (name in _OF_NULLS and len(item.this.expressions) > 1):
+        if name and not (name in _OF_NULLS and len(call.expressions) > 1):
             return f"{name}_window_{windows}"
     return f"{_GENERATED}{position}"
+
+
+def is_posexplode(call: exp.Expr) -> bool:
+    """Tell whether it calls posexplode, whose columns have other names in Spark."""
+    return isinstance(call, exp.Anonymous) and str(call.this).lower() == "posexplode"
 
 
 def generated_types(function: str, argument: Type) -> tuple[Type, ...]:
@@ -126,6 +136,11 @@ def named_outputs(
     """Give a select list's names in Hive, and what makes Spark give those it would not."""
     named = [(item, name) for item, name in zip(items, names, strict=True) if name]
     edits = [edit for item, name in named if (edit := naming_edit(item, name))]
+    edits += [
+        insert(item.meta[RANGE][1], f" AS ({', '.join(POSEXPLODED)})")
+        for item in items
+        if is_posexplode(item)
+    ]
     return frozenset(name for _, name in named), edits
 
 

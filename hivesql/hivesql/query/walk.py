@@ -33,10 +33,12 @@ from hivesql.query.meaning.looks import Looked, look_of
 from hivesql.query.meaning.predicates import all_of, conjuncts
 from hivesql.query.ordering import null_order, position_edits
 from hivesql.query.outputs import (
+    POSEXPLODED,
     check_united,
     columns_of_star,
     generated_types,
     has_numbered_star,
+    is_posexplode,
     mark_patterns,
     named_outputs,
     of_view,
@@ -357,6 +359,9 @@ class Walk:
         self.expression(node.this, scope, ctes)
         alias = node.args.get("alias")
         columns = [name.name.lower() for name in alias.columns] if alias else []
+        if alias and not columns and is_posexplode(node.this):
+            columns = list(POSEXPLODED)
+            self.edits.append(insert(alias.this.meta["end"] + 1, f" AS {', '.join(columns)}"))
         arguments = node.this.expressions or [node.this.this]
         called = str(node.this.this) if isinstance(node.this, exp.Anonymous) else node.this.key
         types = generated_types(called, self.translator.type_of(arguments[0]))

@@ -22,6 +22,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.RebalancePartitions;
 import org.apache.spark.sql.catalyst.plans.logical.SubqueryAlias$;
+import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.Dataset$;
 import org.apache.spark.sql.classic.SparkSession;
@@ -45,12 +46,13 @@ public final class Gateway {
     private final SparkSession session;
     private ObservedRows observed;
 
-    /** From now on statements of the session about our scans share generated code. */
+    /** From now on the session's groups of maps are right, and statements about our scans share code. */
     public Gateway(SparkSession session) {
         this.session = session;
         ExperimentalMethods methods = session.experimental();
-        methods.extraOptimizations_$eq(
-                Seqs.appended(methods.extraOptimizations(), new LiteralParameterizer()));
+        for (Rule rule : List.of(new MapSorts(), new LiteralParameterizer())) {
+            methods.extraOptimizations_$eq(Seqs.appended(methods.extraOptimizations(), rule));
+        }
     }
 
     /** The rows of ACID files, as AcidTable takes its plan, after some steps. */

@@ -63,7 +63,7 @@ def parse_constraint(cursor: Cursor) -> Constraint:
     """Take a table constraint: PRIMARY KEY, UNIQUE, FOREIGN KEY or CHECK (…)."""
     name = _name(cursor)
     if cursor.take("check"):
-        constraint = Constraint(kind="check", name=name, text=_bracketed(cursor))
+        constraint = Constraint(kind="check", name=name, text=_condition(cursor))
     elif cursor.take("foreign", "key"):
         constraint = _references(cursor, name, _names(cursor))
     else:
@@ -83,7 +83,7 @@ def parse_column_constraint(cursor: Cursor, column: str) -> Constraint | None:
     elif cursor.take("default"):
         constraint = Constraint(kind="default", name=name, columns=(column,), text=_default(cursor))
     elif cursor.take("check"):
-        constraint = Constraint(kind="check", name=name, columns=(column,), text=_bracketed(cursor))
+        constraint = Constraint(kind="check", name=name, columns=(column,), text=_condition(cursor))
     elif cursor.at("references"):
         constraint = _references(cursor, name, (column,))
     else:
@@ -120,13 +120,25 @@ def _references(cursor: Cursor, name: str, columns: tuple[str, ...]) -> Constrai
     )
 
 
-def _bracketed(cursor: Cursor) -> str:
+def _condition(cursor: Cursor) -> str:
+    """Take ``(i > 5)``, or what Hive 3 takes too: ``i > 5``."""
     opened = cursor.peek()
-    cursor.skip_group()
-    closed = cursor.tokens[cursor.position - 1]
-    span = (opened.end, closed.start)
+    if opened.is_("("):
+        cursor.skip_group()
+        closed = cursor.tokens[cursor.position - 1]
+        span = (opened.end, closed.start)
+    else:
+        span = (opened.start, max(opened.start, _end_of_condition(cursor)))
     read_expression(cursor.text, cursor.tokens, span)
     return cursor.text.text[slice(*span)].strip()
+
+
+def _end_of_condition(cursor: Cursor) -> int:
+    end = cursor.find(",", *_AFTER)
+    while cursor.at("not") and not cursor.at("not", "enforced"):
+        cursor.expect("not")
+        end = cursor.find(",", *_AFTER)
+    return end
 
 
 def _default(cursor: Cursor) -> str:

@@ -177,8 +177,15 @@ def _create_table(cursor: StatementReader) -> CreateTableBody:
     while not cursor.at_end and not cursor.at("as"):
         parts |= _table_clause(cursor)
     if cursor.take("as"):
-        if "columns" in parts or "like" in parts:
-            cursor.fail("CREATE TABLE … AS SELECT takes its columns from the query")
+        if "like" in parts:
+            cursor.fail("CREATE TABLE … LIKE … takes no query")
+        if "columns" in parts:
+            error = SemanticError(
+                "CREATE TABLE AS SELECT command cannot specify the list of columns for the target "
+                "table",
+                code=10065,
+            )
+            raise at(error, cursor.text, cursor.peek().start)
         parts["query"] = slice_of(cursor.rest_as_query())
     _check_complete(cursor, parts)
     return CreateTableBody(
