@@ -1,4 +1,4 @@
-"""A Spark standalone cluster on this machine: a master and two workers of one core each."""
+"""A Spark standalone cluster on this machine: a master and two workers."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ _DEPLOY = "org.apache.spark.deploy"
 
 
 @contextmanager
-def standalone_cluster(place: Path, *, memory: str) -> Iterator[str]:
-    """The master's URL; ``memory`` is that of each worker. Logs and work go into ``place``."""
+def standalone_cluster(
+    place: Path, *, memory: str, hosts: tuple[str, str] = ("127.0.0.1", "127.0.0.1"), cores: int = 1
+) -> Iterator[str]:
+    """The master's URL; memory and cores are each worker's. Logs and work go into ``place``."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
@@ -31,9 +33,9 @@ def standalone_cluster(place: Path, *, memory: str) -> Iterator[str]:
         at = ("--host", "127.0.0.1", "--port", port, "--webui-port", "0")
         cluster.enter_context(_started(f"{_DEPLOY}.master.Master", *at, log=log))
         _wait_for("New state: ALIVE", log)
-        for number in range(2):
-            size = ("--cores", "1", "--memory", memory, "--webui-port", "0")
-            work = ("--host", "127.0.0.1", "--work-dir", str(place / f"work{number}"))
+        for number, host in enumerate(hosts):
+            size = ("--cores", str(cores), "--memory", memory, "--webui-port", "0")
+            work = ("--host", host, "--work-dir", str(place / f"work{number}"))
             worker_log = place / f"worker{number}.log"
             worker = _started(f"{_DEPLOY}.worker.Worker", *size, *work, master, log=worker_log)
             cluster.enter_context(worker)
