@@ -73,7 +73,7 @@ fast: $(VENV)/.dev postgres  ## tests without Spark and Hive, minutes; fails whe
 	  || { echo "less than $(COVERED) % of the lines were run: build/coverage.json says which" >&2; exit 1; }
 
 test: $(if $(SPARK),$(VENV)/.dev,lint $(VENV)/.archive) postgres  ## set up, lint and run every test except the interop suite (SPARK=3.5 TESTS=)
-	@status=0; \
+	@mkdir -p build $(KEEP); status=0; \
 	$(if $(SPARK)$(TESTS),,$(MAKE) fast || status=1;) \
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(if $(KEEP),--basetemp=$(KEEP)/slow) \
 	  -m '($(if $(SPARK),spark,$(if $(TESTS),not hive,spark or slow))) and not hive' $(TESTS) || status=1; \

@@ -17,24 +17,24 @@ POM = Path(__file__).parents[1] / "interop" / "hdfs" / "pom.xml"
 JARS = Path(pyspark.__file__).parent / "jars"
 
 
-def _jars(place: Path) -> list[Path]:
-    """HDFS itself; its clients' classes are Spark's own."""
+def hadoop_jars(place: Path) -> str:
+    """The class path of Hadoop's servers; needs Maven. Their clients' classes are Spark's own."""
     version = next(JARS.glob("hadoop-client-api-*.jar")).stem.rpartition("-")[2]
     subprocess.run(
         ["mvn", "-q", "-B", "-f", POM, "dependency:copy-dependencies",
          f"-Dhadoop.version={version}", f"-DoutputDirectory={place}"],
         check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
-    return sorted(place.glob("*.jar"))
+    return os.pathsep.join([*map(str, sorted(place.glob("*.jar"))), f"{JARS}/*"])
 
 
 @contextmanager
 def hdfs_cluster(place: Path) -> Iterator[str]:
-    """Its URI; needs Maven. Jars, logs and blocks go into ``place``."""
+    """Its URI. Jars, logs and blocks go into ``place``."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    path = os.pathsep.join([*map(str, _jars(place / "jars")), f"{JARS}/*"])
+    path = hadoop_jars(place / "jars")
     details = place / "details.json"
     with (place / "hdfs.log").open("w") as log:
         process = subprocess.Popen(

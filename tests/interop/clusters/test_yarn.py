@@ -1,0 +1,82 @@
+"""A real YARN: executors come and go as dynamic allocation decides; statements do not see it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from minidfs import JARS
+from miniyarn import yarn_cluster
+from spark_archive import submit_options
+
+pytestmark = [pytest.mark.spark, pytest.mark.hive]
+
+# Spark allows one context in a process, and the suite's is local: so the driver is another process.
+DRIVER = """
+import json, sys, time
+import hivesql
+home, jars, options = sys.argv[1:]
+with hivesql.connect(f"sqlite:///{home}/metastore.db", f"{home}/warehouse", settings={
+    "spark.master": "yarn",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "768m",
+    "spark.executor.memory": "512m",
+    "spark.executor.memoryOverhead": "256m",
+    "spark.executor.extraJavaOptions": options,
+    "spark.yarn.am.memory": "384m",
+    "spark.yarn.am.extraJavaOptions": options,
+    "spark.yarn.jars": f"local:{jars}/*",
+    "spark.yarn.scheduler.heartbeat.interval-ms": "200",
+    "spark.dynamicAllocation.enabled": "true",
+    "spark.dynamicAllocation.maxExecutors": "2",
+    "spark.dynamicAllocation.executorIdleTimeout": "1s",
+    "spark.dynamicAllocation.shuffleTracking.timeout": "1s",
+    "spark.decommission.enabled": "true",
+    "spark.storage.decommission.enabled": "true",
+    "spark.speculation": "true",
+}) as session:
+    session.sql('''
+        CREATE TABLE t (id int, v string) STORED AS ORC TBLPROPERTIES ('transactional'='true');
+        INSERT INTO t SELECT id, 'a' FROM (SELECT posexplode(split(space(999), ' ')) AS (id, x)) q;
+        UPDATE t SET v = 'b' WHERE id % 2 = 0;
+    ''')
+    def executors():
+        context = session._spark().sparkContext
+        return context._jsc.sc().getExecutorMemoryStatus().size() - 1
+    most = executors()
+    for _ in range(300):
+        if not (left := executors()):
+            break
+        time.sleep(0.2)
+    session.sql('''
+        MERGE INTO t USING (SELECT TRANSFORM (id, v) USING 'cat' AS (id int, v string)
+                            FROM t WHERE id < 10) s ON t.id = s.id
+        WHEN MATCHED AND s.id < 2 THEN DELETE
+        WHEN MATCHED THEN UPDATE SET v = concat(t.v, 'm');
+        DELETE FROM t WHERE id > 900;
+        ALTER TABLE t COMPACT 'major' AND WAIT;
+    ''')
+    rows = session.sql("SELECT v, count(*) FROM t GROUP BY v ORDER BY v").rows
+    print(json.dumps([most, left, [row[:] for row in rows], [*map(str, session.check("t"))]]))
+"""
+
+
+def test_statements_on_executors_that_come_and_go(tmp_path: Path) -> None:
+    with yarn_cluster(tmp_path) as configuration:
+        done = subprocess.run(
+            [sys.executable, "-c", DRIVER, str(tmp_path), str(JARS), submit_options()],
+            capture_output=True, text=True, check=False, timeout=500,
+            env={**os.environ, "HADOOP_CONF_DIR": str(configuration),
+                 "PYSPARK_PYTHON": sys.executable},
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    most, left, rows, wrong = json.loads(done.stdout.splitlines()[-1])
+    assert most >= 1
+    assert left == 0
+    assert rows == [["a", 445], ["am", 4], ["b", 446], ["bm", 4]]
+    assert wrong == []

@@ -1,0 +1,98 @@
+"""A YARN on this machine: a resource manager and a node manager."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+from xml.etree.ElementTree import Element, ElementTree, SubElement
+
+from minidfs import hadoop_jars
+
+_SERVERS = ("resourcemanager.ResourceManager", "nodemanager.NodeManager")
+
+
+@contextmanager
+def yarn_cluster(place: Path) -> Iterator[Path]:
+    """The directory of its configuration, for HADOOP_CONF_DIR. Jars and logs go into ``place``."""
+    configuration = place / "conf"
+    configuration.mkdir()
+    web = f"127.0.0.1:{_free_port()}"
+    _write(configuration / "core-site.xml", {"fs.defaultFS": "file:///"})
+    _write(
+        configuration / "capacity-scheduler.xml",
+        {
+            "yarn.scheduler.capacity.root.queues": "default",
+            "yarn.scheduler.capacity.root.default.capacity": "100",
+            "yarn.scheduler.capacity.maximum-am-resource-percent": "0.9",
+        },
+    )
+    _write(
+        configuration / "yarn-site.xml",
+        {
+            **{
+                f"yarn.{address}.address": f"127.0.0.1:{_free_port()}"
+                for address in ("resourcemanager", "resourcemanager.scheduler",
+                                "resourcemanager.resource-tracker", "resourcemanager.admin",
+                                "nodemanager", "nodemanager.localizer", "nodemanager.webapp")
+            },
+            "yarn.resourcemanager.webapp.address": web,
+            "yarn.resourcemanager.nodemanagers.heartbeat-interval-ms": "100",
+            "yarn.scheduler.minimum-allocation-mb": "64",
+            "yarn.nodemanager.local-dirs": str(place / "local"),
+            "yarn.nodemanager.log-dirs": str(place / "logs"),
+            "yarn.nodemanager.resource.memory-mb": "4096",
+            "yarn.nodemanager.resource.cpu-vcores": "4",
+            "yarn.nodemanager.vmem-check-enabled": "false",
+        },
+    )  # fmt: skip
+    path = f"{configuration}:{hadoop_jars(place / 'jars')}"
+    with ExitStack() as cluster:
+        for server in _SERVERS:
+            log = cluster.enter_context((place / f"{server}.log").open("w"))
+            command = [
+                "java",
+                "-Xmx384m",
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                path,
+                f"org.apache.hadoop.yarn.server.{server}",
+            ]
+            process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=place)
+            cluster.callback(process.wait, 60)
+            cluster.callback(process.kill)
+        _wait_for_node(f"http://{web}/ws/v1/cluster/metrics", place)
+        yield configuration
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _write(path: Path, settings: dict[str, str]) -> None:
+    root = Element("configuration")
+    for name, value in settings.items():
+        setting = SubElement(root, "property")
+        SubElement(setting, "name").text = name
+        SubElement(setting, "value").text = value
+    ElementTree(root).write(path)
+
+
+def _wait_for_node(metrics: str, place: Path) -> None:
+    for _ in range(300):
+        try:
+            with urlopen(metrics, timeout=5) as answer:
+                if b'"activeNodes":1' in answer.read():
+                    return
+        except (URLError, ConnectionError):
+            pass
+        time.sleep(0.2)
+    logs = "\n".join((place / f"{server}.log").read_text()[-2000:] for server in _SERVERS)
+    raise AssertionError(f"no node joined YARN:\n{logs}")
