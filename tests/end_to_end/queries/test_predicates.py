@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import hivesql
@@ -180,7 +180,17 @@ def _row(number: int) -> str:
     return f"({', '.join((str(number), *values, *PARTITIONS[number % len(PARTITIONS)]))})"
 
 
+# BETWEEN and <=> see blanks at the end of a literal beside CHAR, other comparisons do not.
+BLANKS = [
+    f"{negation}({test})"
+    for negation in ("", "NOT ")
+    for test in ("c BETWEEN 'a  ' AND 'b'", "c BETWEEN '0' AND 'a  '", "c BETWEEN 'a  ' AND NULL",
+                 "c <=> 'a  '", "'a ' <=> c", "c = 'a  '", "c IN ('a  ', 'b')", "c < 'a  '")
+]  # fmt: skip
+
+
 @pytest.mark.spark
+@example(BLANKS)
 @settings(max_examples=8, suppress_health_check=list(HealthCheck))
 @given(st.lists(CONDITIONS, min_size=25, max_size=25))
 def test_all_agree_with_spark(warehouse: Warehouse, conditions: list[str]) -> None:

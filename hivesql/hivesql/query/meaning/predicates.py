@@ -150,6 +150,8 @@ def _comparison(node: exp.Expr, column_of: ColumnOf, sql: str) -> Predicate:
     if operator is None or not isinstance(node, exp.Binary):
         return Other()
     left, right = constant_of(node.left, sql), constant_of(node.right, sql)
+    if operator == "<=>" and any(side and _has_last_blank(side.value) for side in (left, right)):
+        return Other()
     if right is not None and (column := _column(node.left, column_of)):
         return Compare(column, operator, right.value)
     if left is not None and (column := _column(node.right, column_of)):
@@ -189,9 +191,15 @@ def _between(node: exp.Between, column_of: ColumnOf, sql: str) -> Predicate:
     low, high = constant_of(node.args["low"], sql), constant_of(node.args["high"], sql)
     if column is None or low is None or high is None or node.args.get("symmetric"):
         return Other()
-    if _are_texts_and_numbers((low.value, high.value)):
+    bounds = (low.value, high.value)
+    if _are_texts_and_numbers(bounds) or any(map(_has_last_blank, bounds)):
         return Other()
     return AllOf((Compare(column, ">=", low.value), Compare(column, "<=", high.value)))
+
+
+def _has_last_blank(value: Value | None) -> bool:
+    """Tell whether BETWEEN and <=> would see a blank that other comparisons with CHAR do not."""
+    return isinstance(value, str) and value.endswith(" ")
 
 
 def _column(node: exp.Expr, column_of: ColumnOf) -> str | None:
