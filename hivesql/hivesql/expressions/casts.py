@@ -9,7 +9,12 @@ from hivesql.expressions.calls import Call
 from hivesql.expressions.date_rules import as_date, as_timestamp
 from hivesql.expressions.function_rules import text_of
 from hivesql.python_sqlglot import exp
-from hivesql_planner.model.conversions import conversion, conversion_of_any
+from hivesql_planner.model.conversions import (
+    WHOLE_NUMBERS,
+    conversion,
+    conversion_of_any,
+    moment_of,
+)
 from hivesql_planner.model.hive_type import (
     BIGINT,
     BOOLEAN,
@@ -39,8 +44,15 @@ def cast_template(call: Call, target: HiveType) -> str | None:
         return f"rtrim({cut})" if target.kind is Kind.CHAR else cut
     if target == STRING and text != "@0":
         return text
+    if target == TIMESTAMP and kind_of(source) in WHOLE_NUMBERS and _counts_seconds(call):
+        return moment_of("seconds")
     template = write_template(call, target) if source is not None else None
     return "CAST(@0 AS TIMESTAMP_LTZ)" if template is None and target == INSTANT else template
+
+
+def _counts_seconds(call: Call) -> bool:
+    flag = "hive.int.timestamp.conversion.in.seconds"
+    return call.settings is not None and call.settings.flag(flag)
 
 
 def write_template(call: Call, target: HiveType) -> str | None:

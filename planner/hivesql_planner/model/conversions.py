@@ -5,6 +5,8 @@ A template is Spark SQL in which ``@0`` stands for the value.
 
 from __future__ import annotations
 
+from typing import Literal
+
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.hive_type import (
     FLOATS,
@@ -18,8 +20,10 @@ from hivesql_planner.model.hive_type import (
 )
 
 _TIMES = TIMESTAMPS | {Kind.DATE}
-_NOT_OF_TIMES = INTEGERS | FLOATS | {Kind.BOOLEAN}
 _RANGES = {Kind.TINYINT: 2**7 - 1, Kind.SMALLINT: 2**15 - 1, Kind.INT: 2**31 - 1}
+WHOLE_NUMBERS = INTEGERS | {Kind.BOOLEAN}
+"""Types that a TIMESTAMP takes for milliseconds since 1970."""
+_NOT_OF_TIMES = WHOLE_NUMBERS | FLOATS
 _SIMPLE = TEXTS | NUMBERS | _TIMES | {Kind.BOOLEAN}
 _POSSIBLE = {
     Kind.BINARY: TEXTS | {Kind.BINARY},
@@ -49,7 +53,6 @@ _INSTANT = (
     "[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,10})?)?"
     f"( ?({_ZONE_OF_INSTANT}))?"
 )
-_MOST_MILLIS = 2**63 // 1000
 _OF_TEXT = {
     Kind.BOOLEAN: TEXT_TO_BOOLEAN,
     Kind.DATE: TEXT_TO_DATE,
@@ -105,6 +108,13 @@ def _of_instants(source: Kind, target: Kind, zone: str | None) -> str | None:
     return None
 
 
+def moment_of(unit: Literal["millis", "seconds"]) -> str:
+    """Make a TIMESTAMP of a whole number since 1970; NULL where it cannot hold it."""
+    number = "CAST(@0 AS BIGINT)"
+    most = 2**63 // (1_000 if unit == "millis" else 1_000_000)
+    return f"if(abs({number}) <= {most}, timestamp_{unit}({number}), NULL)"
+
+
 def conversion(source: HiveType | None, target: HiveType, zone: str | None = None) -> str | None:
     """Tell how Spark must convert; None where its CAST does as Hive, or nothing is known.
 
@@ -124,9 +134,8 @@ def conversion(source: HiveType | None, target: HiveType, zone: str | None = Non
         return "upper(CAST(@0 AS STRING))"
     if source_kind is Kind.DECIMAL and target_kind in TEXTS:
         return _digits(source)
-    if target_kind is Kind.TIMESTAMP and source_kind in (Kind.BOOLEAN, *INTEGERS):
-        millis = "CAST(@0 AS BIGINT)"
-        return f"if(abs({millis}) <= {_MOST_MILLIS}, timestamp_millis({millis}), NULL)"
+    if target_kind is Kind.TIMESTAMP and source_kind in WHOLE_NUMBERS:
+        return moment_of("millis")
     if source_kind is Kind.FLOAT and target_kind is Kind.DECIMAL:
         # The digits of the FLOAT's text, not those of the DOUBLE that it is.
         return f"CAST(CAST(@0 AS STRING) AS {target.spark.upper()})"

@@ -133,6 +133,8 @@ KEYS: Mapping[str, Setting] = _table(
      "strict makes all hive.strict.checks, anything else none; not set: each as it says itself."),
     ("hive.strict.timestamp.conversion", "true", "bool",
      "No casts between numbers and DATE or TIMESTAMP."),
+    ("hive.int.timestamp.conversion.in.seconds", "false", "bool",
+     "CAST of whole numbers to TIMESTAMP takes seconds, not milliseconds; writes never do."),
     ("hive.acid.lockless.reads.enabled", "false", "bool", "Readers take no locks."),
     ("hive.acid.truncate.usebase", "true", "bool", "TRUNCATE writes an empty base."),
     ("hive.stats.autogather", "true", "bool",

@@ -192,3 +192,26 @@ def test_values_stored_without_spark() -> None:
             told = hive_text(value) if target == "BOOLEAN" else told
             assert told.rstrip(" ]") == hive.rstrip(" ]"), (one.value, target)
     assert clear > 200
+
+
+@pytest.mark.spark
+def test_whole_numbers_are_cast_as_seconds_where_that_is_set(session: hivesql.Session) -> None:
+    """A cast takes seconds then, a write milliseconds: as real Hive 4.1 answered."""
+    session.sql("""
+        SET hive.strict.timestamp.conversion=false;
+        SET hive.int.timestamp.conversion.in.seconds=true;
+        CREATE TABLE whole (b boolean, t tinyint, s smallint, i int, l bigint, f float);
+        INSERT INTO whole VALUES (true, 5, 300, 86400, 1500000000, 1.5);
+        CREATE TABLE moments (ts timestamp) STORED AS ORC;
+        INSERT INTO moments SELECT l FROM whole
+    """)
+    casts = ", ".join(f"CAST({name} AS TIMESTAMP)" for name in "btsilf")
+    (row,) = session.sql(f"SELECT {casts}, timestamp(l), CAST(5 AS TIMESTAMP) FROM whole").rows
+    assert [str(moment) for moment in row] == [
+        "1970-01-01 00:00:01", "1970-01-01 00:00:05", "1970-01-01 00:05:00", "1970-01-02 00:00:00",
+        "2017-07-14 02:40:00", "1970-01-01 00:00:01.500000", "2017-07-14 02:40:00",
+        "1970-01-01 00:00:05",
+    ]  # fmt: skip
+    assert [str(moment) for (moment,) in session.sql("SELECT * FROM moments").rows] == [
+        "1970-01-18 08:40:00"
+    ]
