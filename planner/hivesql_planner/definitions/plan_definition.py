@@ -117,7 +117,7 @@ def _drop_database(statement: DropDatabase) -> Iterator[Step]:
     if database is None:
         return
     if database.name == "default":
-        raise SemanticError("Can not drop default database")
+        raise SemanticError("Can not drop default database", code=40000)
     tables = statement.tables if statement.cascade else ()
     for table in tables:
         if table.owns_files:
@@ -140,7 +140,9 @@ def _drop_table(statement: DropTable) -> Definition:
             # As in Hive: there is no view (or table) of that name, and that is no error.
             return Definition()
         what = "base table" if kind == "TABLE" else kind.lower()
-        raise SemanticError(f"Cannot drop a {what} with DROP {statement.kind}: {statement.name}")
+        raise SemanticError(
+            f"Cannot drop a {what} with DROP {statement.kind}: {statement.name}", code=40000
+        )
     files = (RemoveDirectory(path=table.location, table=table),) if table.owns_files else ()
     return Definition(steps=(*files, DropEntry(entry=table)))
 

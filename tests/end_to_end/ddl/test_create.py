@@ -185,13 +185,14 @@ def test_dropping_and_emptying_what_is_something_else(tmp_path: Path) -> None:
         """)
         (tmp_path / "e" / "f").write_text("1", encoding="utf-8")
         assert rows(session, "SHOW TABLES") == [("e",), ("t",), ("v",)]
-        for sql, text in (
-            ("DROP TABLE v", "Cannot drop a view with DROP TABLE"),
-            ("DROP VIEW t", "Cannot drop a base table with DROP VIEW"),
-            ("TRUNCATE TABLE e", "Cannot truncate non-managed table"),
+        for sql, code, text in (
+            ("DROP TABLE v", 40000, "Cannot drop a view with DROP TABLE"),
+            ("DROP VIEW t", 40000, "Cannot drop a base table with DROP VIEW"),
+            ("TRUNCATE TABLE e", 10146, "Cannot truncate non-managed table"),
         ):
-            with pytest.raises(HiveSqlError, match=text):
+            with pytest.raises(HiveSqlError, match=text) as refusal:
                 session.sql(sql)
+            assert refusal.value.code == code
         session.sql("TRUNCATE TABLE e FORCE")
         assert not (tmp_path / "e" / "f").exists()
         session.sql("DROP TABLE e PURGE; DROP VIEW v; DROP TABLE t")
