@@ -14,7 +14,7 @@ from minidfs import JARS
 from miniyarn import yarn_cluster
 from spark_archive import submit_options
 
-pytestmark = [pytest.mark.spark, pytest.mark.hive]
+pytestmark = [pytest.mark.spark, pytest.mark.hive, pytest.mark.slow]
 
 # Spark allows one context in a process, and the suite's is local: so the driver is another process.
 DRIVER = """
