@@ -108,11 +108,11 @@ class GrowingFile:
         if self._file is None:
             return
         file, side, self._file, self._side = self._file, self._side, None, None
-        try:
-            file.close()
-        finally:
-            if side is not None:
-                side.close()
+        for opened in (file, side):
+            # Python 3.14 tries once more to write what a failed flush has left; that is cut off.
+            with suppress(OSError):
+                if opened is not None:
+                    opened.close()
         if not self.path.exists():
             # Dropped or moved since, with its side file.
             return
