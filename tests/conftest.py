@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 import uuid
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
+from programs import free_port
 from scratch import in_memory
 from spark_archive import submit_options
 
@@ -118,14 +118,9 @@ def postgres_server() -> Iterator[str]:
     initdb, server = _postgres_binary("initdb"), _postgres_binary("pg_ctl")
     if initdb is None or server is None:
         pytest.fail("PostgreSQL is missing: apt-get install postgresql")
-    with (
-        # A database is 300 files, and a disk takes its time to make them.
-        tempfile.TemporaryDirectory(prefix="hivesql-pg-", dir=in_memory()) as directory,
-        socket.socket() as probe,
-    ):
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-        probe.close()
+    # A database is 300 files, and a disk takes its time to make them.
+    with tempfile.TemporaryDirectory(prefix="hivesql-pg-", dir=in_memory()) as directory:
+        port = free_port()
         data = f"{directory}/data"
         # PostgreSQL refuses to run as root, so hand the directory to its own user.
         run: dict[str, Any] = {"check": True, "stdout": subprocess.DEVNULL, "cwd": directory}

@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import unquote
+
+from programs import free_port
 
 PROJECT = Path(__file__).parent / "hive"
 HIVE3 = PROJECT / "hms3"
@@ -122,9 +123,7 @@ def metastore(
     Hive 3 always keeps a notification log, the other one with ``log``.
     """
     launcher, kind = build(HIVE3 if hive3 else PROJECT), "hms3" if hive3 else "hms"
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     keys = {"HIVE_LOCAL_HMS_KEYSTORE": str(keystore)} if keystore else {}
     keys |= {"HIVE_LOCAL_HMS_LOG": "on"} if log else {}
     arguments = [launcher, kind, "start", str(port), str(work)]

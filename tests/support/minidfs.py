@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -12,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pyspark
+
+from programs import free_port
 
 POM = Path(__file__).parents[1] / "interop" / "hdfs" / "pom.xml"
 JARS = Path(pyspark.__file__).parent / "jars"
@@ -31,9 +32,7 @@ def hadoop_jars(place: Path) -> str:
 @contextmanager
 def hdfs_cluster(place: Path) -> Iterator[str]:
     """Its URI. Jars, logs and blocks go into ``place``."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     path = hadoop_jars(place / "jars")
     details = place / "details.json"
     with (place / "hdfs.log").open("w") as log:

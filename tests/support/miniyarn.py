@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from urllib.request import urlopen
 from xml.etree.ElementTree import Element, ElementTree, SubElement
 
 from minidfs import hadoop_jars
+from programs import free_port
 
 _SERVERS = ("resourcemanager.ResourceManager", "nodemanager.NodeManager")
 
@@ -22,7 +22,7 @@ def yarn_cluster(place: Path) -> Iterator[Path]:
     """The directory of its configuration, for HADOOP_CONF_DIR. Jars and logs go into ``place``."""
     configuration = place / "conf"
     configuration.mkdir()
-    web = f"127.0.0.1:{_free_port()}"
+    web = f"127.0.0.1:{free_port()}"
     _write(configuration / "core-site.xml", {"fs.defaultFS": "file:///"})
     _write(
         configuration / "capacity-scheduler.xml",
@@ -36,7 +36,7 @@ def yarn_cluster(place: Path) -> Iterator[Path]:
         configuration / "yarn-site.xml",
         {
             **{
-                f"yarn.{address}.address": f"127.0.0.1:{_free_port()}"
+                f"yarn.{address}.address": f"127.0.0.1:{free_port()}"
                 for address in ("resourcemanager", "resourcemanager.scheduler",
                                 "resourcemanager.resource-tracker", "resourcemanager.admin",
                                 "nodemanager", "nodemanager.localizer", "nodemanager.webapp")
@@ -55,25 +55,13 @@ def yarn_cluster(place: Path) -> Iterator[Path]:
     with ExitStack() as cluster:
         for server in _SERVERS:
             log = cluster.enter_context((place / f"{server}.log").open("w"))
-            command = [
-                "java",
-                "-Xmx384m",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                path,
-                f"org.apache.hadoop.yarn.server.{server}",
-            ]
+            command = ["java", "-Xmx384m", "-XX:TieredStopAtLevel=1", "-cp", path,
+                       f"org.apache.hadoop.yarn.server.{server}"]  # fmt: skip
             process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=place)
             cluster.callback(process.wait, 60)
             cluster.callback(process.kill)
         _wait_for_node(f"http://{web}/ws/v1/cluster/metrics", place)
         yield configuration
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _write(path: Path, settings: dict[str, str]) -> None:

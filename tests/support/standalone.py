@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pyspark
 
+from programs import free_port
 from spark_archive import submit_options
 
 _DEPLOY = "org.apache.spark.deploy"
@@ -24,9 +24,7 @@ def standalone_cluster(
     place: Path, *, memory: str, hosts: tuple[str, str] = ("127.0.0.1", "127.0.0.1"), cores: int = 1
 ) -> Iterator[str]:
     """The master's URL; memory and cores are each worker's. Logs and work go into ``place``."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = str(probe.getsockname()[1])
+    port = str(free_port())
     master = f"spark://127.0.0.1:{port}"
     with ExitStack() as cluster:
         log = place / "master.log"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from acid_files import bucket_files, check_file
+from programs import answer_of
 from spark_archive import submit_options
 from standalone import standalone_cluster
 
@@ -75,12 +73,7 @@ with hivesql.connect(f"sqlite:///{home}/metastore.db", f"{home}/warehouse", sett
 
 def test_no_row_id_occurs_twice_on_two_executors(tmp_path: Path) -> None:
     with standalone_cluster(tmp_path, memory="600m") as master:
-        done = subprocess.run(
-            [sys.executable, "-c", DRIVER, master, str(tmp_path), submit_options()],
-            capture_output=True, text=True, check=False, timeout=500,
-        )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    told = json.loads(done.stdout.splitlines()[-1])
+        told = answer_of("-c", DRIVER, master, tmp_path, submit_options())
     assert told["executors"] == 2
     assert told["t"] == [1200, 1200]
     assert told["updated"] == 400

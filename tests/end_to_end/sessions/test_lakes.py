@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ import pytest
 
 from hivesql_executor.jvm import spark_line
 from lakes import STEPS
+from programs import answer_of
 
 LINE = (4, 1)
 """The newest line of Spark that both have releases for."""
@@ -45,12 +44,9 @@ def _fetched_jars() -> Path:
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     """What came of each step, in a process with a Spark that its user has set up."""
     program = ROOT / "tests" / "support" / "lakes.py"
-    done = subprocess.run(
-        [sys.executable, program, tmp_path_factory.mktemp("lakes"), _fetched_jars()],
-        capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    found: dict[str, list[Any]] = json.loads(done.stdout.splitlines()[-1])
+    found: dict[str, list[Any]] = answer_of(
+        program, tmp_path_factory.mktemp("lakes"), _fetched_jars(), timeout=300
+    )
     return found
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from own_spark import STATEMENTS, run
+from programs import answer_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,13 +20,8 @@ pytestmark = pytest.mark.spark
 def users(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the statements gave beside a Spark that its user has set up, in a process of its own."""
     program = Path(__file__).parents[2] / "support" / "own_spark.py"
-    done = subprocess.run(
-        [sys.executable, str(program), str(tmp_path_factory.mktemp("users"))],
-        capture_output=True, text=True, check=False, timeout=500,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return told
+    answers: dict[str, Any] = answer_of(program, tmp_path_factory.mktemp("users"))
+    return answers
 
 
 @pytest.fixture(scope="module")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from acid_files import bucket_files, check_file
+from programs import answer_of
 from spark_archive import submit_options
 from standalone import standalone_cluster
 
@@ -78,12 +77,8 @@ def test_rows_of_a_task_that_ran_twice_are_there_once(tmp_path: Path) -> None:
     # Spark runs no task twice on one host; a script that was killed keeps its core for a while.
     hosts = ("127.0.0.1", "127.0.0.2")
     with standalone_cluster(tmp_path, memory="600m", hosts=hosts, cores=8) as master:
-        done = subprocess.run(
-            [sys.executable, "-c", DRIVER, master, str(tmp_path), submit_options(), *TABLES],
-            capture_output=True, text=True, check=False, timeout=500,
-        )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert json.loads(done.stdout.splitlines()[-1]) == [[100, 100, 4950]] * len(TABLES)
+        totals = answer_of("-c", DRIVER, master, tmp_path, submit_options(), *TABLES)
+    assert totals == [[100, 100, 4950]] * len(TABLES)
     (log,) = (tmp_path / "events").rglob("events_*")
     ends = [json.loads(line) for line in log.read_text().splitlines() if "TaskEnd" in line]
     second = [end for end in ends if end["Task Info"]["Speculative"]]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +9,7 @@ import pytest
 
 from minidfs import JARS
 from miniyarn import yarn_cluster
+from programs import answer_of
 from spark_archive import submit_options
 
 pytestmark = [pytest.mark.spark, pytest.mark.hive, pytest.mark.slow]
@@ -68,14 +66,10 @@ with hivesql.connect(f"sqlite:///{home}/metastore.db", f"{home}/warehouse", sett
 
 def test_statements_on_executors_that_come_and_go(tmp_path: Path) -> None:
     with yarn_cluster(tmp_path) as configuration:
-        done = subprocess.run(
-            [sys.executable, "-c", DRIVER, str(tmp_path), str(JARS), submit_options()],
-            capture_output=True, text=True, check=False, timeout=500,
-            env={**os.environ, "HADOOP_CONF_DIR": str(configuration),
-                 "PYSPARK_PYTHON": sys.executable},
+        most, left, rows, wrong = answer_of(
+            "-c", DRIVER, tmp_path, JARS, submit_options(),
+            environment={"HADOOP_CONF_DIR": str(configuration), "PYSPARK_PYTHON": sys.executable},
         )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    most, left, rows, wrong = json.loads(done.stdout.splitlines()[-1])
     assert most >= 1
     assert left == 0
     assert rows == [["a", 445], ["am", 4], ["b", 446], ["bm", 4]]
