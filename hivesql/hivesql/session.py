@@ -246,8 +246,7 @@ class Session:
         """Stop the statement that another thread runs; False when none runs.
 
         Its Spark jobs end, its waiting for locks too, its transaction is aborted, and the other
-        thread gets Cancelled. A statement that is already committing may still succeed. May be
-        called again: with Spark 3.5 a job that had not begun at the first call goes on.
+        thread gets Cancelled. A statement that is already committing may still succeed.
         """
         return self._running.cancel(self._spark)
 
@@ -259,7 +258,7 @@ class Session:
         """
         if not self.cancel():
             return True
-        if self._running.await_end(seconds, self._spark):
+        if self._running.await_end(seconds):
             return True
         mine = {self._running.txn_id, self.open_transaction or 0} - {0}
         if mine:

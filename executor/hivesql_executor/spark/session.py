@@ -20,7 +20,7 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from hivesql_executor.jvm import gateway, spark_line
+from hivesql_executor.jvm import gateway
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.spark.class_archive import archive_options
 from hivesql_executor.spark.lines import settings_of
@@ -276,15 +276,6 @@ def keep_local_properties(session: SparkSession, keys: Iterable[str]) -> Iterato
     finally:
         for key, value in before.items():
             context.setLocalProperty(key, value)  # type: ignore[arg-type]
-
-
-def cancel_jobs(session: SparkSession, group: str) -> None:
-    """Stop the jobs of a group, also those that have not begun; before Spark 4.0 not these."""
-    context: Any = session.sparkContext
-    if spark_line() >= (4, 0):
-        context._jsc.sc().cancelJobGroupAndFutureJobs(group)
-    else:
-        context.cancelJobGroup(group)
 
 
 def give_file(session: SparkSession, kind: str, path: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hivesql.sessions.spark_start import CANCELLED
@@ -12,6 +12,9 @@ from hivesql_planner.errors import Cancelled, CommitUnknown, SessionClosed
 
 if TYPE_CHECKING:
     from hivesql.sessions.spark_start import LazySpark, Progress
+
+_AGAIN = 0.2
+"""Seconds from one attempt to stop a statement to the next."""
 
 
 class RunningStatement:
@@ -72,22 +75,35 @@ class RunningStatement:
 
     def cancel(self, spark: LazySpark) -> bool:
         """Stop it; False when none runs."""
-        query_id = self.query_id
-        if not query_id:
-            return False
-        self.cancelled.set()
+        with self._starting:
+            query_id, cancelled, ended = self.query_id, self.cancelled, self._ended
+            if not query_id:
+                return False
+            is_first = not cancelled.is_set()
+            cancelled.set()
         spark.cancel(query_id)
+        if is_first:
+            # Spark may just be between two jobs, of which it would begin the second.
+            again = threading.Thread(
+                target=_cancel_until, args=(ended, spark, query_id), daemon=True,
+                name="hivesql-cancel",
+            )  # fmt: skip
+            again.start()
         return True
 
-    def await_end(self, seconds: float, spark: LazySpark) -> bool:
-        """Stop it again and again until it has ended; False when it goes on after so long."""
-        ended, until = self._ended, time.monotonic() + seconds
-        while not ended.wait(min(0.2, seconds)) and time.monotonic() < until:
-            self.cancel(spark)
-        return ended.is_set()
+    def await_end(self, seconds: float) -> bool:
+        """Wait until it has ended; False when it goes on after so long."""
+        return self._ended.wait(seconds)
 
     def as_cancellation(self, error: BaseException) -> BaseException:
         """Tell what to tell of a statement that failed, perhaps since it was stopped."""
         if not self.cancelled.is_set() or isinstance(error, CommitUnknown):
             return error
         return Cancelled("cancelled" if self.only_reads else CANCELLED)
+
+
+def _cancel_until(ended: threading.Event, spark: LazySpark, query_id: str) -> None:
+    # A Spark that cannot be told has ended, and the statement learns of it by itself.
+    with suppress(Exception):
+        while not ended.wait(_AGAIN):
+            spark.cancel(query_id)

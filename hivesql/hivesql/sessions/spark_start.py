@@ -26,7 +26,7 @@ _LOOK_EVERY = 0.1
 CANCELLED = "cancelled; nothing that the statement wrote is visible"
 _SHOWN = 200
 """So many characters of a statement are shown in the lists of Spark's web pages."""
-_GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
+_OF_JOBS = ("spark.job.tags", "spark.job.description", "spark.job.interruptOnCancel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,9 +217,12 @@ class LazySpark:
                 is_grouped = True
                 # The thread, and perhaps Spark, belong to the user.
                 settings.enter_context(active(session))
-                settings.enter_context(keep_local_properties(session, _GROUP))
-                description = " ".join(text[:_SHOWN].split())
-                session.sparkContext.setJobGroup(query_id, description, interruptOnCancel=True)
+                settings.enter_context(keep_local_properties(session, _OF_JOBS))
+                context = session.sparkContext
+                # Not a group: by theirs, users cancel all that their thread runs.
+                context.addJobTag(query_id)
+                context.setInterruptOnCancel(True)
+                context.setJobDescription(" ".join(text[:_SHOWN].split()))
                 settings.enter_context(as_long_as_it_is(session, text))
                 if cancelled.is_set():
                     raise Cancelled(CANCELLED)
@@ -232,12 +235,10 @@ class LazySpark:
                 settings.close()
 
     def cancel(self, query_id: str) -> None:
-        """Stop the statement's jobs and those that it would begin, or its waiting for Spark."""
+        """Stop the statement's jobs that run now, or its waiting for Spark."""
         self._gave_up.set()
         if self._session is not None:
-            from hivesql_executor.spark.session import cancel_jobs
-
-            cancel_jobs(self._session, query_id)
+            self._session.sparkContext.cancelJobsWithTag(query_id)
 
     def temporary_view(self, name: str) -> DataFrame | None:
         """Return a temporary view that somebody made in this session's Spark, or in the user's.
@@ -282,9 +283,12 @@ class LazySpark:
         """Tasks of the statement's running stages; None when none run."""
         if self._session is None:
             return None
-        tracker = self._session.sparkContext.statusTracker()
+        context: Any = self._session.sparkContext
+        tracker = context.statusTracker()
+        # PySpark's tracker knows no tags.
+        job_ids = context._jsc.sc().statusTracker().getJobIdsForTag(query_id)
         completed = total = active = 0
-        for job in map(tracker.getJobInfo, tracker.getJobIdsForGroup(query_id)):
+        for job in map(tracker.getJobInfo, job_ids):
             if job is None or job.status != "RUNNING":
                 continue
             for stage in filter(None, map(tracker.getStageInfo, job.stageIds)):

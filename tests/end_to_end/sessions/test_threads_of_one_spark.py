@@ -14,7 +14,8 @@ import pytest
 from pyspark.sql import SparkSession as PySparkSession
 
 import hivesql
-from hivesql_executor.jvm import spark_line
+from hivesql.sessions.running_statement import RunningStatement
+from hivesql.sessions.spark_start import LazySpark
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -163,7 +164,7 @@ def test_a_cancel_ends_one_sessions_statement_alone(
         try:
             for is_at_once in (True, False):
                 endless = threads.submit(one.sql, f"INSERT INTO t {ENDLESS}")
-                if is_at_once and spark_line() >= (4, 0):
+                if is_at_once:
                     while not (one.cancel() or endless.done()):
                         time.sleep(0.001)
                 else:
@@ -180,3 +181,40 @@ def test_a_cancel_ends_one_sessions_statement_alone(
             assert kept == ["the user's", "text"]
         assert [row.i for row in two.sql("SELECT * FROM t").rows] == [1]
         assert one.sql("DELETE FROM t").affected == 1
+
+
+def test_a_cancel_just_before_a_job(users: SparkSession) -> None:
+    """With no broadcast the first job is a map stage, which Spark begins for a cancelled group."""
+    users.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    running, spark = RunningStatement(), LazySpark(users)
+    running.begin(ENDLESS)
+    with spark.group(running.query_id, ENDLESS, running.cancelled) as grouped:
+        session = grouped()
+        session.range(3000).createOrReplaceTempView("big")
+        assert running.cancel(spark)
+        with pytest.raises(
+            Exception, match=f"cancelled part of cancelled job tags {running.query_id}"
+        ):
+            session.sql(ENDLESS).collect()
+    running.end()
+    assert running.await_end(0)
+
+
+def test_a_cancel_of_the_users_group_ends_our_statement(
+    users: SparkSession, connect: Callable[[], hivesql.Session]
+) -> None:
+    def insert(session: hivesql.Session) -> None:
+        users.sparkContext.setJobGroup("the user's", "text")
+        session.sql(f"INSERT INTO t {ENDLESS}")
+
+    with connect() as session, ThreadPoolExecutor(1) as threads:
+        session.sql("CREATE TRANSACTIONAL TABLE t (i BIGINT) STORED AS ORC")
+        endless = threads.submit(insert, session)
+        while session.progress() is None and not endless.done():
+            time.sleep(0.01)
+        while not endless.done():
+            users.sparkContext.cancelJobGroup("the user's")
+            time.sleep(0.1)
+        with pytest.raises(hivesql.ExecutionError, match="job group the user's"):
+            endless.result()
+        assert session.sql("SELECT * FROM t").rows == []
