@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.snapshot.listing import acid_state
 from hivesql_executor.snapshot.partition_files import PartitionFiles
-from hivesql_executor.spark.formats.tables import scan_plain
+from hivesql_executor.spark.scan.plain_tables import scan_plain
 from hivesql_executor.spark.scan.scan import ScanRequest, scan
 from hivesql_planner.acid.files_to_read import files_to_read
 from hivesql_planner.acid.write_ids import ALL_TXNS, NONE_OPEN, ValidWriteIdList

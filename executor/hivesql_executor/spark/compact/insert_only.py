@@ -19,9 +19,9 @@ from hivesql_executor.orc.row_counts import row_count
 from hivesql_executor.orc.tail import amend
 from hivesql_executor.spark.compact.merge import Merge, SortedFile, origin, run_merges
 from hivesql_executor.spark.file_paths import literal_paths
-from hivesql_executor.spark.formats.tables import scan_plain
 from hivesql_executor.spark.formats.text_tables import is_of_lines, skipped_lines
 from hivesql_executor.spark.nanoseconds.columns import refuse_nanoseconds
+from hivesql_executor.spark.scan.plain_tables import scan_plain
 from hivesql_executor.spark.values import stored_value
 from hivesql_executor.spark.write.event_files import orc_settings
 from hivesql_executor.spark.write.write import orc_options

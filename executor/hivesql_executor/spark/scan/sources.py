@@ -16,9 +16,9 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import plain_files, scan_files
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import visible_as_of
-from hivesql_executor.spark.formats.tables import scan_plain
 from hivesql_executor.spark.functions import register_called
 from hivesql_executor.spark.lines import message_of
+from hivesql_executor.spark.scan.plain_tables import scan_plain
 from hivesql_executor.spark.scan.scan import FILE_NAME, Scanned, ScanRequest, scan
 from hivesql_executor.spark.scan.table_changes import read_changes
 from hivesql_executor.spark.steps import query_over, with_grand_totals
