@@ -10,11 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyorc
-from pyorc.converters import ORCConverter
-
 import hivesql
-from acid_files import Event, bucket_files
+from acid_files import bucket_files
 from fuzz.kinds import Kind, shown
 from fuzz.queries import Earlier, Past, Query
 from fuzz.statements import Statement
@@ -23,6 +20,7 @@ from fuzz.world import Bag, Inapplicable, Refused, TableModel, World
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.model.table import TableName
+from stored_orc import stored_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -238,31 +236,6 @@ class Run:
                     raise Differs(number, f"other events in {name}\n{told}")
 
 
-class AsStored(ORCConverter):
-    """Days and times as numbers: Python has not all that the old calendar had."""
-
-    @staticmethod
-    def from_orc(*given: Any) -> Any:
-        """The numbers of a value."""
-        return given
-
-    @staticmethod
-    def to_orc(*given: Any) -> Any:
-        """Nothing is written."""
-        raise NotImplementedError
-
-
-_STORED = dict.fromkeys(
-    (pyorc.TypeKind.DATE, pyorc.TypeKind.TIMESTAMP, pyorc.TypeKind.TIMESTAMP_INSTANT), AsStored
-)
-
-
-def raw_events(path: Path) -> list[Event]:
-    """The events of one file."""
-    with path.open("rb") as file:
-        return list(pyorc.Reader(file, converters=_STORED))
-
-
 def events_of(root: Path, table: TableModel) -> dict[str, Bag]:
     """The events in each file of a table; which transaction compacted does not count.
 
@@ -273,6 +246,6 @@ def events_of(root: Path, table: TableModel) -> dict[str, Bag]:
     for path in bucket_files(root):
         place = path if table.buckets else path.parent
         name = re.sub(r"_v\d+", "", str(place.relative_to(root)))
-        for operation, original, _, _, current, row in raw_events(path):
+        for operation, original, _, _, current, row in stored_rows(path):
             found[name][repr(operation), repr(original), repr(current), repr(row)] += 1
     return found

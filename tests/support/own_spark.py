@@ -8,14 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 import hivesql
 from hivesql_executor.spark.lines import settings_of
+from stored_orc import stored_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import SparkSession
 
 _OF_ROWS = {
@@ -129,6 +137,36 @@ STATEMENTS: dict[str, str] = {
           TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only');
         INSERT INTO orcs SELECT i, c, c FROM times;
         SELECT * FROM orcs ORDER BY i""",
+    "times in ORC without row ids": f"""
+        CREATE EXTERNAL TABLE zoned ({_COLUMNS}, b BINARY, l BIGINT, f FLOAT, `ü,x` VARCHAR(3))
+          PARTITIONED BY (p INT, q STRING) STORED AS ORC;
+        INSERT INTO zoned PARTITION (p = 1, q) SELECT x.*, CAST(concat(i) AS BINARY), i,
+          i / 2, concat(i), if(i < 4, 'a b', NULL) FROM ({_VALUES} FROM ({_SOURCE}) x) x;
+        {_ALL.format("zoned")};
+        SELECT i, p, q, INPUT__FILE__NAME LIKE '%/p=1/q=%' FROM zoned
+          WHERE t >= '2024-03-10 02:30:00' AND q <> 'a b' ORDER BY i;
+        ALTER TABLE zoned CHANGE i i BIGINT;
+        ALTER TABLE zoned ADD COLUMNS (more STRING);
+        INSERT OVERWRITE TABLE zoned PARTITION (p = 1, q = 'a b')
+          SELECT i, d, t, c, n, a, m, s, b, l, f, `ü,x`, CAST(t AS STRING) FROM zoned WHERE i < 3;
+        {_ALL.format("zoned")};
+        SELECT count(*), count(DISTINCT p) FROM zoned;
+        SELECT q, count(*) FROM zoned WHERE p = 1 GROUP BY q ORDER BY q;
+        CREATE TABLE added (i INT, t TIMESTAMP) CLUSTERED BY (i) SORTED BY (t) INTO 2 BUCKETS
+          STORED AS ORC TBLPROPERTIES ('transactional'='true', 'orc.compress'='SNAPPY',
+          'transactional_properties'='insert_only');
+        INSERT INTO added SELECT i, t FROM times;
+        INSERT INTO added SELECT i + 20, t FROM zoned;
+        ALTER TABLE added COMPACT 'major';
+        SELECT * FROM added ORDER BY i;
+        CREATE EXTERNAL TABLE taken STORED AS ORC AS SELECT max(t) AS t FROM added;
+        INSERT OVERWRITE TABLE taken SELECT t FROM taken WHERE t IS NULL;
+        SELECT * FROM taken""",
+    "times in Parquet": f"""
+        CREATE EXTERNAL TABLE parquets (t TIMESTAMP) STORED AS PARQUET;
+        INSERT INTO parquets SELECT t FROM ({_SOURCE}) x WHERE t > '1901';
+        INSERT INTO parquets VALUES (NULL);
+        SELECT t, CAST(t AS STRING) FROM parquets WHERE t IS NULL OR t > '1970' ORDER BY t""",
     "expressions": """
         SELECT CAST('x' AS INT), 1/0, CAST(300 AS TINYINT), 2147483647 + 1, array(1)[4], size(NULL),
           map('a', 1, 'a', 2), '1' = 1, 10 / 4, 1.10 * 2.20, regexp_replace('a.b', '\\\\.', '-'),
@@ -146,10 +184,15 @@ STATEMENTS: dict[str, str] = {
         CREATE TRANSACTIONAL TABLE nothing (i INT) STORED AS ORC; SELECT count(*) FROM nothing""",
 }
 
-ZONED = """
-    CREATE EXTERNAL TABLE zoned (t TIMESTAMP) STORED AS ORC;
-    INSERT INTO zoned VALUES ('2024-03-10 02:30:00');
-    SELECT * FROM zoned"""
+ZONED = {
+    "early times into Parquet": "INSERT INTO parquets VALUES ('1899-12-31 23:59:59')",
+    "early times in Parquet": """
+        LOAD DATA LOCAL INPATH '{}' INTO TABLE parquets;
+        SELECT * FROM parquets WHERE t < '1900-01-01'""",
+    "times inside of others in Parquet": """
+        CREATE EXTERNAL TABLE inside (a ARRAY<TIMESTAMP>) STORED AS PARQUET;
+        INSERT INTO inside SELECT array(t) FROM times""",
+}
 """Where Spark itself goes by the JVM's zone."""
 
 
@@ -158,6 +201,10 @@ def run(spark: SparkSession, home: Path) -> dict[str, Any]:
     spark.range(3).createOrReplaceTempView("mine")
     before = _state(spark)
     told: dict[str, Any] = {}
+    early = home / "early.parquet"
+    pq.write_table(
+        pa.table({"t": [datetime(1880, 1, 1)]}), early, use_deprecated_int96_timestamps=True
+    )
     with hivesql.connect(
         f"sqlite:///{home}/metastore.db", str(home / "warehouse"), spark=spark,
         settings={"hivesql.local.max.bytes": "0"},
@@ -166,11 +213,15 @@ def run(spark: SparkSession, home: Path) -> dict[str, Any]:
             told[name] = []
             for statement in script.split(";"):
                 told[name] += [str(tuple(row)) for row in session.sql(statement).rows or ()]
-        try:
-            told["zoned"] = [str(tuple(row)) for row in session.sql(ZONED).rows]
-        except hivesql.HiveSqlError as error:
-            told["zoned"] = str(error)
+        for name, script in ZONED.items():
+            try:
+                told[name] = [
+                    str(tuple(row)) for row in session.sql(script.format(early)).rows or ()
+                ]
+            except hivesql.HiveSqlError as error:
+                told[name] = str(error)
     told["files"] = sorted(_files(home / "warehouse"))
+    told["rows in files"] = sorted(_rows(home / "warehouse" / "zoned"))
     told["left"] = {key: value for key, value in _state(spark).items() if value != before[key]}
     spark.catalog.dropTempView("mine")
     return told
@@ -208,6 +259,14 @@ def _files(warehouse: Path) -> list[list[str]]:
         for file in warehouse.rglob("*")
         if file.is_file() and file.relative_to(warehouse).parts[0] in ("times", "narrow")
     ]  # fmt: skip
+
+
+def _rows(table: Path) -> Iterator[str]:
+    """Tell what is in the ORC files of a table."""
+    for file in table.rglob("[!._]*"):
+        if file.is_file():
+            # To Spark's writer a CHAR is a string.
+            yield from (re.sub(" +'", "'", str(row)) for row in stored_rows(file))
 
 
 def _main(home: Path) -> None:

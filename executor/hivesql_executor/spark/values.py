@@ -174,25 +174,41 @@ def check_instants(table: Table) -> None:
             )
 
 
-def check_zone(spark: SparkSession, table: Table) -> None:
-    """Refuse what Spark itself reads and writes by its JVM's time zone, where this is not UTC.
+def zone_of_files(spark: SparkSession, table: Table) -> str:
+    """Return the time zone of Spark's JVM where Spark reads and writes the table's times by it.
 
-    ORC turns timestamps into wall clock by it, and Spark's Parquet those of before 1900.
+    Empty where that is UTC, or nothing to a table's files. ORC's times are its wall clock, those of
+    Parquet before 1900 alone.
     """
     if table.is_full_acid or table.format not in ("orc", "parquet"):
-        return
-    timed = [c.name for c in table.columns if c.type.holds(Kind.TIMESTAMP, Kind.INSTANT)]
-    if not timed:
-        return
+        return ""
+    if not any(column.type.holds(Kind.TIMESTAMP, Kind.INSTANT) for column in table.columns):
+        return ""
     jvm: Any = spark._jvm  # no public way to ask for the zone
     zone = jvm.java.util.TimeZone.getDefault()
-    if not zone.hasSameRules(jvm.java.util.TimeZone.getTimeZone("UTC")):
-        raise NotSupported(
-            f"the column {timed[0]} of {table.name}, by a Spark whose JVM runs in time zone "
-            f"{zone.getID()}: its {table.format} files would hold other times. Start Spark with "
-            "spark.driver.extraJavaOptions and spark.executor.extraJavaOptions = "
-            "-Duser.timezone=UTC, or keep such rows in full ACID tables"
-        )
+    is_utc = zone.hasSameRules(jvm.java.util.TimeZone.getTimeZone("UTC"))
+    return "" if is_utc else str(zone.getID())
+
+
+def of_any_zone(value: Column, column: TableColumn, table: Table, zone: str) -> Column:
+    """Let no time pass that Parquet has otherwise by a JVM of ``zone``; an error when it is met.
+
+    NotSupported for times inside of other types.
+    """
+    if table.format != "parquet" or not column.type.holds(Kind.TIMESTAMP, Kind.INSTANT):
+        return value
+    advice = (
+        f"in Parquet, by a Spark whose JVM runs in time zone {zone}. Start Spark with "
+        "spark.driver.extraJavaOptions and spark.executor.extraJavaOptions = "
+        "-Duser.timezone=UTC, or keep such rows in ORC"
+    )
+    name = f"the column {column.name} of {table.name}"
+    if column.type.is_nested:
+        raise NotSupported(f"{name}, {column.type} {advice}")
+    # A day more than what no zone changes, since the value may have been changed.
+    early = value < f.lit("1900-01-02").cast("timestamp")
+    problem = f.raise_error(f.lit(f"{name}: times before 1900 {advice}"))
+    return f.when(early, problem.cast(column.type.spark)).otherwise(value)
 
 
 def with_instants_marked(

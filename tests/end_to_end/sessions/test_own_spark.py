@@ -30,7 +30,7 @@ def ours(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[
     return run(spark, tmp_path_factory.mktemp("ours"))
 
 
-@pytest.mark.parametrize("name", [*STATEMENTS, "files"])
+@pytest.mark.parametrize("name", [*STATEMENTS, "files", "rows in files"])
 def test_settings_of_a_users_spark_change_nothing(
     name: str, ours: dict[str, Any], users: dict[str, Any]
 ) -> None:
@@ -41,10 +41,25 @@ def test_nothing_is_left_in_a_users_spark(ours: dict[str, Any], users: dict[str,
     assert [users["left"], ours["left"]] == [{}, {}]
 
 
-def test_what_spark_writes_by_its_jvms_zone_is_refused(
-    ours: dict[str, Any], users: dict[str, Any]
+@pytest.mark.parametrize(
+    ("name", "given", "what"),
+    [
+        ("early times into Parquet", [], "column t of default.parquets: times before 1900"),
+        (
+            "early times in Parquet",
+            [
+                "(datetime.datetime(1899, 12, 31, 23, 59, 59),)",
+                "(datetime.datetime(1880, 1, 1, 0, 0),)",
+            ],
+            "column t of default.parquets: times before 1900",
+        ),
+        ("times inside of others in Parquet", [], "column a of default.inside, array<timestamp>"),
+    ],
+)
+def test_what_spark_does_by_its_jvms_zone_is_refused(
+    ours: dict[str, Any], users: dict[str, Any], name: str, given: list[str], what: str
 ) -> None:
-    assert ours["zoned"] == ["(datetime.datetime(2024, 3, 10, 2, 30),)"]
-    assert "the column t of default.zoned" in users["zoned"]
-    assert "America/New_York" in users["zoned"]
-    assert "-Duser.timezone=UTC" in users["zoned"]
+    assert sorted(ours[name]) == sorted(given)
+    assert what in users[name]
+    assert "America/New_York" in users[name]
+    assert "-Duser.timezone=UTC" in users[name]

@@ -54,6 +54,13 @@ def text_columns(table: Table) -> list[str]:
     return [text_column(i) for i in range(len(table.partition_columns))]
 
 
+def output(table: Table) -> list[str]:
+    """Return the Spark SQL of a table's columns over the rows of a scan."""
+    columns = [f"`{name}`" for name in table.column_names]
+    parts = enumerate(table.partition_names)
+    return [*columns, *(f"{value_column(i)} as `{name}`" for i, name in parts)]
+
+
 def read_with_places(
     spark: SparkSession,
     table: Table,

@@ -11,7 +11,7 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.files.api import Files
 from hivesql_executor.jvm import finding_our_classes
-from hivesql_executor.orc.tail import cached_tail
+from hivesql_executor.orc.tail import OrcTail, cached_tail
 from hivesql_executor.spark.file_paths import literal_paths
 from hivesql_executor.spark.formats.avro import avro_values, decode_avro
 from hivesql_executor.spark.formats.containers import CONTAINERS, READER, container_options
@@ -24,7 +24,20 @@ from hivesql_executor.spark.formats.text_tables import (
     skipped_lines,
 )
 from hivesql_executor.spark.lines import empty_frame
-from hivesql_executor.spark.values import check_instants, check_zone, partition_value
+from hivesql_executor.spark.scan.acid_relation import (
+    AcidPath,
+    AcidScan,
+    OriginalRows,
+    acid_frames,
+)
+from hivesql_executor.spark.scan.partition_columns import Place, output
+from hivesql_executor.spark.values import (
+    check_instants,
+    of_any_zone,
+    partition_value,
+    zone_of_files,
+)
+from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.model.table import Partition, Table, default_value
 
@@ -43,8 +56,6 @@ def scan_plain(
     kinds: dict[Table, list[Part]] = {}
     for part in parts:
         kinds.setdefault(table.read_as(part[0]), []).append(part)
-    for stored in kinds or {table: []}:
-        check_zone(spark, stored)
     if len(kinds) > 1 or (kinds and table not in kinds):
         frames = [
             _as_columns_of(table, stored, _scan(spark, stored, parts_of_kind, files=files))
@@ -72,6 +83,9 @@ def _as_columns_of(table: Table, stored: Table, rows: DataFrame) -> DataFrame:
 
 
 def _scan(spark: SparkSession, table: Table, parts: Sequence[Part], *, files: Files) -> DataFrame:
+    zone = zone_of_files(spark, table)
+    if zone and table.format == "orc":
+        return _acid_reader_rows(spark, table, parts, files=files)
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     homes: dict[str, Partition | None] = {}
     for partition, location, chosen in parts:
@@ -83,18 +97,43 @@ def _scan(spark: SparkSession, table: Table, parts: Sequence[Part], *, files: Fi
             names = _names(files, table, path, length)
             groups.setdefault((base, names), []).append(path)
     frames = [
-        _rows(spark, table, paths, base, homes[base], names, files)
+        _rows(spark, table, paths, base, homes[base], names, files, zone)
         for (base, names), paths in groups.items()
     ]
+    return _all_of(frames, spark, table)
+
+
+def _all_of(frames: Sequence[DataFrame], spark: SparkSession, table: Table) -> DataFrame:
     if not frames:
         fields = (f"`{c.name}` {c.type.spark}" for c in table.all_columns)
         return empty_frame(spark, ", ".join(fields))
     return reduce(DataFrame.union, frames)
 
 
+def _acid_reader_rows(
+    spark: SparkSession, table: Table, parts: Sequence[Part], *, files: Files
+) -> DataFrame:
+    """Read ORC files as originals of an ACID table: that reader can be told the time zone."""
+    paths = [
+        AcidPath(
+            Place(number, partition, location), path, length, False,
+            _plain_tail(files, table, path, length), original=OriginalRows((0, 0), 0),
+        )
+        for number, (partition, location, chosen) in enumerate(parts)
+        for path, length in chosen
+        if length > 0
+    ]  # fmt: skip
+    read = AcidScan(spark, table, ValidWriteIdList(0))
+    return _all_of(acid_frames(read, paths, (), (("select", output(table)),)), spark, table)
+
+
 def _names(files: Files, table: Table, path: str, length: int) -> tuple[str, ...]:
     if table.format != "orc":
         return table.column_names
+    return _plain_tail(files, table, path, length).row_fields
+
+
+def _plain_tail(files: Files, table: Table, path: str, length: int) -> OrcTail:
     tail = cached_tail(files, path, length)
     if tail.is_acid:
         raise DataError(
@@ -102,7 +141,7 @@ def _names(files: Files, table: Table, path: str, length: int) -> tuple[str, ...
             "cannot be told from the others",
             code=30021,
         )
-    return tail.row_fields
+    return tail
 
 
 def _base_path(table: Table, partition: Partition | None, location: str) -> str:
@@ -120,6 +159,7 @@ def _rows(
     partition: Partition | None,
     names: tuple[str, ...],
     files: Files,
+    zone: str,
 ) -> DataFrame:
     if is_of_lines(table):
         reader = READER if table.format in CONTAINERS else "text"
@@ -133,6 +173,9 @@ def _rows(
         schema = position_schema(table, names)
         lines = _read_files(spark, table, schema, paths, base, partition, table.format)
         values = by_position(table, names)
+        if zone:
+            named = zip(values, table.columns, strict=True)
+            values = [of_any_zone(v, c, table, zone).alias(c.name) for v, c in named]
     else:
         raise NotSupported(f"reading {table.format} tables")
     parts = [

@@ -28,7 +28,7 @@ from hivesql_executor.spark.scan.acid_relation import (
     layout,
 )
 from hivesql_executor.spark.scan.delete_filter import DeleteFiles, delete_files
-from hivesql_executor.spark.scan.partition_columns import Place, text_columns, value_column
+from hivesql_executor.spark.scan.partition_columns import Place, output, text_columns
 from hivesql_executor.spark.scan.task_assignment import tasks_by_path, writer_of
 from hivesql_executor.spark.values import check_instants
 from hivesql_planner.acid.files_to_read import DataFile, FilesToRead
@@ -149,8 +149,7 @@ def _schema(table: Table, *, with_row_id: bool, texts: Sequence[str]) -> str:
 
 
 def _output(table: Table, with_row_id: bool, texts: Sequence[str]) -> list[str]:
-    columns = [f"`{name}`" for name in table.column_names]
-    columns += (f"{value_column(i)} as `{name}`" for i, name in enumerate(table.partition_names))
+    columns = output(table)
     if with_row_id:
         parts = zip(ID_COLUMNS, ("writeid", "bucketid", "rowid"), strict=True)
         fields = ", ".join(f"`{column}` as {part}" for column, part in parts)

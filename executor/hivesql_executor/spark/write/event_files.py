@@ -114,11 +114,16 @@ def _file(line: str) -> EventFile:
 
 def event_type(table: Table) -> str:
     """Return the ORC type of an ACID table's files."""
-    columns = ",".join(f"{quote_name(column.name)}:{column.type.orc}" for column in table.columns)
     return (
         "struct<operation:int,originalTransaction:bigint,bucket:int,rowId:bigint,"
-        f"currentTransaction:bigint,row:struct<{columns}>>"
+        f"currentTransaction:bigint,row:{columns_type(table)}>"
     )
+
+
+def columns_type(table: Table) -> str:
+    """Return the ORC type of the table's data columns, as one struct."""
+    columns = ",".join(f"{quote_name(column.name)}:{column.type.orc}" for column in table.columns)
+    return f"struct<{columns}>"
 
 
 def orc_settings(table: Table) -> dict[str, str]:

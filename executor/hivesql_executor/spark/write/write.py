@@ -28,15 +28,21 @@ from hivesql_executor.spark.formats.text_tables import is_of_lines, write_line
 from hivesql_executor.spark.nanoseconds.columns import TEXTS, as_text
 from hivesql_executor.spark.steps import Step, after
 from hivesql_executor.spark.values import (
-    check_zone,
     converted,
+    of_any_zone,
     partition_text,
     read_value,
     stored_row,
     written_value,
+    zone_of_files,
 )
 from hivesql_executor.spark.write.constraints import enforce_check
-from hivesql_executor.spark.write.event_files import EventColumns, orc_settings, write_events
+from hivesql_executor.spark.write.event_files import (
+    EventColumns,
+    columns_type,
+    orc_settings,
+    write_events,
+)
 from hivesql_executor.spark.write.partition_clustering import NEVER, gathered
 from hivesql_planner.acid.row_id import MAX_BUCKET
 from hivesql_planner.model.hive_type import SIZED_TEXTS, HiveType, Kind
@@ -54,6 +60,8 @@ _WORD = 0xFFFFFFFF
 _WRITER = "shiftrightunsigned(row__id.bucketid, 16) & 4095"
 BUCKET_OF_ROW_ID = f"if(shiftrightunsigned(row__id.bucketid, 29) = 0, row__id.bucketid, {_WRITER})"
 OLD_WRITER = f"cast({BUCKET_OF_ROW_ID} as int)"
+_PLAIN_ORC = "hivesql.PlainOrc"
+"""Our class in Spark: ORC whose times do not depend on the time zone of the JVM."""
 # Beside a table's own columns: no column of Hive has a colon in its name.
 # No longer, escaped, than most names of columns: a value may be as long as a directory allows.
 _KEY, _BUCKET = "p:{}", "bucket:"
@@ -376,14 +384,18 @@ def _plain_writer(
     gathering: int,
     observation: Observation | None,
 ) -> Callable[[], None]:
-    check_zone(named.sparkSession, publication.table)
-    rows, keys = _plain_rows(named, publication.table, values, parts, files, gathering, observation)
-    file_format, options = _plain_format(publication.table)
-    if not publication.table.is_transactional:
+    table = publication.table
+    if zone := zone_of_files(named.sparkSession, table):
+        columns = zip(values, table.columns, strict=True)
+        values = [of_any_zone(v, c, table, zone).alias(c.name) for v, c in columns]
+    rows, keys = _plain_rows(named, table, values, parts, files, gathering, observation)
+    file_format, options = _plain_format(table, zone)
+    if not table.is_transactional:
         publication.changes.work_aside(publication.staging)
 
     def write() -> None:
-        with finding_our_classes(rows.sparkSession) if file_format == READER else nullcontext():
+        is_our_class = file_format in (READER, _PLAIN_ORC)
+        with finding_our_classes(rows.sparkSession) if is_our_class else nullcontext():
             save()
 
     def save() -> None:
@@ -411,8 +423,10 @@ def orc_options(table: Table) -> dict[str, str]:
     return {"compression": settings.pop("orc.compress").lower(), **settings}
 
 
-def _plain_format(table: Table) -> tuple[str, dict[str, str]]:
+def _plain_format(table: Table, zone: str) -> tuple[str, dict[str, str]]:
     match table.format:
+        case "orc" if zone:
+            return _PLAIN_ORC, {"type": columns_type(table), **orc_settings(table)}
         case "orc":
             return "orc", orc_options(table)
         case "parquet":
