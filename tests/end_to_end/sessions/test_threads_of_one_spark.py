@@ -192,9 +192,7 @@ def test_a_cancel_just_before_a_job(users: SparkSession) -> None:
         session = grouped()
         session.range(3000).createOrReplaceTempView("big")
         assert running.cancel(spark)
-        with pytest.raises(
-            Exception, match=f"cancelled part of cancelled job tags {running.query_id}"
-        ):
+        with pytest.raises(Exception, match=f"cancelled job tags? {running.query_id}"):
             session.sql(ENDLESS).collect()
     running.end()
     assert running.await_end(0)
