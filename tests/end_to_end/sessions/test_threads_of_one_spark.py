@@ -184,8 +184,7 @@ def test_a_cancel_ends_one_sessions_statement_alone(
 
 
 def test_a_cancel_just_before_a_job(users: SparkSession) -> None:
-    """With no broadcast the first job is a map stage, which Spark begins for a cancelled group."""
-    users.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    """Spark knows of no job yet that it could end, and begins one."""
     running, spark = RunningStatement(), LazySpark(users)
     running.begin(ENDLESS)
     with spark.group(running.query_id, ENDLESS, running.cancelled) as grouped:
