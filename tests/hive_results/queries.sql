@@ -300,3 +300,4 @@ SELECT id, pos, val + 1 FROM emp LATERAL VIEW OUTER posexplode(array(id, dept)) 
 SELECT m, count(*) c FROM (SELECT map('b', bonus) m FROM emp) q GROUP BY m ORDER BY c, m['b'];
 SELECT first_value(bonus) IGNORE NULLS OVER (ORDER BY id), last_value(bonus) RESPECT NULLS OVER (ORDER BY id) FROM emp WHERE id < 4;
 SELECT count(DISTINCT m) FROM (SELECT map('b', if(id > 3, bonus, NULL)) m FROM emp) q;
+SELECT id, map_keys(if(id = 1, NULL, m)), map_values(if(id = 1, NULL, m)), size(map_keys(if(id = 1, NULL, m))) FROM nest ORDER BY id;

@@ -315,6 +315,12 @@ def _map_of_text(call: Call) -> str:
     return f"if(@0 IS NULL, CAST(map() AS MAP<STRING,STRING>), str_to_map({', '.join(arguments)}))"
 
 
+def _of_map(call: Call) -> str:
+    """There are none in NULL, where Spark gives NULL."""
+    takes(1, 1)(call)
+    return f"coalesce({call.name}(@0), array())"
+
+
 def _with_key(call: Call) -> str:
     """Encryption by a key that is none is NULL."""
     takes(2, 2)(call)
@@ -422,6 +428,7 @@ RULES: dict[str, Rule] = {
         ("in_file", "reflect2"),
         _by_class,
     ),
+    **dict.fromkeys(("map_keys", "map_values"), _of_map),
     "mid": _part,
     "nullif": _same_category,
     "nvl": _first_known,
