@@ -301,3 +301,12 @@ SELECT m, count(*) c FROM (SELECT map('b', bonus) m FROM emp) q GROUP BY m ORDER
 SELECT first_value(bonus) IGNORE NULLS OVER (ORDER BY id), last_value(bonus) RESPECT NULLS OVER (ORDER BY id) FROM emp WHERE id < 4;
 SELECT count(DISTINCT m) FROM (SELECT map('b', if(id > 3, bonus, NULL)) m FROM emp) q;
 SELECT id, map_keys(if(id = 1, NULL, m)), map_values(if(id = 1, NULL, m)), size(map_keys(if(id = 1, NULL, m))) FROM nest ORDER BY id;
+SELECT * FROM (SELECT id, dept FROM emp QUALIFY row_number() OVER (PARTITION BY dept ORDER BY salary DESC, id) = 1) q ORDER BY id;
+SELECT * FROM (SELECT id, row_number() OVER (PARTITION BY dept ORDER BY id) rn FROM emp WHERE id > 1 QUALIFY rn = 1 AND NOT id IN (SELECT boss FROM dept WHERE boss = 4)) q ORDER BY id;
+SELECT * FROM (SELECT id, rank() OVER (ORDER BY id DESC) big FROM emp QUALIFY big = 20) q ORDER BY id;
+SELECT * FROM (SELECT dept, sum(bonus) t FROM emp GROUP BY dept HAVING count(*) > 1 QUALIFY rank() OVER (ORDER BY sum(bonus) DESC) = 1) q ORDER BY dept;
+SELECT * FROM (SELECT DISTINCT dept FROM emp QUALIFY count(*) OVER (PARTITION BY dept) > 1) q ORDER BY dept;
+SELECT * FROM (SELECT id, sum(salary) OVER w s FROM emp WINDOW w AS (PARTITION BY dept) QUALIFY (max(id) OVER w = id)) q ORDER BY id;
+SELECT count(*), sum(id) FROM (SELECT * FROM emp QUALIFY row_number() OVER (ORDER BY id) <= 2 UNION ALL SELECT * FROM emp QUALIFY id > 4) q;
+SELECT * FROM (SELECT id + 1, pmod(id, 2) FROM emp QUALIFY pmod(row_number() OVER (ORDER BY concat_ws('-', dept, NULL), id), 2) = 1) q ORDER BY 1;
+WITH c AS (FROM emp SELECT id, dept QUALIFY row_number() OVER (PARTITION BY dept ORDER BY id) = 1 LIMIT 10) SELECT dept, id FROM c WHERE dept = 'ops';

@@ -178,10 +178,10 @@ class _Generator(HiveGenerator):
         exp.DType.TIMESTAMPLTZ: "TIMESTAMP WITH LOCAL TIME ZONE",
     }
 
-    # Hive has WINDOW before DISTRIBUTE BY.
+    # Hive has WINDOW and QUALIFY before DISTRIBUTE BY.
     AFTER_HAVING_MODIFIER_TRANSFORMS: ClassVar[dict[str, Callable[..., str]]] = {
         key: HiveGenerator.AFTER_HAVING_MODIFIER_TRANSFORMS[key]
-        for key in ("windows", "cluster", "distribute", "sort")
+        for key in ("windows", "qualify", "cluster", "distribute", "sort")
     }
 
     TRANSFORMS: ClassVar[dict[Any, Callable[..., str]]] = {

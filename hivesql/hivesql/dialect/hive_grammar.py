@@ -14,7 +14,7 @@ from hivesql_planner.errors import ParseError
 
 _NO_ITEM = frozenset({"from", "where", "group", "having", "order", "union"})
 _LAST = ("order", "sort", "distribute", "cluster", "limit")
-_ORDER = (("where",), ("group",), ("having",), ("windows",),
+_ORDER = (("where",), ("group",), ("having",), ("windows",), ("qualify",),
           ("order", "cluster", "distribute"), ("sort",), ("limit",))  # fmt: skip
 _STAR_OPTIONS = ("except_", "replace", "rename")
 _CHECKED = (

@@ -28,7 +28,6 @@ _Pattern = tuple[tuple[str | Kind, ...], str]
 # Each pattern is a row of words (choices by |) or kinds of tokens.
 _REFUSED: tuple[_Pattern, ...] = (
     (("uniquejoin",), "UNIQUEJOIN"),
-    (("qualify",), "QUALIFY"),
     (("between", "symmetric"), "BETWEEN SYMMETRIC"),
     (("(", "on"), "table functions with ON (partitioned table functions)"),
     (("matchpath", "("), "matchpath"),

@@ -39,8 +39,8 @@ _NESTING = frozenset({*_OPENED_BY, *_OPENED_BY.values(), *_SIGNS, "<", ">"})
 RESERVED = frozenset(
     """all alter and as between by case cast create cross delete describe distinct drop else
     exchange exists external from full grant group having if in inner insert intersect into is
-    join lateral left like not null of on or order outer over partition revoke right select set
-    table tablesample then to transform truncate union uniquejoin update using values when where
+    join lateral left like not null of on or order outer over partition qualify revoke right select
+    set table tablesample then to transform truncate union uniquejoin update using values when where
     window with""".split()  # noqa: SIM905 - words read better than a list of strings
 )
 

@@ -318,7 +318,8 @@ def passed(select: exp.Select, outputs: Outputs) -> Outputs:
     """
     if outputs is None or not any(output.origins for output in outputs):
         return outputs
-    windows = [window for item in select.expressions for window in item.find_all(exp.Window)]
+    parts = [*select.expressions, *filter(None, [select.args.get("qualify")])]
+    windows = [window for part in parts for window in part.find_all(exp.Window)]
 
     def stops(output: Output) -> bool:
         return select.args.get("limit") is not None or any(

@@ -46,6 +46,7 @@ from hivesql.query.outputs import (
     renamed,
     united,
 )
+from hivesql.query.qualify import names_in_qualify, qualify_edits
 from hivesql.query.scope import (
     FILE_NAME,
     HIDDEN,
@@ -69,7 +70,7 @@ from hivesql_planner.predicates.predicate import ALWAYS, Look, Predicate
 from hivesql_planner.relations import Expr, Query
 
 Ctes = Mapping[str, Outputs]
-_ALIASES_SEEN = ("having", "order", "sort", "distribute", "cluster", "windows")
+_ALIASES_SEEN = ("having", "order", "sort", "distribute", "cluster", "windows", "qualify")
 # Under this property, Hive's queries show deleted rows too.
 _DELETED_ROWS = "acid.fetch.deleted.rows"
 _NO_ROW_ID = "CAST(NULL AS STRUCT<writeid:BIGINT,bucketid:INT,rowid:BIGINT>)"
@@ -283,6 +284,7 @@ class Walk:
         stars: dict[int, tuple[Output, ...]] = {}
         outputs = program_outputs or self._outputs(node, names, scope, stars)
         check_aggregation(node, scope, self.meanings, stars, self.binding)
+        self.edits += qualify_edits(node, outputs, self.binding)
         relation = scope.relations[0] if len(scope.relations) == 1 else None
         if learnt is not None and relation is not None and relation.use is not None:
             self.looked[id(node)] = Looked(relation, self.meanings, stars, learnt, self.binding)
@@ -309,6 +311,7 @@ class Walk:
             if key in ("expressions", "from_", "joins", "laterals", "with_", "hint", "kind"):
                 continue
             visible = aliases if key in _ALIASES_SEEN else frozenset()
+            visible = names_in_qualify(visible, scope) if key == "qualify" else visible
             scope.sees_outer = key == "where"
             for part in value if isinstance(value, list) else [value]:
                 if isinstance(part, exp.Expr):

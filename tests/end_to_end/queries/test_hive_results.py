@@ -245,3 +245,17 @@ def test_texts_of_small_decimals(session: hivesql.Session) -> None:
     ).rows
     texts = ("-0.0000000001", "0.0000000000", "1.5000000000")
     assert rows == [*((text, text, text[:5], text) for text in texts), (None, None, None, "x")]
+
+
+def test_qualify_counts_before_order_and_limit(session: hivesql.Session) -> None:
+    """Hive 4.1 forgets QUALIFY where ORDER BY follows."""
+    last = "FROM emp e QUALIFY row_number() OVER (PARTITION BY dept ORDER BY id DESC) = 1"
+    for query, expected in (
+        (f"SELECT id, dept {last} ORDER BY id", [(4, "ops"), (5, None), (6, "dev")]),
+        (f"SELECT id i, dept {last} ORDER BY i DESC LIMIT 2", [(6, "dev"), (5, None)]),
+        (f"SELECT dept {last} ORDER BY salary DESC, 1 LIMIT 2", [("ops",), ("dev",)]),
+        (f"SELECT id {last} ORDER BY pmod(e.id, 3), 1", [(6,), (4,), (5,)]),
+        (f"SELECT DISTINCT dept d {last} ORDER BY d", [("dev",), ("ops",), (None,)]),
+        (f"SELECT id, dept {last} ORDER BY 2, id LIMIT 1 OFFSET 1", [(4, "ops")]),
+    ):
+        assert [tuple(row) for row in session.sql(query).rows] == expected, query
