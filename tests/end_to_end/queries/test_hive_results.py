@@ -12,6 +12,7 @@ import pytest
 
 import hivesql
 from hive_results import REFUSED, Answer, answers, blocks, differences
+from hivesql_executor.jvm import spark_line
 from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
 from hivesql_repl.output.formats import hive_text, with_hive_types
 from interop.hive import Block
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
+GROUPED_MAPS = ("GROUP BY m ORDER BY", "count(DISTINCT m)")
 TOGETHER = 40
 """Expressions in one SELECT, so that hundreds of them cost few Spark jobs."""
 
@@ -135,6 +137,8 @@ def test_known_differences_are_still_there(session: hivesql.Session) -> None:
 )
 def test_queries(session: hivesql.Session, block: Block) -> None:
     reason = KNOWN.get(block.statement, "")
+    if spark_line() < (4, 0) and any(part in block.statement for part in GROUPED_MAPS):
+        pytest.skip("Spark 3.5 makes no groups of maps")
     if reason.startswith(REFUSED):
         with pytest.raises(NotSupported):
             session.sql(block.statement)
