@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _KEY = "hive.compactor.worker.timeout"
 _AGAIN = 1.0
-_DESCRIPTION = "spark.job.description"
 
 
 def job_name(compaction: Compaction) -> str:
@@ -79,14 +78,10 @@ class _Watch:
         """Spark, whose jobs of this thread are the compaction's from now on."""
         session = self.runtime.spark()
         if not self._started:
-            from hivesql_executor.spark.session import keep_local_properties
+            from hivesql_executor.spark.session import called_jobs
 
-            # A tag leaves the job group alone, by which a user's statement is cancelled.
-            context = session.sparkContext
-            context.addJobTag(self._tag)
-            context.setInterruptOnCancel(True)
-            self._properties.enter_context(keep_local_properties(session, (_DESCRIPTION,)))
-            context.setLocalProperty(_DESCRIPTION, job_name(self.compaction))
+            jobs = called_jobs(session, self._tag, job_name(self.compaction))
+            self._properties.enter_context(jobs)
             self._started.append(session)
         return session
 
@@ -95,8 +90,6 @@ class _Watch:
         self._done.set()
         if self._thread:
             self._thread.join()
-        for session in self._started:
-            session.sparkContext.removeJobTag(self._tag)
         self._properties.close()
 
     def _wait(self, seconds: float) -> None:

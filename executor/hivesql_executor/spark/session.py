@@ -91,6 +91,7 @@ _HOME: Mapping[str, str] = {
     "spark.authenticate": "true",
 }
 _PYTHON = "PYSPARK_PYTHON"
+_OF_JOBS = ("spark.job.tags", "spark.job.description", "spark.job.interruptOnCancel")
 _PYTHON_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 CORE_SETTINGS: Mapping[str, str] = {
     "spark.driver.extraJavaOptions": (
@@ -267,7 +268,7 @@ def _workers_python() -> Iterator[None]:
 
 
 @contextmanager
-def keep_local_properties(session: SparkSession, keys: Iterable[str]) -> Iterator[None]:
+def _keep_local_properties(session: SparkSession, keys: Iterable[str]) -> Iterator[None]:
     """Give a thread's properties of Spark back what they were before: they may be the user's."""
     context = session.sparkContext
     before = {key: context.getLocalProperty(key) for key in keys}
@@ -276,6 +277,20 @@ def keep_local_properties(session: SparkSession, keys: Iterable[str]) -> Iterato
     finally:
         for key, value in before.items():
             context.setLocalProperty(key, value)  # type: ignore[arg-type]
+
+
+@contextmanager
+def called_jobs(session: SparkSession, tag: str, description: str) -> Iterator[None]:
+    """Let the jobs of this thread have a tag, by which they are stopped, and a description.
+
+    Not a group: by theirs, users stop all that their thread runs.
+    """
+    context = session.sparkContext
+    with _keep_local_properties(session, _OF_JOBS):
+        context.addJobTag(tag)
+        context.setInterruptOnCancel(True)
+        context.setJobDescription(description)
+        yield
 
 
 def give_file(session: SparkSession, kind: str, path: str) -> None:

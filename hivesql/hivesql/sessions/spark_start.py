@@ -26,7 +26,6 @@ _LOOK_EVERY = 0.1
 CANCELLED = "cancelled; nothing that the statement wrote is visible"
 _SHOWN = 200
 """So many characters of a statement are shown in the lists of Spark's web pages."""
-_OF_JOBS = ("spark.job.tags", "spark.job.description", "spark.job.interruptOnCancel")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,17 +211,13 @@ class LazySpark:
             if not is_grouped:
                 from hivesql_executor.spark.lines import active
                 from hivesql_executor.spark.long_texts import as_long_as_it_is
-                from hivesql_executor.spark.session import keep_local_properties
+                from hivesql_executor.spark.session import called_jobs
 
                 is_grouped = True
                 # The thread, and perhaps Spark, belong to the user.
                 settings.enter_context(active(session))
-                settings.enter_context(keep_local_properties(session, _OF_JOBS))
-                context = session.sparkContext
-                # Not a group: by theirs, users cancel all that their thread runs.
-                context.addJobTag(query_id)
-                context.setInterruptOnCancel(True)
-                context.setJobDescription(" ".join(text[:_SHOWN].split()))
+                description = " ".join(text[:_SHOWN].split())
+                settings.enter_context(called_jobs(session, query_id, description))
                 settings.enter_context(as_long_as_it_is(session, text))
                 if cancelled.is_set():
                     raise Cancelled(CANCELLED)
