@@ -190,12 +190,19 @@ def zone_of_files(spark: SparkSession, table: Table) -> str:
     return "" if is_utc else str(zone.getID())
 
 
-def of_any_zone(value: Column, column: TableColumn, table: Table, zone: str) -> Column:
+def of_any_zone(values: Sequence[Column], table: Table, zone: str) -> list[Column]:
     """Let no time pass that Parquet has otherwise by a JVM of ``zone``; an error when it is met.
 
-    NotSupported for times inside of other types.
+    ``values`` are the table's data columns. NotSupported for times inside of other types.
     """
-    if table.format != "parquet" or not column.type.holds(Kind.TIMESTAMP, Kind.INSTANT):
+    if not zone or table.format != "parquet":
+        return list(values)
+    named = zip(values, table.columns, strict=True)
+    return [_of_any_zone(value, column, table, zone).alias(column.name) for value, column in named]
+
+
+def _of_any_zone(value: Column, column: TableColumn, table: Table, zone: str) -> Column:
+    if not column.type.holds(Kind.TIMESTAMP, Kind.INSTANT):
         return value
     advice = (
         f"in Parquet, by a Spark whose JVM runs in time zone {zone}. Start Spark with "

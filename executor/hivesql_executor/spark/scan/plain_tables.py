@@ -172,10 +172,7 @@ def _rows(
     elif table.format in ("orc", "parquet"):
         schema = position_schema(table, names)
         lines = _read_files(spark, table, schema, paths, base, partition, table.format)
-        values = by_position(table, names)
-        if zone:
-            named = zip(values, table.columns, strict=True)
-            values = [of_any_zone(v, c, table, zone).alias(c.name) for v, c in named]
+        values = of_any_zone(by_position(table, names), table, zone)
     else:
         raise NotSupported(f"reading {table.format} tables")
     parts = [

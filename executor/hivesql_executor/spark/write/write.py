@@ -385,9 +385,8 @@ def _plain_writer(
     observation: Observation | None,
 ) -> Callable[[], None]:
     table = publication.table
-    if zone := zone_of_files(named.sparkSession, table):
-        columns = zip(values, table.columns, strict=True)
-        values = [of_any_zone(v, c, table, zone).alias(c.name) for v, c in columns]
+    zone = zone_of_files(named.sparkSession, table)
+    values = of_any_zone(values, table, zone)
     rows, keys = _plain_rows(named, table, values, parts, files, gathering, observation)
     file_format, options = _plain_format(table, zone)
     if not table.is_transactional:
