@@ -26,14 +26,12 @@ import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapred.SequenceFileInputFormat;
 import org.apache.hadoop.mapred.TextInputFormat;
 import org.apache.hadoop.mapreduce.Job;
-import org.apache.hadoop.mapreduce.TaskAttemptContext;
 import org.apache.spark.TaskContext;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.execution.datasources.FileFormat;
-import org.apache.spark.sql.execution.datasources.OutputWriter;
 import org.apache.spark.sql.execution.datasources.OutputWriterFactory;
 import org.apache.spark.sql.execution.datasources.PartitionedFile;
 import org.apache.spark.sql.types.StructType;
@@ -275,39 +273,30 @@ final class Lines<K, V> extends AbstractIterator<InternalRow> {
     }
 }
 
-/** Makes the writer of each task. */
-final class LineWriters extends OutputWriterFactory {
+/** Makes the writer of each file. */
+final class LineWriters extends FileWriters {
     private static final long serialVersionUID = 1;
     private final Container container;
 
     LineWriters(Container container) {
+        super("");
         this.container = container;
     }
 
     @Override
-    public String getFileExtension(TaskAttemptContext context) {
-        return "";
-    }
-
-    @Override
-    public OutputWriter newInstance(String path, StructType schema, TaskAttemptContext context) {
-        try {
-            return container.columnar
-                    ? ColumnarWriter.open(path, container, context.getConfiguration())
-                    : new SequenceWriter(path, context.getConfiguration());
-        } catch (IOException error) {
-            throw new java.io.UncheckedIOException(error);
-        }
+    FileWriter open(String path, StructType columns, Configuration settings) throws IOException {
+        return container.columnar
+                ? ColumnarWriter.open(path, container, settings)
+                : new SequenceWriter(path, settings);
     }
 }
 
 /** Lines into one file of a container. */
-abstract class LineWriter extends OutputWriter {
-    private final String path;
+abstract class LineWriter extends FileWriter {
     private final Closeable writer;
 
     LineWriter(String path, Closeable writer) {
-        this.path = path;
+        super(path);
         this.writer = writer;
     }
 
@@ -315,26 +304,13 @@ abstract class LineWriter extends OutputWriter {
     abstract void append(byte[] line) throws IOException;
 
     @Override
-    public void write(InternalRow row) {
-        try {
-            append(row.getUTF8String(0).getBytes());
-        } catch (IOException error) {
-            throw new java.io.UncheckedIOException(error);
-        }
+    final void append(InternalRow row) throws IOException {
+        append(row.getUTF8String(0).getBytes());
     }
 
     @Override
-    public void close() {
-        try {
-            writer.close();
-        } catch (IOException error) {
-            throw new java.io.UncheckedIOException(error);
-        }
-    }
-
-    @Override
-    public String path() {
-        return path;
+    final void finish() throws IOException {
+        writer.close();
     }
 }
 

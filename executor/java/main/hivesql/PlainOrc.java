@@ -2,19 +2,16 @@ package hivesql;
 
 import java.io.IOException;
 import java.io.Serializable;
-import java.io.UncheckedIOException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hive.ql.exec.vector.VectorizedRowBatch;
 import org.apache.hadoop.mapreduce.Job;
-import org.apache.hadoop.mapreduce.TaskAttemptContext;
 import org.apache.orc.OrcFile;
 import org.apache.orc.TypeDescription;
 import org.apache.orc.Writer;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.execution.datasources.FileFormat;
-import org.apache.spark.sql.execution.datasources.OutputWriter;
 import org.apache.spark.sql.execution.datasources.OutputWriterFactory;
 import org.apache.spark.sql.types.StructType;
 import scala.Option;
@@ -45,40 +42,31 @@ public final class PlainOrc implements FileFormat, Serializable {
 }
 
 /** Makes the writer of each file. */
-final class PlainOrcWriters extends OutputWriterFactory {
+final class PlainOrcWriters extends FileWriters {
     private static final long serialVersionUID = 1;
     private final String type;
 
     PlainOrcWriters(String type) {
+        super(".orc");
         this.type = type;
     }
 
     @Override
-    public String getFileExtension(TaskAttemptContext context) {
-        return ".orc";
-    }
-
-    @Override
-    public OutputWriter newInstance(String path, StructType schema, TaskAttemptContext context) {
-        try {
-            return new PlainOrcWriter(path, type, schema, context.getConfiguration());
-        } catch (IOException error) {
-            throw new UncheckedIOException(error);
-        }
+    FileWriter open(String path, StructType columns, Configuration settings) throws IOException {
+        return new PlainOrcWriter(path, type, columns, settings);
     }
 }
 
 /** One file. */
-final class PlainOrcWriter extends OutputWriter {
+final class PlainOrcWriter extends FileWriter {
     private static final int BATCH = 1024;
-    private final String path;
     private final ColumnSetter[] setters;
     private final VectorizedRowBatch batch;
     private final Writer file;
 
     PlainOrcWriter(String path, String type, StructType columns, Configuration settings)
             throws IOException {
-        this.path = path;
+        super(path);
         TypeDescription schema = TypeDescription.fromString(type);
         batch = schema.createRowBatch(TypeDescription.RowBatchVersion.USE_DECIMAL64, BATCH);
         setters = new ColumnSetter[columns.length()];
@@ -92,7 +80,7 @@ final class PlainOrcWriter extends OutputWriter {
     }
 
     @Override
-    public void write(InternalRow row) {
+    void append(InternalRow row) throws IOException {
         int at = batch.size++;
         for (int i = 0; i < setters.length; i++) {
             setters[i].set(row, i, batch.cols[i], at);
@@ -102,27 +90,14 @@ final class PlainOrcWriter extends OutputWriter {
         }
     }
 
-    private void flush() {
-        try {
-            file.addRowBatch(batch);
-        } catch (IOException error) {
-            throw new UncheckedIOException(error);
-        }
+    private void flush() throws IOException {
+        file.addRowBatch(batch);
         batch.reset();
     }
 
     @Override
-    public void close() {
+    void finish() throws IOException {
         flush();
-        try {
-            file.close();
-        } catch (IOException error) {
-            throw new UncheckedIOException(error);
-        }
-    }
-
-    @Override
-    public String path() {
-        return path;
+        file.close();
     }
 }
