@@ -42,7 +42,8 @@ def qualify_edits(select: exp.Select, outputs: Outputs, binding: Binding) -> lis
     selected = ", ".join(
         f"{name} AS {quote_name(output.name)}" for name, output in zip(inner, outputs, strict=True)
     )
-    added: list[str | Span] = [", CAST((", place_of(qualify.this), ") AS BOOLEAN)"]
+    condition = place_of(qualify.this)
+    added: list[str | Span] = [", CAST((", condition, ") AS BOOLEAN)"]
     edits: list[Edit] = []
     for key in _keys_beside_items(select, outputs, binding):
         if select.args.get("distinct"):
@@ -56,13 +57,13 @@ def qualify_edits(select: exp.Select, outputs: Outputs, binding: Binding) -> lis
     inner.insert(len(outputs), f"`{_PASSES}`")
     first = _first_word(select, binding)
     last = max(item.meta[RANGE][1] for item in select.expressions)
-    word = binding.tokens[first_from(binding.tokens, place_of(qualify.this)[0]) - 1]
+    word = binding.tokens[first_from(binding.tokens, condition[0]) - 1]
     around = f") AS `__inner`({', '.join(inner)}) WHERE `{_PASSES}`"
     return [
         *edits,
         Edit(first.start, first.end, f"SELECT {selected} FROM ({first.text}"),
         Edit(last, last, "", tuple(added)),
-        Edit(word.start, place_of(qualify.this)[1], around),
+        Edit(word.start, condition[1], around),
     ]
 
 
