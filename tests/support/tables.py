@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ACID = {"transactional": "true", "bucketing_version": "2"}
+# Minutes of work in tasks of a second each: Spark does not stop a task inside its tightest loops.
+LONG = (
+    "SELECT length(max(md5(concat(a.pos, '-', b.pos)))) FROM"
+    " (SELECT pos FROM (SELECT posexplode(split(space(9999), ' ')) AS (pos, val)) e"
+    " DISTRIBUTE BY pos) a"
+    " CROSS JOIN (SELECT posexplode(split(space(99999), ' ')) AS (pos, val)) b"
+)
 INSERT_ONLY = {**ACID, "transactional_properties": "insert_only"}
 
 

@@ -14,6 +14,7 @@ from prompt_toolkit.document import Document
 
 import hivesql
 from hivesql_repl.shell.shell import MOST_COLOURED, ShortTexts, ends
+from tables import LONG
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 PATIENCE = 60
@@ -181,15 +182,6 @@ def test_typing(terminal: Terminal, tmp_path: Path) -> None:
     assert terminal.process.exitstatus == 0
     history = (tmp_path / ".local/state/hivesql/history").read_text()
     assert "+CREATE DATABASE sales;" in history
-
-
-# Minutes of work in tasks of a second each: Spark does not stop a task inside its tightest loops.
-LONG = (
-    "SELECT length(max(md5(concat(a.pos, '-', b.pos)))) FROM"
-    " (SELECT pos FROM (SELECT posexplode(split(space(9999), ' ')) AS (pos, val)) e"
-    " DISTRIBUTE BY pos) a"
-    " CROSS JOIN (SELECT posexplode(split(space(99999), ' ')) AS (pos, val)) b"
-)
 
 
 @pytest.fixture
