@@ -1,11 +1,12 @@
 """HiveSQL beside plain ORC, Delta and Iceberg: every operation in turn, ratios at the end.
 
     python tests/benchmarks/rivals.py [--rows 10000000] [--reps 3] [--warm 1] [--home .bench]
-                                      [--only a,b] [--compaction | --statements | --ones]
+                                      [--only a,b] [--compaction | --statements | --ones | --star]
 
 ``--statements``: narrow scans, lookups and updates of single rows (five of each at a time), a
 MERGE of a hundred rows, an update of a tenth, and scans while more and more rows are deleted.
 ``--ones``: lookups, updates and deletes of single rows alone (five of each at a time).
+``--star``: a fact table in thirty partitions and its dimension: loads, joins, wide scans, MERGEs.
 ``--compaction``: five inserts and a delete, then a minor compaction (ours), and all files into few:
 our major compaction, a plain rewrite, Delta's OPTIMIZE, Iceberg's rewrite_data_files.
 
@@ -32,6 +33,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import star
+
 WORKER = Path(__file__).with_name("worker.py")
 OPERATIONS = ("insert", "scan", "update", "delete", "merge", "scan after")
 COMPACTION = ("parts", "scan", "minor", "scan after minor", "major", "scan after major")
@@ -46,6 +49,7 @@ CAN_NOT = {
     "orc": (
         "update", "updaterow", "update10", "delete", "deleterow", "delete10", "delete50", "merge",
         "mergefew", *_MINOR,
+        *star.OPERATIONS,
         *(one for one in (*OPERATIONS, *STATEMENTS, *ROWS_OF_ONE) if one.split()[1:]),
     ),
     "delta": _MINOR, "iceberg": _MINOR
@@ -178,6 +182,7 @@ def main() -> None:
     parser.add_argument("--compaction", action="store_true")
     parser.add_argument("--statements", action="store_true")
     parser.add_argument("--ones", action="store_true")
+    parser.add_argument("--star", action="store_true")
     options = parser.parse_args()
     home = options.home.absolute()
     set_up(home)
@@ -185,6 +190,7 @@ def main() -> None:
     operations = STATEMENTS if options.statements else OPERATIONS
     operations = COMPACTION if options.compaction else operations
     operations = ROWS_OF_ONE if options.ones else operations
+    operations = star.OPERATIONS if options.star else operations
     seconds = run(names, options.rows, options.reps, home, operations, options.warm)
     print(table(seconds, names))
 

@@ -12,6 +12,8 @@ import sys
 import time
 from pathlib import Path
 
+import star
+
 ROWS = (
     "SELECT id, cast(id % 1000 as int) AS k, id / 7.0D AS v, concat('row ', id % 5000) AS s, "
     "cast(date_add(DATE '2020-09-13', cast(id % 5000 as int)) as timestamp) AS ts, "
@@ -51,13 +53,17 @@ ROWS_OF_ONE = {
     "deleterow": "DELETE FROM {table} WHERE id = {id}",
 }
 ONES = 5
-READS = ("scan", "narrow", "lookup")
+# What an expert sets for two cores, for each contender.
+SHUFFLES = {"spark.sql.shuffle.partitions": "4"}
+READS = ("scan", "narrow", "lookup", *star.READS)
 
 
 class Contender:
     """A table format under Spark SQL; subclasses say how Spark is set up."""
 
     table = "t"
+    prefix = ""
+    """Catalog and database of the tables."""
 
     def __init__(self, rows: int, home: Path, jars: Path) -> None:
         self.rows, self.home, self.jars, self.number = rows, home, jars, 0
@@ -74,6 +80,7 @@ class Contender:
             "spark.driver.memory": "3g",
             "spark.ui.enabled": "false",
             "spark.sql.session.timeZone": "UTC",
+            **SHUFFLES,
             "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
             "spark.sql.warehouse.dir": str(self.home / "warehouse"),
             **self.conf(),
@@ -92,10 +99,11 @@ class Contender:
 
     def fresh(self) -> None:
         self.number += 1
-        self.table = f"t{self.number}"
-        self.create()
+        self.table = f"{self.prefix}t{self.number}"
+        self.create(self.table, COLUMNS)
 
-    def create(self) -> None:
+    def create(self, table: str, columns: str, partition: str = "") -> None:
+        """Make an empty table; ``partition`` is a column, such as "day string"."""
         raise NotImplementedError
 
     def insert(self) -> None:
@@ -114,7 +122,20 @@ class Contender:
         """Few files of the rows that are left."""
         raise NotImplementedError
 
+    def of_star(self, operation: str) -> list[object]:
+        """Run an operation on a fact table in partitions and its dimension, made by the first."""
+        fact, dim = f"{self.table}_fact", f"{self.table}_dim"
+        if operation == star.OPERATIONS[0]:
+            self.create(fact, star.FACT, star.DAY)
+            self.create(dim, star.DIMENSION)
+        texts = star.STATEMENTS[operation]
+        step = self.rows // star.FEW // star.DAYS * star.DAYS + (operation == "fewmerges")
+        values = {"fact": fact, "dim": dim, "rows": self.rows, "few": star.FEW, "step": step}
+        return [self.sql(text.format(**values)) for text in texts]
+
     def run(self, operation: str) -> object:
+        if operation in star.STATEMENTS:
+            return self.of_star(operation)
         if operation in ("insert", "parts", "minor", "major"):
             getattr(self, operation)()
             return None
@@ -140,7 +161,7 @@ class Contender:
 class Orc(Contender):
     """Plain ORC files: no transactions, no changes."""
 
-    def create(self) -> None:
+    def create(self, table: str, columns: str, partition: str = "") -> None:
         pass
 
     def insert(self) -> None:
@@ -162,6 +183,13 @@ class Orc(Contender):
         self.spark.read.orc(path).createOrReplaceTempView(self.table)
 
 
+def with_partition(columns: str, format_name: str, partition: str) -> str:
+    """Return a table's columns and format: the partition's column is one of them, the last."""
+    if not partition:
+        return f"{columns}) USING {format_name}"
+    return f"{columns}, {partition}) USING {format_name} PARTITIONED BY ({partition.split()[0]})"
+
+
 class Delta(Contender):
     """Delta Lake with deletion vectors."""
 
@@ -171,11 +199,12 @@ class Delta(Contender):
             "spark.jars": jars,
             "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
             "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+            "spark.databricks.delta.snapshotPartitions": "2",
         }
 
-    def create(self) -> None:
+    def create(self, table: str, columns: str, partition: str = "") -> None:
         self.sql(
-            f"CREATE TABLE {self.table} ({COLUMNS}) USING delta TBLPROPERTIES "
+            f"CREATE TABLE {table} ({with_partition(columns, 'delta', partition)} TBLPROPERTIES "
             "('delta.enableDeletionVectors'='true')"
         )
 
@@ -185,6 +214,8 @@ class Delta(Contender):
 
 class Iceberg(Contender):
     """Iceberg v3, merge-on-read (deletion vectors)."""
+
+    prefix = "ice.db."
 
     def conf(self) -> dict[str, str]:
         jars = ",".join(map(str, self.jars.glob("iceberg-*.jar")))
@@ -198,13 +229,12 @@ class Iceberg(Contender):
             "spark.sql.defaultCatalog": "spark_catalog",
         }
 
-    def create(self) -> None:
-        self.table = f"ice.db.{self.table}"
+    def create(self, table: str, columns: str, partition: str = "") -> None:
         modes = ", ".join(
             f"'write.{kind}.mode'='merge-on-read'" for kind in ("update", "delete", "merge")
         )
         self.sql(
-            f"CREATE TABLE {self.table} ({COLUMNS}) USING iceberg "
+            f"CREATE TABLE {table} ({with_partition(columns, 'iceberg', partition)} "
             f"TBLPROPERTIES ('format-version'='3', {modes})"
         )
 
@@ -227,7 +257,7 @@ class HiveSql(Contender):
         self.session = hivesql.connect(
             f"sqlite:///{self.home}/metastore.db",
             str(self.home / "warehouse"),
-            settings={"spark.master": "local[2]", "spark.driver.memory": "3g"},
+            settings={"spark.master": "local[2]", "spark.driver.memory": "3g", **SHUFFLES},
         )
         numbers = str(self.home / "numbers")
         spark = self.session.runtime.spark()
@@ -237,9 +267,11 @@ class HiveSql(Contender):
     def sql(self, text: str) -> object:
         return [list(row) for row in self.session.sql(text).rows]
 
-    def create(self) -> None:
+    def create(self, table: str, columns: str, partition: str = "") -> None:
+        partitioned = f"PARTITIONED BY ({partition})" if partition else ""
         self.sql(
-            f"CREATE TABLE {self.table} ({COLUMNS}) STORED AS ORC TBLPROPERTIES ({self.properties})"
+            f"CREATE TABLE {table} ({columns}) {partitioned} STORED AS ORC "
+            f"TBLPROPERTIES ({self.properties})"
         )
 
     def minor(self) -> None:
