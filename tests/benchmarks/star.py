@@ -33,8 +33,8 @@ _WIDE = (
     "SELECT count(*), sum(id), sum(cust), sum(qty), sum(cast(price AS bigint)), sum(amount), "
     "max(note), max(code), max(ts), max(day) FROM {fact}"
 )
-# Half of its rows are new, half change others, each of the five its own: where {step} is no multiple
-# of the days, all over the table.
+# Half of its rows are new, half change others, each of the five its own. With a {step} that is no
+# multiple of the days they are in all of them.
 _MERGE_FEW = (
     "MERGE INTO {fact} t USING (SELECT " + _FACT_OF + " FROM (SELECT if(i < {few} / 2, "
     "i * {step} + {shift}, {rows} * 2 + (i + {shift} * 1000) * 30) AS n FROM "
@@ -61,7 +61,7 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
     "bydays": ("SELECT day, count(*) FROM {fact} GROUP BY day ORDER BY day",),
     "updateday": ("UPDATE {fact} SET qty = qty + 1 WHERE day = '2024-01-07'",),
     "cdc": (
-        "MERGE INTO {fact} t USING (SELECT id % 200 AS kind, " + _FACT_OF.replace(
+        "MERGE INTO {fact} t USING (SELECT " + _FACT_OF.replace(
             "{id}", "(id + if(id % 200 = 109, {rows}, 0))"
         ) + " FROM numbers WHERE id % 100 = 9) s ON t.id = s.id "
         "WHEN MATCHED AND s.id % 1000 = 9 THEN DELETE "
@@ -87,5 +87,6 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
 READS = ("star", "wide", "bydays")
 OPERATIONS = (
     "load", "dimension", "star", "wide", "bydays", "updateday", "cdc", "scd2", "star changed",
-    "wide changed", "deletecust", "fewmerges", "daymerges", "star changed again", "wide changed again",
+    "wide changed", "deletecust", "fewmerges", "daymerges", "star changed again",
+    "wide changed again",
 )  # fmt: skip
