@@ -177,6 +177,70 @@ def test_inserts_pass_them_on(session: hivesql.Session) -> None:
         assert sum(nanos == 789012345 for _, nanos in stored) == count, table
 
 
+LINES = {
+    # a line of a text file: what Hive shows
+    "2024-02-29 12:34:56.789012345": FINE,
+    "2024-02-29 12:34:56.789012300": "2024-02-29 12:34:56.7890123",
+    "1960-02-09T01:02:03.000000001": "1960-02-09 01:02:03.000000001",
+    "2024-2-9 1:2:3.1234567 ": "2024-02-09 01:02:03.1234567",
+    "2024-02-29 12:34:56.123456": "2024-02-29 12:34:56.123456",
+    "2024-02-29 12:34:56.1234560": "2024-02-29 12:34:56.123456",
+    "2024-02-29 12:34:56.1234567890": "NULL",
+    "2024-02-30 x:34:56.1234567": "NULL",
+    "\\N": "NULL",
+}
+
+
+def test_text_has_them(session: hivesql.Session, tmp_path: Path) -> None:
+    home, parts = tmp_path / "lines", tmp_path / "parts"
+    home.mkdir()
+    (home / "file").write_text("".join(f"{i},{line}\n" for i, line in enumerate(LINES)))
+    comma = "ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' STORED AS TEXTFILE"
+    session.sql(f"""
+        CREATE EXTERNAL TABLE x (id int, ts timestamp) {comma} LOCATION '{home}';
+        CREATE TABLE c {ACID} AS SELECT * FROM x;
+        CREATE TABLE i (id int, ts timestamp) STORED AS TEXTFILE TBLPROPERTIES
+          ('transactional'='true', 'transactional_properties'='insert_only');
+        INSERT INTO i SELECT * FROM c;
+        CREATE EXTERNAL TABLE p (id int, ts timestamp) PARTITIONED BY (p int) {comma}
+          LOCATION '{parts}';
+        INSERT OVERWRITE TABLE p PARTITION (p) SELECT i.id, x.ts, 1 FROM i JOIN x ON i.id = x.id;
+        ALTER TABLE p ADD PARTITION (p=2)
+    """)
+    for table in "xcip":
+        found = session.sql(f"SELECT ts, id FROM {table} ORDER BY id").rows
+        assert [hive_text(row.ts) for row in found] == [*LINES.values()], table
+    # The partition keeps its columns; its times become texts of all digits, cut to fit.
+    session.sql(
+        "ALTER TABLE p REPLACE COLUMNS (id int, ts varchar(28)); ALTER TABLE p ADD COLUMNS (z int)"
+    )
+    found = session.sql("SELECT ts FROM p WHERE z IS NULL ORDER BY id").rows
+    assert [hive_text(row.ts) for row in found] == [text[:28] for text in LINES.values()]
+
+
+def test_orc_without_row_ids_has_them(session: hivesql.Session, tmp_path: Path) -> None:
+    time = {pyorc.TypeKind.TIMESTAMP: ExactTimes}
+    (tmp_path / "o").mkdir()
+    schema = "struct<id:int,ts:timestamp,l:array<timestamp>>"
+    at = (1709210096, 789012345)
+    with (
+        (tmp_path / "o/file").open("wb") as file,
+        pyorc.Writer(file, schema, converters=time) as writer,
+    ):
+        writer.writerows([(1, at, [at, None]), (2, None, None)])
+    session.sql(f"""
+        CREATE EXTERNAL TABLE o (id int, ts timestamp, l array<timestamp>) STORED AS ORC
+          LOCATION '{tmp_path}/o';
+        CREATE TABLE c {ACID} AS SELECT * FROM o
+    """)
+    for table in "oc":
+        rows = session.sql(f"SELECT ts, id FROM {table} ORDER BY id").rows
+        assert [hive_text(row.ts) for row in rows] == [FINE, "NULL"], table
+    home = Path(session.runtime.metastore.table(TableName("default", "c")).location)
+    (first, _) = whole_rows(home, "delta_*/bucket_*").values()
+    assert [nanos for _, nanos in times_in(first)] == [789012345] * 2
+
+
 def test_changes_pass_them_on(session: hivesql.Session) -> None:
     fine_table(session)
     session.sql(f"CREATE TABLE c (id int, a timestamp, b timestamp, l array<timestamp>) {ACID}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import Column
@@ -23,6 +24,8 @@ from hivesql_planner.model.hive_type import HiveType, Kind
 from hivesql_planner.model.table import Table
 
 _MILLIS = r"^\d+(?:\.\d+)?$"
+# More than microseconds, without the zeros at the end.
+_FINER = r":\d{1,2}(\.\d{6}\d{0,2}[1-9])0*\s*$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +47,36 @@ def split_lines(table: Table, line: str) -> list[Column]:
     NotSupported where the table's properties ask for more than can be done.
     """
     form = line_format_of(table.name, table.serde_properties)
+    fields, lines = _fields(line, form)
+    return [
+        _parsed(f.get(fields, i), column.type, 1, lines).alias(column.name)
+        for i, column in enumerate(table.columns)
+    ]
+
+
+def time_texts(table: Table, line: str, columns: Collection[int]) -> list[Column]:
+    """Return the texts of times in some TIMESTAMP columns; NULL where microseconds say it all."""
+    form = line_format_of(table.name, table.serde_properties)
+    fields, lines = _fields(line, form)
+    texts = []
+    for i in columns:
+        text = f.get(fields, i)
+        seconds = f.substring_index(
+            _parsed(text, table.columns[i].type, 1, lines).cast("string"), ".", 1
+        )
+        finer = f.concat(seconds, f.regexp_extract(text, _FINER, 1))
+        texts.append(f.when(text.rlike(_FINER), finer))
+    return texts
+
+
+def _fields(line: str, form: LineFormat) -> tuple[Column, _Lines]:
+    """Return the array of the texts between a line's separators."""
     text, valid = decoded(f.col(line), form.charset), None
     if form.charset is None:
         # Spark's functions would replace bytes that are no UTF-8; Hive's strings keep them.
         valid = is_valid_utf8(text)
         text = f.when(valid, text).otherwise(as_characters(text))
-    fields = _split(text, form.at(0), form)
-    lines = _Lines(form, valid)
-    return [
-        _parsed(f.get(fields, i), column.type, 1, lines).alias(column.name)
-        for i, column in enumerate(table.columns)
-    ]
+    return _split(text, form.at(0), form), _Lines(form, valid)
 
 
 def _parsed(text: Column, hive_type: HiveType, level: int, lines: _Lines) -> Column:
@@ -156,10 +178,18 @@ def _plain(text: Column, form: LineFormat) -> Column:
     return f.when(text.contains(escape), joined).otherwise(text)
 
 
-def joined_line(table: Table) -> Column:
-    """Give one line of the table's text from its data columns."""
+def joined_line(table: Table, times: Mapping[str, Column] | None = None) -> Column:
+    """Give one line of the table's text from its data columns.
+
+    ``times`` are texts of some TIMESTAMP columns, or NULL, that are written as they are.
+    """
     form = line_format_of(table.name, table.serde_properties)
-    texts = (_written(f.col(f"`{c.name}`"), c.type, 1, form) for c in table.columns)
+    texts = []
+    for column in table.columns:
+        text = _written(f.col(f"`{column.name}`"), column.type, 1, form)
+        if times and column.name in times:
+            text = f.coalesce(times[column.name], text)
+        texts.append(text)
     return encoded(f.concat_ws(form.at(0), *texts), form.charset)
 
 

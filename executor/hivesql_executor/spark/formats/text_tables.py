@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
@@ -14,7 +14,7 @@ from hivesql_executor.spark.formats.containers import (
     split_contained,
 )
 from hivesql_executor.spark.formats.csv_lines import joined_csv, split_csv
-from hivesql_executor.spark.formats.delimited import joined_line, split_lines
+from hivesql_executor.spark.formats.delimited import joined_line, split_lines, time_texts
 from hivesql_executor.spark.formats.json_lines import joined_json, split_json
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import Table
@@ -24,7 +24,11 @@ LINE = "__line"
 
 _READERS = {"textfile": split_lines, "csv": split_csv, "json": split_json}
 _READERS.update(dict.fromkeys(CONTAINERS, split_contained))
-_WRITERS = {"textfile": joined_line, "csv": joined_csv, "json": joined_json}
+_WRITERS: dict[str, Callable[[Table], Column]] = {
+    "textfile": joined_line,
+    "csv": joined_csv,
+    "json": joined_json,
+}
 _WRITERS.update(dict.fromkeys(CONTAINERS, joined_contained))
 _SKIPPED = ("skip.header.line.count", "skip.footer.line.count")
 _ALONE = str(2**60)
@@ -41,9 +45,18 @@ def read_line(table: Table) -> list[Column]:
     return _READERS[table.format](table, LINE)
 
 
-def write_line(table: Table) -> Column:
-    """Return a line from the table's data columns."""
-    return _WRITERS[table.format](table)
+def read_finer_times(table: Table, columns: Collection[int]) -> list[Column]:
+    """Return texts of times in TIMESTAMP columns of a delimited table; NULL for microseconds."""
+    return time_texts(table, LINE, columns)
+
+
+def write_line(table: Table, times: Mapping[str, Column] | None = None) -> Column:
+    """Return a line from the table's data columns.
+
+    ``times`` are texts of TIMESTAMP columns of a delimited table, or NULL, to be written as they
+    are.
+    """
+    return joined_line(table, times) if times else _WRITERS[table.format](table)
 
 
 def skipped_lines(table: Table) -> tuple[int, int]:

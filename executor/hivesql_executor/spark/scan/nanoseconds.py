@@ -6,7 +6,7 @@ text along (see ``spark.nanoseconds``). What a query computes has microseconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +18,13 @@ from hivesql_executor.jvm import new_object
 from hivesql_executor.orc.footers import read_footers
 from hivesql_executor.outcome import with_text
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.lines import ClassicFrame
 from hivesql_executor.spark.nanoseconds.columns import nanosecond_column, nanosecond_columns
-from hivesql_executor.spark.scan.sources import listed, read, rows_of
+from hivesql_executor.spark.scan.plain_tables import finer_times
+from hivesql_executor.spark.scan.sources import listed, plain_parts, read, read_plain, rows_of
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.model.hive_type import TIMESTAMPS
+from hivesql_planner.model.table import Table
 from hivesql_planner.relations import Query, Scan, Source
 
 _SCAN = "hivesql scan "
@@ -54,27 +55,29 @@ class NanosecondRows:
 
 def nanosecond_rows_of(query: Query, txn: Transaction, runtime: Runtime) -> NanosecondRows:
     """Return the query's rows, lazily; with texts only where some file may hold finer times."""
-    parts: dict[str, list[PartitionFiles]] = {}
-    nanoseconds: dict[str, frozenset[int]] = {}
-    for source in query.sources if _may_give_times(query) else ():
-        if _has_times(source.scan):
-            parts[source.view] = listed(source.scan, txn, runtime)
-            if columns := _nanoseconds_in(source.scan, parts[source.view], runtime):
-                nanoseconds[source.view] = columns
+    timed = query.sources if _may_give_times(query) else ()
+    reads = {
+        source.view: _listed(source.scan, txn, runtime)
+        for source in timed
+        if _has_times(source.scan)
+    }
+    nanoseconds = {view: read.nanoseconds for view, read in reads.items() if read.nanoseconds}
+
+    def unchanged(source: Source) -> DataFrame:
+        known = reads.get(source.view)
+        return known.rows() if known else read(source.scan, txn, runtime)
+
     if not nanoseconds:
-        rows = rows_of(query, txn, runtime, lambda source: read(
-            source.scan, txn, runtime, parts=parts.get(source.view)))  # fmt: skip
+        rows = rows_of(query, txn, runtime, unchanged)
         return NanosecondRows(rows, rows)
     others = {
-        source.view: read(source.scan, txn, runtime, parts=parts.get(source.view))
-        for source in query.sources
-        if source.view not in nanoseconds
+        source.view: unchanged(source) for source in query.sources if source.view not in nanoseconds
     }
 
     def empty(source: Source) -> DataFrame:
         if source.view in others:
             return others[source.view]
-        return _named(read(source.scan, txn, runtime, parts=[]), source)
+        return _named(reads[source.view].nothing(), source)
 
     passing, positions = _known_passing(
         query, nanoseconds, lambda: rows_of(query, txn, runtime, empty)
@@ -84,10 +87,7 @@ def nanosecond_rows_of(query: Query, txn: Transaction, runtime: Runtime) -> Nano
         if source.view in others:
             return others[source.view]
         texts = passing.get(source.view, frozenset())
-        files = parts[source.view]
-        return _named(
-            read(source.scan, txn, runtime, with_nanosecond_texts=texts, parts=files), source
-        )
+        return _named(reads[source.view].rows(texts), source)
 
     rows = rows_of(query, txn, runtime, full)
     if not positions:
@@ -103,20 +103,60 @@ def _may_give_times(query: Query) -> bool:
 
 def _has_times(scan: Scan) -> bool:
     table = scan.table
-    if table.is_frame or not table.is_full_acid or scan.changes is not None:
+    if table.is_frame or scan.changes is not None:
         return False
     return any(column.type.holds(*TIMESTAMPS) for column in table.columns)
 
 
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A scan whose files are listed."""
+
+    rows: Callable[..., DataFrame]
+    """Takes the columns whose texts are wanted."""
+    nothing: Callable[[], DataFrame]
+    nanoseconds: frozenset[int]
+    """Columns that may hold nanoseconds in some of the files."""
+
+
+def _listed(scan: Scan, txn: Transaction, runtime: Runtime) -> _Read:
+    if scan.table.is_full_acid:
+        parts = listed(scan, txn, runtime)
+
+        def rows(texts: Collection[int] = ()) -> DataFrame:
+            return read(scan, txn, runtime, with_nanosecond_texts=texts, parts=parts)
+
+        data_files = [
+            (f"{part.location}/{file.path}", file.length)
+            for part in parts for file in part.files.data
+        ]  # fmt: skip
+        nanoseconds = _nanoseconds_in(scan.table, data_files, runtime)
+        return _Read(rows, lambda: read(scan, txn, runtime, parts=[]), nanoseconds)
+    plain = plain_parts(scan, txn, runtime)
+
+    def plain_rows(texts: Collection[int] = ()) -> DataFrame:
+        return read_plain(scan, plain, runtime, with_nanosecond_texts=texts)
+
+    found: frozenset[int] = frozenset()
+    orc_files = []
+    for partition, _, files in plain:
+        stored = scan.table.read_as(partition)
+        if stored.format == "orc":
+            orc_files += [file for file in files if file[1]]
+        elif files:
+            # Nothing but the lines would tell.
+            columns = range(min(len(stored.columns), len(scan.table.columns)))
+            found |= frozenset(finer_times(stored, columns))
+    found |= _nanoseconds_in(scan.table, orc_files, runtime)
+    return _Read(plain_rows, lambda: read_plain(scan, [], runtime), found)
+
+
 def _nanoseconds_in(
-    scan: Scan, parts: Sequence[PartitionFiles], runtime: Runtime
+    table: Table, data_files: Sequence[tuple[str, int]], runtime: Runtime
 ) -> frozenset[int]:
-    """Columns that may hold nanoseconds in some file."""
-    data_files = [
-        (f"{part.location}/{file.path}", file.length) for part in parts for file in part.files.data
-    ]
-    tails = read_footers(runtime.files(scan.table.location), data_files)
-    return frozenset(i for tail in tails.values() for i in nanosecond_columns(scan.table, tail))
+    """Return columns that may hold nanoseconds in some of these ORC files."""
+    tails = read_footers(runtime.files(table.location), data_files)
+    return frozenset(i for tail in tails.values() for i in nanosecond_columns(table, tail))
 
 
 def _named(frame: DataFrame, source: Source) -> DataFrame:

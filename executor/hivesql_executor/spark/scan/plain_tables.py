@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from functools import reduce
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.files.api import Files
@@ -19,11 +19,13 @@ from hivesql_executor.spark.formats.orc_columns import by_position, position_sch
 from hivesql_executor.spark.formats.text_tables import (
     LINE,
     is_of_lines,
+    read_finer_times,
     read_line,
     read_numbered,
     skipped_lines,
 )
 from hivesql_executor.spark.lines import empty_frame
+from hivesql_executor.spark.nanoseconds.columns import as_text, nanosecond_column
 from hivesql_executor.spark.scan.acid_relation import (
     AcidPath,
     AcidScan,
@@ -35,22 +37,31 @@ from hivesql_executor.spark.values import (
     check_instants,
     of_any_zone,
     partition_value,
+    read_value,
     zone_of_files,
 )
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported
+from hivesql_planner.model.conversions import conversion
+from hivesql_planner.model.hive_type import HiveType, Kind, quote_name
 from hivesql_planner.model.table import Partition, Table, default_value
 
 Part = tuple[Partition | None, str, Sequence[tuple[str, int]]]
 
 
 def scan_plain(
-    spark: SparkSession, table: Table, parts: Sequence[Part], *, files: Files
+    spark: SparkSession,
+    table: Table,
+    parts: Sequence[Part],
+    *,
+    files: Files,
+    nanoseconds: Collection[int] = (),
 ) -> DataFrame:
     """All rows of some directories' files (absolute path and length): data, then partition columns.
 
-    ORC and text by position, Parquet, JSON and Avro by name. DataError for an ORC file
-    with ACID columns, NotSupported for a format that cannot be read.
+    ORC and text by position, Parquet, JSON and Avro by name. A ``nanosecond_column`` follows for
+    each of the columns ``nanoseconds``. DataError for an ORC file with ACID columns, NotSupported
+    for a format that cannot be read.
     """
     check_instants(table)
     kinds: dict[Table, list[Part]] = {}
@@ -58,34 +69,99 @@ def scan_plain(
         kinds.setdefault(table.read_as(part[0]), []).append(part)
     if len(kinds) > 1 or (kinds and table not in kinds):
         frames = [
-            _as_columns_of(table, stored, _scan(spark, stored, parts_of_kind, files=files))
+            _stored_otherwise(spark, table, stored, parts_of_kind, files, nanoseconds)
             for stored, parts_of_kind in kinds.items()
         ]
         return reduce(DataFrame.union, frames)
-    return _scan(spark, table, parts, files=files)
+    return _scan(spark, table, parts, files=files, nanoseconds=nanoseconds)
 
 
-def _as_columns_of(table: Table, stored: Table, rows: DataFrame) -> DataFrame:
+def _stored_otherwise(
+    spark: SparkSession,
+    table: Table,
+    stored: Table,
+    parts: Sequence[Part],
+    files: Files,
+    nanoseconds: Collection[int],
+) -> DataFrame:
     """Give rows of partitions with columns of their own in the table's: by position, as Hive."""
     if stored.columns == table.columns:
-        return rows
+        return _scan(spark, stored, parts, files=files, nanoseconds=nanoseconds)
+    columns = dict(enumerate(zip(stored.columns, table.columns, strict=False)))
+    as_texts = {i for i, (own, column) in columns.items()
+                if own.type.kind is Kind.TIMESTAMP and column.type.is_text}  # fmt: skip
+    kept = {i for i in nanoseconds if i in columns and columns[i][0].type == columns[i][1].type}
+    read = finer_times(stored, as_texts | kept)
+    rows = _scan(spark, stored, parts, files=files, nanoseconds=read)
     items = []
     for i, column in enumerate(table.columns):
-        type_ = column.type.spark
-        if i >= len(stored.columns):
-            value = f.lit(None).cast(type_)
-        else:
-            own = stored.columns[i]
-            same = own.type == column.type
-            value = f.expr(f"`{own.name}`" if same else f"try_cast(`{own.name}` AS {type_})")
+        value = f.lit(None).cast(column.type.spark)
+        if i in columns:
+            own = columns[i][0]
+            text = f.col(nanosecond_column(i)) if i in as_texts and i in read else None
+            value = _as_column(f"`{own.name}`", own.type, column.type, text)
         items.append(value.alias(column.name))
-    return rows.select(*items, *(f.col(f"`{name}`") for name in table.partition_names))
+    texts = []
+    for i in nanoseconds:
+        text_type = as_text(table.columns[i].type).spark
+        text = f.col(nanosecond_column(i)) if i in kept and i in read else f.lit(None)
+        texts.append(text.cast(text_type).alias(nanosecond_column(i)))
+    return rows.select(*items, *(f.col(f"`{name}`") for name in table.partition_names), *texts)
 
 
-def _scan(spark: SparkSession, table: Table, parts: Sequence[Part], *, files: Files) -> DataFrame:
-    zone = zone_of_files(spark, table)
-    if zone and table.format == "orc":
-        return _acid_reader_rows(spark, table, parts, files=files)
+def _as_column(name: str, own: HiveType, wanted: HiveType, text: Column | None) -> Column:
+    """Convert a partition's value; ``text`` has all digits of a time, or is NULL."""
+    value = f.expr(_conversion(name, own, wanted))
+    return read_value(value if text is None else f.coalesce(text, value), wanted)
+
+
+def _conversion(value: str, own: HiveType, wanted: HiveType) -> str:
+    """Return Spark SQL that makes a value of one type one of another, field by field."""
+    if own == wanted:
+        return value
+    if own.kind is wanted.kind is Kind.STRUCT:
+        fields = []
+        for i, (name, kind) in enumerate(wanted.fields):
+            field = f"CAST(NULL AS {kind.spark})"
+            if i < len(own.fields):
+                field = _conversion(
+                    f"{value}.{quote_name(own.fields[i][0])}", own.children[i], kind
+                )
+            fields.append(f"{field} AS {quote_name(name)}")
+        return f"if({value} IS NULL, NULL, struct({', '.join(fields)}))"
+    if own.kind is wanted.kind is Kind.ARRAY:
+        return f"transform({value}, item -> {_conversion('item', *own.children, *wanted.children)})"
+    if own.kind is wanted.kind is Kind.MAP and own.children[0] == wanted.children[0]:
+        inside = _conversion("item", own.children[1], wanted.children[1])
+        return f"transform_values({value}, (key, item) -> {inside})"
+    if own.kind is Kind.FLOAT and wanted.kind is Kind.DECIMAL:
+        return f"try_cast(cast({value} AS STRING) AS {wanted.spark})"
+    if template := conversion(own, wanted):
+        return template.replace("@0", value)
+    # Spark has no try_cast of the one to the other.
+    is_cast = {own.kind, wanted.kind} == {Kind.TIMESTAMP, Kind.BOOLEAN}
+    return f"{'cast' if is_cast else 'try_cast'}({value} AS {wanted.spark})"
+
+
+def finer_times(table: Table, columns: Collection[int]) -> tuple[int, ...]:
+    """Tell of which of these columns a reader gives times with all of their digits, as texts."""
+    if table.format == "orc":
+        return tuple(sorted(columns))
+    if table.format != "textfile":
+        return ()
+    return tuple(i for i in sorted(columns) if table.columns[i].type.kind is Kind.TIMESTAMP)
+
+
+def _scan(
+    spark: SparkSession,
+    table: Table,
+    parts: Sequence[Part],
+    *,
+    files: Files,
+    nanoseconds: Collection[int] = (),
+) -> DataFrame:
+    if table.format == "orc" and (nanoseconds or zone_of_files(spark, table)):
+        return _acid_reader_rows(spark, table, parts, files=files, nanoseconds=nanoseconds)
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     homes: dict[str, Partition | None] = {}
     for partition, location, chosen in parts:
@@ -97,21 +173,29 @@ def _scan(spark: SparkSession, table: Table, parts: Sequence[Part], *, files: Fi
             names = _names(files, table, path, length)
             groups.setdefault((base, names), []).append(path)
     frames = [
-        _rows(spark, table, paths, base, homes[base], names, files, zone)
+        _rows(spark, table, paths, base, homes[base], names, files, nanoseconds)
         for (base, names), paths in groups.items()
     ]
-    return _all_of(frames, spark, table)
+    return _all_of(frames, spark, table, nanoseconds)
 
 
-def _all_of(frames: Sequence[DataFrame], spark: SparkSession, table: Table) -> DataFrame:
-    if not frames:
-        fields = (f"`{c.name}` {c.type.spark}" for c in table.all_columns)
-        return empty_frame(spark, ", ".join(fields))
-    return reduce(DataFrame.union, frames)
+def _all_of(
+    frames: Sequence[DataFrame], spark: SparkSession, table: Table, nanoseconds: Collection[int]
+) -> DataFrame:
+    if frames:
+        return reduce(DataFrame.union, frames)
+    fields = [f"`{c.name}` {c.type.spark}" for c in table.all_columns]
+    texts = [f"{nanosecond_column(i)} {as_text(table.columns[i].type).spark}" for i in nanoseconds]
+    return empty_frame(spark, ", ".join([*fields, *texts]))
 
 
 def _acid_reader_rows(
-    spark: SparkSession, table: Table, parts: Sequence[Part], *, files: Files
+    spark: SparkSession,
+    table: Table,
+    parts: Sequence[Part],
+    *,
+    files: Files,
+    nanoseconds: Collection[int],
 ) -> DataFrame:
     """Read ORC files as originals of an ACID table: that reader can be told the time zone."""
     paths = [
@@ -123,8 +207,10 @@ def _acid_reader_rows(
         for path, length in chosen
         if length > 0
     ]  # fmt: skip
-    read = AcidScan(spark, table, ValidWriteIdList(0))
-    return _all_of(acid_frames(read, paths, (), (("select", output(table)),)), spark, table)
+    read = AcidScan(spark, table, ValidWriteIdList(0), tuple(nanoseconds))
+    columns = [*output(table), *map(nanosecond_column, nanoseconds)]
+    frames = acid_frames(read, paths, (), (("select", columns),))
+    return _all_of(frames, spark, table, nanoseconds)
 
 
 def _names(files: Files, table: Table, path: str, length: int) -> tuple[str, ...]:
@@ -159,12 +245,15 @@ def _rows(
     partition: Partition | None,
     names: tuple[str, ...],
     files: Files,
-    zone: str,
+    nanoseconds: Collection[int],
 ) -> DataFrame:
+    texts: list[Column] = []
     if is_of_lines(table):
         reader = READER if table.format in CONTAINERS else "text"
         lines = _read_files(spark, table, f"{LINE} string", paths, base, partition, reader)
         values = read_line(table)
+        finer = zip(nanoseconds, read_finer_times(table, nanoseconds), strict=True)
+        texts = [text.alias(nanosecond_column(i)) for i, text in finer]
     elif table.format == "avro":
         lines = _read_files(spark, table, "", paths, base, partition, "binaryFile")
         lines = decode_avro(lines, table, files)
@@ -172,6 +261,7 @@ def _rows(
     elif table.format in ("orc", "parquet"):
         schema = position_schema(table, names)
         lines = _read_files(spark, table, schema, paths, base, partition, table.format)
+        zone = zone_of_files(spark, table)
         values = of_any_zone(by_position(table, names), table, zone)
     else:
         raise NotSupported(f"reading {table.format} tables")
@@ -179,7 +269,7 @@ def _rows(
         partition_value(f.col(f"`{column.name}`"), column.type).alias(column.name)
         for column in table.partition_columns
     ]
-    return lines.select(*values, *parts)
+    return lines.select(*values, *parts, *texts)
 
 
 def _read_files(

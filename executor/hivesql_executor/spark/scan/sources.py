@@ -18,7 +18,7 @@ from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import visible_as_of
 from hivesql_executor.spark.functions import register_called
 from hivesql_executor.spark.lines import message_of
-from hivesql_executor.spark.scan.plain_tables import scan_plain
+from hivesql_executor.spark.scan.plain_tables import Part, scan_plain
 from hivesql_executor.spark.scan.scan import FILE_NAME, Scanned, ScanRequest, scan
 from hivesql_executor.spark.scan.table_changes import read_changes
 from hivesql_executor.spark.steps import query_over, with_grand_totals
@@ -46,32 +46,49 @@ def read(
 
     ``parts`` are the snapshot's files where they have been listed already.
     """
-    table, spark = table_scan.table, runtime.spark()
+    table = table_scan.table
     if table.is_frame:
         return _read_files(table, runtime) if table.location else runtime.frames[table.name]
-    files = runtime.files(table.location)
-    if not table.is_transactional:
-        plain_parts = plain_files(table, table_scan.partitions, runtime)
-        return _with_file_name(scan_plain(spark, table, plain_parts, files=files), table_scan)
     if table_scan.changes is not None:
         return read_changes(table_scan, table_scan.changes, txn, runtime)
-    if parts is None:
-        parts = listed(table_scan, txn, runtime)
-    if table.is_insert_only:
-        insert_only_parts = [
-            (part.partition, part.location, [(f"{part.location}/{file.path}", file.length)
-             for file in part.files.data])
-            for part in parts
-        ]  # fmt: skip
-        return _with_file_name(scan_plain(spark, table, insert_only_parts, files=files), table_scan)
+    if not table.is_full_acid:
+        plain = plain_parts(table_scan, txn, runtime)
+        return read_plain(table_scan, plain, runtime, with_nanosecond_texts=with_nanosecond_texts)
     return _scanned(
         table_scan,
-        parts,
+        listed(table_scan, txn, runtime) if parts is None else parts,
         txn,
         runtime,
         with_partition_texts=table_scan.with_partition_texts,
         with_nanosecond_texts=with_nanosecond_texts,
     ).rows
+
+
+def plain_parts(table_scan: Scan, txn: Transaction, runtime: Runtime) -> Sequence[Part]:
+    """Return the files of a table without row ids, as ``scan_plain`` takes them."""
+    if not table_scan.table.is_transactional:
+        return plain_files(table_scan.table, table_scan.partitions, runtime)
+    return [
+        (part.partition, part.location, [(f"{part.location}/{file.path}", file.length)
+         for file in part.files.data])
+        for part in listed(table_scan, txn, runtime)
+    ]  # fmt: skip
+
+
+def read_plain(
+    table_scan: Scan,
+    parts: Sequence[Part],
+    runtime: Runtime,
+    *,
+    with_nanosecond_texts: Collection[int] = (),
+) -> DataFrame:
+    """Return the rows of these files of a table without row ids."""
+    table = table_scan.table
+    rows = scan_plain(
+        runtime.spark(), table, parts, files=runtime.files(table.location),
+        nanoseconds=sorted(with_nanosecond_texts),
+    )  # fmt: skip
+    return _with_file_name(rows, table_scan)
 
 
 def _with_file_name(rows: DataFrame, table_scan: Scan) -> DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import lru_cache
@@ -122,12 +122,14 @@ def stage_insert(
         for value, name in zip(converted_values[len(values) :], dynamic_partition, strict=True)
     ]
     observation = observation_of(rows, publication.measuring)
+    texts = _nanosecond_texts(rows, table, nanoseconds)
     if table.is_full_acid:
-        texts = _nanosecond_texts(rows, table, nanoseconds)
         events, columns = _insert_events(named, table, values, parts, texts, gathering, observation)
         staged = stage_rows(publication, files, _event_writer(events, columns, publication))
     else:
-        writer = _plain_writer(named, values, parts, publication, files, gathering, observation)
+        writer = _plain_writer(
+            named, values, parts, texts, publication, files, gathering, observation
+        )
         staged = stage_rows(publication, files, writer)
     if observation is None:
         return staged
@@ -139,6 +141,7 @@ def _plain_rows(
     table: Table,
     values: list[Column],
     parts: list[Column],
+    texts: Mapping[str, Column],
     files: Files,
     gathering: int,
     observation: Observation | None,
@@ -152,7 +155,10 @@ def _plain_rows(
             read_value(value, column.type).alias(column.name)
             for value, column in zip(values, table.columns, strict=True)
         ]
-    rows = named.select(*values, *placed)
+    timed = table.columns if table.format == "textfile" else ()
+    names = [c.name for c in timed if c.name in texts and c.type.kind is Kind.TIMESTAMP]
+    kept = [f.struct(*(texts[name] for name in names)).alias(TEXTS)] if names else []
+    rows = named.select(*values, *kept, *placed)
     rows = rows if observation is None else observation.over(rows)
     if table.is_bucketed:
         bucket = bucket_column(table, [f.col(_quoted(name)) for name in table.column_names])
@@ -164,7 +170,8 @@ def _plain_rows(
     if table.format == "avro":
         return encode_avro(rows, table, keys, files), keys
     if is_of_lines(table):
-        rows = rows.select(write_line(table).alias("value"), *map(_quoted, keys))
+        line = write_line(table, {name: f.col(TEXTS)[name] for name in names})
+        rows = rows.select(line.alias("value"), *map(_quoted, keys))
     return rows, keys
 
 
@@ -178,18 +185,20 @@ def _sorting(table: Table) -> list[Column]:
     ]
 
 
-def _nanosecond_texts(rows: DataFrame, table: Table, nanoseconds: Sequence[int]) -> Column | None:
-    """Return the struct TEXTS of an insert: texts of the columns that are stored as they come."""
+def _nanosecond_texts(
+    rows: DataFrame, table: Table, nanoseconds: Sequence[int]
+) -> dict[str, Column]:
+    """Return the texts of an insert's columns that are stored as they come, by name."""
     first = len(rows.columns) - len(nanoseconds)
-    texts = []
+    texts = {}
     for place, i in enumerate(nanoseconds):
         if i >= len(table.columns) or table.columns[i].name in table.bucket_columns:
             continue
         column, stored_type = table.columns[i], rows.schema[i].dataType.simpleString()
         if stored_type.lower() == column.type.spark:
             text = f.col(f"c{first + place}").cast(as_text(column.type).spark)
-            texts.append(text.alias(column.name))
-    return f.struct(*texts) if texts else None
+            texts[column.name] = text.alias(column.name)
+    return texts
 
 
 def _in_buckets(rows: DataFrame, table: Table, keys: Sequence[str]) -> DataFrame:
@@ -205,14 +214,14 @@ def _insert_events(
     table: Table,
     values: list[Column],
     parts: list[Column],
-    nanoseconds: Column | None,
+    nanoseconds: Mapping[str, Column],
     gathering: int,
     observation: Observation | None,
 ) -> tuple[DataFrame, EventColumns]:
     """Rows sorted by file."""
     keys = [_KEY.format(i) for i in range(len(parts))]
     placed = [part.alias(key) for part, key in zip(parts, keys, strict=True)]
-    texts = [] if nanoseconds is None else [nanoseconds.alias(TEXTS)]
+    texts = [f.struct(*nanoseconds.values()).alias(TEXTS)] if nanoseconds else []
     rows = named.select(*values, *texts, *placed)
     rows = rows if observation is None else observation.over(rows)
     width = len(values) + len(texts)
@@ -379,6 +388,7 @@ def _plain_writer(
     named: DataFrame,
     values: list[Column],
     parts: list[Column],
+    texts: Mapping[str, Column],
     publication: Publication,
     files: Files,
     gathering: int,
@@ -387,7 +397,7 @@ def _plain_writer(
     table = publication.table
     zone = zone_of_files(named.sparkSession, table)
     values = of_any_zone(values, table, zone)
-    rows, keys = _plain_rows(named, table, values, parts, files, gathering, observation)
+    rows, keys = _plain_rows(named, table, values, parts, texts, files, gathering, observation)
     file_format, options = _plain_format(table, zone)
     if not table.is_transactional:
         publication.changes.work_aside(publication.staging)
