@@ -137,7 +137,7 @@ def _listed(scan: Scan, txn: Transaction, runtime: Runtime) -> _Read:
     def plain_rows(texts: Collection[int] = ()) -> DataFrame:
         return read_plain(scan, plain, runtime, with_nanosecond_texts=texts)
 
-    found: frozenset[int] = frozenset()
+    finer: frozenset[int] = frozenset()
     orc_files = []
     for partition, _, files in plain:
         stored = scan.table.read_as(partition)
@@ -146,9 +146,9 @@ def _listed(scan: Scan, txn: Transaction, runtime: Runtime) -> _Read:
         elif files:
             # Nothing but the lines would tell.
             columns = range(min(len(stored.columns), len(scan.table.columns)))
-            found |= frozenset(finer_times(stored, columns))
-    found |= _nanoseconds_in(scan.table, orc_files, runtime)
-    return _Read(plain_rows, lambda: read_plain(scan, [], runtime), found)
+            finer |= frozenset(finer_times(stored, columns))
+    finer |= _nanoseconds_in(scan.table, orc_files, runtime)
+    return _Read(plain_rows, lambda: read_plain(scan, [], runtime), finer)
 
 
 def _nanoseconds_in(

@@ -90,8 +90,8 @@ def _stored_otherwise(
     columns = dict(enumerate(zip(stored.columns, table.columns, strict=False)))
     as_texts = {i for i, (own, column) in columns.items()
                 if own.type.kind is Kind.TIMESTAMP and column.type.is_text}  # fmt: skip
-    kept = {i for i in nanoseconds if i in columns and columns[i][0].type == columns[i][1].type}
-    read = finer_times(stored, as_texts | kept)
+    as_times = {i for i in nanoseconds if i in columns and columns[i][0].type == columns[i][1].type}
+    read = finer_times(stored, as_texts | as_times)
     rows = _scan(spark, stored, parts, files=files, nanoseconds=read)
     items = []
     for i, column in enumerate(table.columns):
@@ -104,7 +104,7 @@ def _stored_otherwise(
     texts = []
     for i in nanoseconds:
         text_type = as_text(table.columns[i].type).spark
-        text = f.col(nanosecond_column(i)) if i in kept and i in read else f.lit(None)
+        text = f.col(nanosecond_column(i)) if i in as_times and i in read else f.lit(None)
         texts.append(text.cast(text_type).alias(nanosecond_column(i)))
     return rows.select(*items, *(f.col(f"`{name}`") for name in table.partition_names), *texts)
 

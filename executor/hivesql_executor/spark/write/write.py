@@ -157,8 +157,8 @@ def _plain_rows(
         ]
     timed = table.columns if table.format == "textfile" else ()
     names = [c.name for c in timed if c.name in texts and c.type.kind is Kind.TIMESTAMP]
-    kept = [f.struct(*(texts[name] for name in names)).alias(TEXTS)] if names else []
-    rows = named.select(*values, *kept, *placed)
+    fine = [f.struct(*(texts[name] for name in names)).alias(TEXTS)] if names else []
+    rows = named.select(*values, *fine, *placed)
     rows = rows if observation is None else observation.over(rows)
     if table.is_bucketed:
         bucket = bucket_column(table, [f.col(_quoted(name)) for name in table.column_names])
