@@ -241,6 +241,30 @@ def test_orc_without_row_ids_has_them(session: hivesql.Session, tmp_path: Path) 
     assert [nanos for _, nanos in times_in(first)] == [789012345] * 2
 
 
+def test_partitions_of_several_formats(session: hivesql.Session, tmp_path: Path) -> None:
+    fine_table(session)
+    session.sql("CREATE EXTERNAL TABLE p (ts timestamp, n int) PARTITIONED BY (p string)")
+    for kind in ("sequencefile", "rcfile", "avro", "jsonfile", "textfile"):
+        session.sql(f"""
+            ALTER TABLE p SET FILEFORMAT {kind};
+            INSERT INTO p PARTITION (p='{kind}') SELECT ts, id FROM t WHERE id = 1
+        """)
+    for kind in ("orc", "parquet"):
+        home = tmp_path / kind
+        session.sql(f"""
+            CREATE EXTERNAL TABLE {kind}s STORED AS {kind} LOCATION '{home}'
+              AS SELECT ts, id FROM t WHERE id = 1;
+            ALTER TABLE p ADD PARTITION (p='{kind}') LOCATION '{home}';
+            ALTER TABLE p PARTITION (p='{kind}') SET FILEFORMAT {kind}
+        """)
+    found = {row.p: hive_text(row.ts) for row in session.sql("SELECT ts, p FROM p").rows}
+    cut = FINE[:-3]
+    assert found == {
+        "textfile": FINE, "orc": cut, "parquet": cut, "avro": FINE[:-6], "jsonfile": cut,
+        "sequencefile": cut, "rcfile": cut,
+    }  # fmt: skip
+
+
 def test_changes_pass_them_on(session: hivesql.Session) -> None:
     fine_table(session)
     session.sql(f"CREATE TABLE c (id int, a timestamp, b timestamp, l array<timestamp>) {ACID}")

@@ -61,7 +61,7 @@ def nanosecond_rows_of(query: Query, txn: Transaction, runtime: Runtime) -> Nano
         for source in timed
         if _has_times(source.scan)
     }
-    nanoseconds = {view: read.nanoseconds for view, read in reads.items() if read.nanoseconds}
+    nanoseconds = {view: one.nanoseconds for view, one in reads.items() if one.nanoseconds}
 
     def unchanged(source: Source) -> DataFrame:
         known = reads.get(source.view)
@@ -145,8 +145,9 @@ def _listed(scan: Scan, txn: Transaction, runtime: Runtime) -> _Read:
             orc_files += [file for file in files if file[1]]
         elif files:
             # Nothing but the lines would tell.
-            columns = range(min(len(stored.columns), len(scan.table.columns)))
-            finer |= frozenset(finer_times(stored, columns))
+            pairs = enumerate(zip(stored.columns, scan.table.columns, strict=False))
+            same = [i for i, (own, column) in pairs if own.type == column.type]
+            finer |= frozenset(finer_times(stored, same))
     finer |= _nanoseconds_in(scan.table, orc_files, runtime)
     return _Read(plain_rows, lambda: read_plain(scan, [], runtime), finer)
 

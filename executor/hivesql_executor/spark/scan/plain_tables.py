@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from functools import reduce
 
@@ -91,22 +91,30 @@ def _stored_otherwise(
     as_texts = {i for i, (own, column) in columns.items()
                 if own.type.kind is Kind.TIMESTAMP and column.type.is_text}  # fmt: skip
     as_times = {i for i in nanoseconds if i in columns and columns[i][0].type == columns[i][1].type}
-    read = finer_times(stored, as_texts | as_times)
-    rows = _scan(spark, stored, parts, files=files, nanoseconds=read)
+    rows = _scan(spark, stored, parts, files=files, nanoseconds=sorted(as_texts | as_times))
     items = []
     for i, column in enumerate(table.columns):
         value = f.lit(None).cast(column.type.spark)
         if i in columns:
             own = columns[i][0]
-            text = f.col(nanosecond_column(i)) if i in as_texts and i in read else None
+            text = f.col(nanosecond_column(i)) if i in as_texts else None
             value = _as_column(f"`{own.name}`", own.type, column.type, text)
         items.append(value.alias(column.name))
-    texts = []
-    for i in nanoseconds:
-        text_type = as_text(table.columns[i].type).spark
-        text = f.col(nanosecond_column(i)) if i in as_times and i in read else f.lit(None)
-        texts.append(text.cast(text_type).alias(nanosecond_column(i)))
+    named = {i: f.col(nanosecond_column(i)) for i in as_times}
+    texts = _nanosecond_columns(table, nanoseconds, named)
     return rows.select(*items, *(f.col(f"`{name}`") for name in table.partition_names), *texts)
+
+
+def _nanosecond_columns(
+    table: Table, nanoseconds: Collection[int], texts: Mapping[int, Column]
+) -> list[Column]:
+    """Return a ``nanosecond_column`` for each of these columns; NULL where there is no text."""
+    return [
+        texts.get(i, f.lit(None))
+        .cast(as_text(table.columns[i].type).spark)
+        .alias(nanosecond_column(i))
+        for i in nanoseconds
+    ]
 
 
 def _as_column(name: str, own: HiveType, wanted: HiveType, text: Column | None) -> Column:
@@ -247,13 +255,13 @@ def _rows(
     files: Files,
     nanoseconds: Collection[int],
 ) -> DataFrame:
-    texts: list[Column] = []
+    texts: dict[int, Column] = {}
     if is_of_lines(table):
         reader = READER if table.format in CONTAINERS else "text"
         lines = _read_files(spark, table, f"{LINE} string", paths, base, partition, reader)
         values = read_line(table)
-        finer = zip(nanoseconds, read_finer_times(table, nanoseconds), strict=True)
-        texts = [text.alias(nanosecond_column(i)) for i, text in finer]
+        timed = finer_times(table, nanoseconds)
+        texts = dict(zip(timed, read_finer_times(table, timed), strict=True))
     elif table.format == "avro":
         lines = _read_files(spark, table, "", paths, base, partition, "binaryFile")
         lines = decode_avro(lines, table, files)
@@ -269,7 +277,7 @@ def _rows(
         partition_value(f.col(f"`{column.name}`"), column.type).alias(column.name)
         for column in table.partition_columns
     ]
-    return lines.select(*values, *parts, *texts)
+    return lines.select(*values, *parts, *_nanosecond_columns(table, nanoseconds, texts))
 
 
 def _read_files(
