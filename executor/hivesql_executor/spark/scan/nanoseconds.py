@@ -61,7 +61,11 @@ def nanosecond_rows_of(query: Query, txn: Transaction, runtime: Runtime) -> Nano
         for source in timed
         if _has_times(source.scan)
     }
-    nanoseconds = {view: one.nanoseconds for view, one in reads.items() if one.nanoseconds}
+    nanoseconds = {
+        view: listed_read.nanoseconds
+        for view, listed_read in reads.items()
+        if listed_read.nanoseconds
+    }
 
     def unchanged(source: Source) -> DataFrame:
         known = reads.get(source.view)
