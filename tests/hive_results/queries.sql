@@ -310,3 +310,5 @@ SELECT * FROM (SELECT id, sum(salary) OVER w s FROM emp WINDOW w AS (PARTITION B
 SELECT count(*), sum(id) FROM (SELECT * FROM emp QUALIFY row_number() OVER (ORDER BY id) <= 2 UNION ALL SELECT * FROM emp QUALIFY id > 4) q;
 SELECT * FROM (SELECT id + 1, pmod(id, 2) FROM emp QUALIFY pmod(row_number() OVER (ORDER BY concat_ws('-', dept, NULL), id), 2) = 1) q ORDER BY 1;
 WITH c AS (FROM emp SELECT id, dept QUALIFY row_number() OVER (PARTITION BY dept ORDER BY id) = 1 LIMIT 10) SELECT dept, id FROM c WHERE dept = 'ops';
+SELECT id, -cast(concat('1234567890123456789', id, '.123456789012345678') AS DECIMAL(38,18)), negative(cast(concat('-1234567890123456789', id, '.123456789012345678') AS DECIMAL(38,18))), abs(cast(concat('-123456789012345678901234567890123456', id) AS DECIMAL(38,0))), abs(cast(id AS DECIMAL(38,2))) FROM emp ORDER BY id;
+SELECT id, cast(cast(concat('-9999999999999999999', id, '.999999999999999999') AS DECIMAL(38,18)) AS STRING), concat(cast(concat('-0.0000000', id) AS DECIMAL(38,18)), '') FROM emp ORDER BY id;

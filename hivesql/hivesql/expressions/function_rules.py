@@ -35,6 +35,9 @@ from hivesql_planner.model.hive_type import (
 )
 from hivesql_planner.statements.functions import CLASS_PREFIX
 
+_NEGATED_EXACTLY = 34
+"""Digits of a DECIMAL that Spark negates without rounding."""
+
 
 def _null_if_any_null(call: Call) -> str:
     """GREATEST and LEAST: NULL as soon as one argument is; texts become what the others are."""
@@ -369,6 +372,30 @@ def _same_category(call: Call) -> str | None:
     return f"if({' = '.join(entries)}, NULL, @0)"
 
 
+def negated(kind: Type) -> str | None:
+    """Return how a DECIMAL of more than 34 digits is negated; None for what Spark does exactly.
+
+    Spark rounds it to 34 digits, so the sign is changed in its text.
+    """
+    if kind is None or not _is_rounded(kind):
+        return None
+    text = "CAST(@0 AS STRING)"
+    turned = f"if(@0 < 0, substring({text}, 2), concat('-', {text}))"
+    return f"CAST({turned} AS {kind.spark.upper()})"
+
+
+def _absolute(call: Call) -> str | None:
+    kind = call.type(0)
+    if kind is not None and _is_rounded(kind):
+        positive = f"CAST(substring(CAST(@0 AS STRING), 2) AS {kind.spark.upper()})"
+        return f"if(@0 < 0, {positive}, @0)"
+    return "abs(CAST(@0 AS INT))" if kind in (TINYINT, SMALLINT) else None
+
+
+def _is_rounded(kind: HiveType) -> bool:
+    return kind.kind is Kind.DECIMAL and kind.arguments[0] > _NEGATED_EXACTLY
+
+
 # What scripts ask for is the Hive whose SQL this is.
 _VERSION, _REVISION = "4.1.0", "75e40b7537c91a70ccaa31c397d21823c7528eeb"
 _CHECKSUM = "4bd7fbf8668427dd2f0d51ea72d4d64d"
@@ -380,7 +407,8 @@ RULES: dict[str, Rule] = {
     **INTERVALS,
     "aes_encrypt": _with_key,
     "aes_decrypt": _with_key,
-    "abs": lambda call: "abs(CAST(@0 AS INT))" if call.type(0) in (TINYINT, SMALLINT) else None,
+    "abs": _absolute,
+    "negative": lambda call: negated(call.type(0)),
     "acos": _not_nan,
     "array": lambda call: None if call.types else "CAST(array() AS ARRAY<STRING>)",
     "map": lambda call: None if call.types else "CAST(map() AS MAP<STRING,STRING>)",

@@ -39,7 +39,7 @@ from hivesql.expressions.casts import (
 from hivesql.expressions.composed_functions import discrete_percentile
 from hivesql.expressions.date_rules import as_timestamp
 from hivesql.expressions.equal_chains import list_of_equals
-from hivesql.expressions.function_rules import RULES, text_of
+from hivesql.expressions.function_rules import RULES, negated, text_of
 from hivesql.expressions.function_types import type_of_call
 from hivesql.expressions.intervals import UNITS_OF_MONTHS, interval_of, interval_type
 from hivesql.expressions.precedence import precedence_edits
@@ -174,6 +174,8 @@ class Translator:
             return self.type_of(node.this)
         if isinstance(node, exp.Neg):
             inner = self.type_of(node.this)
+            if not isinstance(node.this, exp.Literal) and (template := negated(inner)):
+                self._replace(node, template, [node.this])
             return DOUBLE if is_text(inner) else inner
         return self._leave_rest(node)
 

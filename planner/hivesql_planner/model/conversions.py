@@ -151,7 +151,9 @@ def _digits(source: HiveType) -> str | None:
     scale = source.arguments[1]
     if scale <= PLAIN_SCALE:
         return None
-    return f"if(abs(@0) < 0.000001BD, format_number(@0, {scale}), CAST(@0 AS STRING))"
+    # Spark's abs rounds to 34 digits.
+    is_small = "@0 > -0.000001BD AND @0 < 0.000001BD"
+    return f"if({is_small}, format_number(@0, {scale}), CAST(@0 AS STRING))"
 
 
 def _fitting(seconds: str, target: Kind) -> str:

@@ -12,7 +12,7 @@ from hivesql_repl.output.formats import hive_text
 pytestmark = pytest.mark.spark
 
 VALUES = {
-    # type and text of the partition, type of the table: what Hive shows (its own tests say so)
+    # type and text of the partition, type of the table: what real Hive 4.1 shows
     ("int", "-2147483648", "varchar(5)"): "-2147",
     ("int", "23", "char(5)"): "23   ",
     ("string", "dynamic reptile", "varchar(7)"): "dynamic",
@@ -24,6 +24,15 @@ VALUES = {
     ("float", "1e20", "decimal(10,2)"): "NULL",
     ("float", "0.1", "decimal(10,2)"): "0.10",
     ("string", "x", "int"): "NULL",
+    ("string", "12.7", "int"): "12",
+    ("int", "300", "tinyint"): "44",
+    ("bigint", "5000000000", "int"): "705032704",
+    ("double", "-1e30", "int"): "-2147483648",
+    ("decimal(20,3)", "12345678901.5", "int"): "NULL",
+    ("timestamp", "2011-02-25 17:58:12", "tinyint"): "4",
+    ("bigint", "1700000000000", "timestamp"): "2023-11-14 22:13:20",
+    ("boolean", "true", "timestamp"): "1970-01-01 00:00:00.001",
+    ("decimal(38,18)", "-99999999999999999999.999999999999999999", "varchar(7)"): "-999999",
     ("struct<a:int,b:boolean>", "7;true", "struct<a:string,b:string,c:date>"):
         '{"a":"7","b":"TRUE","c":null}',
     ("array<int>", "1234;5", "array<varchar(2)>"): '["12","5"]',

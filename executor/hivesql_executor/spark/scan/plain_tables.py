@@ -43,7 +43,7 @@ from hivesql_executor.spark.values import (
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.model.conversions import conversion
-from hivesql_planner.model.hive_type import HiveType, Kind, quote_name
+from hivesql_planner.model.hive_type import INTEGERS, HiveType, Kind, quote_name
 from hivesql_planner.model.table import Partition, Table, default_value
 
 Part = tuple[Partition | None, str, Sequence[tuple[str, int]]]
@@ -142,13 +142,10 @@ def _conversion(value: str, own: HiveType, wanted: HiveType) -> str:
     if own.kind is wanted.kind is Kind.MAP and own.children[0] == wanted.children[0]:
         inside = _conversion("item", own.children[1], wanted.children[1])
         return f"transform_values({value}, (key, item) -> {inside})"
-    if own.kind is Kind.FLOAT and wanted.kind is Kind.DECIMAL:
-        return f"try_cast(cast({value} AS STRING) AS {wanted.spark})"
-    if template := conversion(own, wanted):
-        return template.replace("@0", value)
-    # Spark has no try_cast of the one to the other.
-    is_cast = {own.kind, wanted.kind} == {Kind.TIMESTAMP, Kind.BOOLEAN}
-    return f"{'cast' if is_cast else 'try_cast'}({value} AS {wanted.spark})"
+    if own.kind is Kind.TIMESTAMP and wanted.kind in INTEGERS:
+        # Where a query's CAST would be NULL, it wraps around.
+        return f"CAST(CAST({value} AS BIGINT) AS {wanted.spark})"
+    return (conversion(own, wanted) or f"CAST(@0 AS {wanted.spark})").replace("@0", value)
 
 
 def finer_times(table: Table, columns: Collection[int]) -> tuple[int, ...]:
