@@ -6,8 +6,9 @@ text along (see ``spark.nanoseconds``). What a query computes has microseconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from py4j.java_collections import ListConverter
@@ -69,7 +70,7 @@ def nanosecond_rows_of(query: Query, txn: Transaction, runtime: Runtime) -> Nano
 
     def unchanged(source: Source) -> DataFrame:
         known = reads.get(source.view)
-        return known.rows() if known else read(source.scan, txn, runtime)
+        return known.reader(parts=known.parts) if known else read(source.scan, txn, runtime)
 
     if not nanoseconds:
         rows = rows_of(query, txn, runtime, unchanged)
@@ -81,7 +82,7 @@ def nanosecond_rows_of(query: Query, txn: Transaction, runtime: Runtime) -> Nano
     def empty(source: Source) -> DataFrame:
         if source.view in others:
             return others[source.view]
-        return _named(reads[source.view].nothing(), source)
+        return _named(reads[source.view].reader(parts=[]), source)
 
     passing, positions = _known_passing(
         query, nanoseconds, lambda: rows_of(query, txn, runtime, empty)
@@ -90,8 +91,8 @@ def nanosecond_rows_of(query: Query, txn: Transaction, runtime: Runtime) -> Nano
     def full(source: Source) -> DataFrame:
         if source.view in others:
             return others[source.view]
-        texts = passing.get(source.view, frozenset())
-        return _named(reads[source.view].rows(texts), source)
+        known, texts = reads[source.view], passing.get(source.view, frozenset())
+        return _named(known.reader(parts=known.parts, with_nanosecond_texts=texts), source)
 
     rows = rows_of(query, txn, runtime, full)
     if not positions:
@@ -116,9 +117,9 @@ def _has_times(scan: Scan) -> bool:
 class _Read:
     """A scan whose files are listed."""
 
-    rows: Callable[..., DataFrame]
-    """Takes the columns whose texts are wanted."""
-    nothing: Callable[[], DataFrame]
+    reader: Callable[..., DataFrame]
+    """Takes ``parts``, and the columns whose texts are wanted."""
+    parts: Sequence[Any]
     nanoseconds: frozenset[int]
     """Columns that may hold nanoseconds in some of the files."""
 
@@ -126,21 +127,13 @@ class _Read:
 def _listed(scan: Scan, txn: Transaction, runtime: Runtime) -> _Read:
     if scan.table.is_full_acid:
         parts = listed(scan, txn, runtime)
-
-        def rows(texts: Collection[int] = ()) -> DataFrame:
-            return read(scan, txn, runtime, with_nanosecond_texts=texts, parts=parts)
-
         data_files = [
             (f"{part.location}/{file.path}", file.length)
             for part in parts for file in part.files.data
         ]  # fmt: skip
         nanoseconds = _nanoseconds_in(scan.table, data_files, runtime)
-        return _Read(rows, lambda: read(scan, txn, runtime, parts=[]), nanoseconds)
+        return _Read(partial(read, scan, txn, runtime), parts, nanoseconds)
     plain = plain_parts(scan, txn, runtime)
-
-    def plain_rows(texts: Collection[int] = ()) -> DataFrame:
-        return read_plain(scan, plain, runtime, with_nanosecond_texts=texts)
-
     finer: frozenset[int] = frozenset()
     orc_files = []
     for partition, _, files in plain:
@@ -153,7 +146,7 @@ def _listed(scan: Scan, txn: Transaction, runtime: Runtime) -> _Read:
             same = [i for i, (own, column) in pairs if own.type == column.type]
             finer |= frozenset(finer_times(stored, same))
     finer |= _nanoseconds_in(scan.table, orc_files, runtime)
-    return _Read(plain_rows, lambda: read_plain(scan, [], runtime), finer)
+    return _Read(partial(read_plain, scan, runtime=runtime), plain, finer)
 
 
 def _nanoseconds_in(

@@ -149,9 +149,7 @@ def _conversion(value: str, own: HiveType, wanted: HiveType) -> str:
 
 
 def finer_times(table: Table, columns: Collection[int]) -> tuple[int, ...]:
-    """Tell of which of these columns a reader gives times with all of their digits, as texts."""
-    if table.format == "orc":
-        return tuple(sorted(columns))
+    """Tell of which of these columns lines give times with all of their digits, as texts."""
     if table.format != "textfile":
         return ()
     return tuple(i for i in sorted(columns) if table.columns[i].type.kind is Kind.TIMESTAMP)
