@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+import forks
 import hivesql
+from hivesql_executor.failpoints import VARIABLE
 from hivesql_repl.cli import main
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -38,30 +37,27 @@ PLACES = [
 pytestmark = pytest.mark.usefixtures("empty_home")
 
 
-def run_script(place: str = "") -> subprocess.CompletedProcess[str]:
-    words = ["--checkpoint", "done.json", "--hiveconf", "hive.txn.timeout=1s"]
-    paths = {"PYTHONPATH": os.pathsep.join(sys.path), "HIVESQL_FAIL_POINT": place}
-    return subprocess.run(
-        [sys.executable, "-m", "hivesql_repl", *words, "-f", "s.hql"], env={**os.environ, **paths},
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+def run_script(place: str = "") -> tuple[int, str]:
+    words = ("--checkpoint", "done.json", "--hiveconf", "hive.txn.timeout=1s", "-f", "s.hql")
+    killed = {VARIABLE: place}
+    return forks.start("hivesql_repl", *words, cwd=Path.cwd(), environment=killed).wait()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_a_killed_script_goes_on_and_does_everything_once(place: str, tmp_path: Path) -> None:
     (tmp_path / "s.hql").write_text(SCRIPT)
-    killed = run_script(place)
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-    done = run_script()
-    assert done.returncode == 0, done.stderr
+    code, told = run_script(place)
+    assert code == -signal.SIGKILL, told
+    code, told = run_script()
+    assert code == 0, told
     with hivesql.connect(f"sqlite:///{tmp_path}/metastore.db", f"{tmp_path}/warehouse") as session:
         assert session.sql("SELECT * FROM t ORDER BY id").rows == ROWS
     assert not (tmp_path / "done.json").exists()
     # Another run is a run from the beginning: no key is left.
-    again = run_script()
-    assert again.returncode == 2
-    assert "s.hql:2:1" in again.stderr
+    code, told = run_script()
+    assert code == 2
+    assert "s.hql:2:1" in told
 
 
 def test_statements_of_a_transaction_that_was_not_committed_run_again(

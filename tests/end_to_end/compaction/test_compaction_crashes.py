@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import forks
 import hivesql
 from end_to_end.places import COMPACTION_PLACES
 from hivesql.services import run_services
@@ -31,6 +29,13 @@ def rows(session: hivesql.Session) -> list[tuple[Any, ...]]:
     return sorted(tuple(row) for row in session.sql("SELECT * FROM t").rows)
 
 
+def hivesql_until(place: FailPoint, *words: str, cwd: Path) -> tuple[int, str]:
+    """Run the command, killed at a place; its exit code and what it told."""
+    spark = ("--master", "local[1]", "--hiveconf", "spark.driver.memory=1g")
+    program = forks.start("hivesql_repl", *words, *spark, cwd=cwd, environment={VARIABLE: place})
+    return program.wait()
+
+
 def test_a_killed_service_loses_nothing(session: hivesql.Session, tmp_path: Path) -> None:
     """Killed again and again, then finished by a service that lives."""
     session.sql(f"CREATE TABLE t (id int, v int) {ACID}; SET hivesql.compactor.inline=false")
@@ -43,13 +48,8 @@ def test_a_killed_service_loses_nothing(session: hivesql.Session, tmp_path: Path
             ALTER TABLE t COMPACT 'major';
         """)
         expected = rows(session)
-        command = [sys.executable, "-m", "hivesql_repl", "services", "--once",
-                   "--master", "local[1]", "--hiveconf", "spark.driver.memory=1g"]  # fmt: skip
-        done = subprocess.run(
-            command, cwd=tmp_path, env={**os.environ, VARIABLE: place},
-            capture_output=True, text=True, check=False, timeout=300,
-        )  # fmt: skip
-        assert done.returncode == -signal.SIGKILL, f"{place}: {done.stderr[-2000:]}"
+        code, told = hivesql_until(place, "services", "--once", cwd=tmp_path)
+        assert code == -signal.SIGKILL, f"{place}: {told}"
         assert rows(session) == expected, place
         session.runtime.metastore.reap(0)
         for _ in range(2):
@@ -71,13 +71,9 @@ def test_a_killed_statement_is_done_by_the_next(session: hivesql.Session, tmp_pa
     session.sql(f"CREATE TABLE t (id int, v int) {ACID}; INSERT INTO t VALUES (1, 1)")
     session.sql("INSERT INTO t VALUES (2, 2)")
     expected = rows(session)
-    command = [sys.executable, "-m", "hivesql_repl", "-e", "ALTER TABLE t COMPACT 'major'",
-               "--master", "local[1]", "--hiveconf", "spark.driver.memory=1g"]  # fmt: skip
-    done = subprocess.run(
-        command, cwd=tmp_path, env={**os.environ, VARIABLE: FailPoint.COMPACTION_WRITTEN},
-        capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == -signal.SIGKILL, done.stderr[-2000:]
+    words = ("-e", "ALTER TABLE t COMPACT 'major'")
+    code, complaint = hivesql_until(FailPoint.COMPACTION_WRITTEN, *words, cwd=tmp_path)
+    assert code == -signal.SIGKILL, complaint
     assert rows(session) == expected
     told = session.sql("ALTER TABLE t COMPACT 'major'").message
     assert told == "Compaction 1, which was queued before: ready for cleaning"

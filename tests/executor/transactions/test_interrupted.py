@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import forks
 from hivesql_executor.failpoints import VARIABLE, FailPoint
 from hivesql_executor.metastore.database import connection
 from interrupted_world import ACID, World, check_every_step, settle
@@ -149,11 +147,10 @@ def test_who_is_killed(name: str, place: Path, prepared_sqlite: Path, orc_file: 
     statement = world.spelled(CASES[name][1])
     with world.open() as session:
         before = world.look(session)
-    command = [sys.executable, "-m", "hivesql_repl", "--metastore", world.url,
-               "--warehouse", str(world.now / "warehouse"), "-e", statement]  # fmt: skip
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), VARIABLE: KILLED[name]}
-    done = subprocess.run(command, env=environment, capture_output=True, check=False)
-    assert done.returncode == -signal.SIGKILL, done.stderr
+    words = ("--metastore", world.url, "--warehouse", str(world.now / "warehouse"), "-e", statement)
+    killed = {VARIABLE: KILLED[name]}
+    code, told = forks.start("hivesql_repl", *words, cwd=place, environment=killed).wait()
+    assert code == -signal.SIGKILL, told
     with settle(world) as session:
         assert world.look(session) == before
         session.sql(statement)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+import forks
 import hivesql
 from acid_files import tree
 from hivesql_executor.failpoints import VARIABLE, FailPoint
@@ -69,13 +67,11 @@ def test_killed_between_files_and_catalog(url: str, tmp_path: Path) -> None:
                 (home / name / "data").write_text("rows")
     for number, statement, point, _ in CASES:
         before = directories(home, number)
-        command = [sys.executable, "-m", "hivesql_repl", "--metastore", url,
-                   "--warehouse", str(home), "-e", statement]  # fmt: skip
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), VARIABLE: point}
-        done = subprocess.run(
-            command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == -signal.SIGKILL, f"{statement}: {done.stderr}"
+        words = ("--metastore", url, "--warehouse", str(home), "-e", statement)
+        environment = {VARIABLE: point}
+        program = forks.start("hivesql_repl", *words, cwd=tmp_path, environment=environment)
+        code, told = program.wait()
+        assert code == -signal.SIGKILL, f"{statement}: {told}"
         assert directories(home, number) != before, statement
     settings = {"hive.txn.timeout": "10ms"}
     with hivesql.connect(url, str(home), settings=settings) as session:

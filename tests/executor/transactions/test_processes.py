@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
+import forks
 from executor.transactions import actor, history
 from executor.transactions.ledger import Ledger
 from hivesql_executor.failpoints import VARIABLE, FailPoint
@@ -42,14 +41,10 @@ def bank(open_ledger: Open) -> Ledger:
 
 def start(
     url: str, home: Path, role: str, seed: int, count: int, *settings: str, fail_point: str = ""
-) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), VARIABLE: fail_point}
+) -> forks.Program:
     log = home.parent / f"{role}-{seed}.history"
     arguments = [url, str(home), str(log), role, str(seed), str(count), *settings]
-    return subprocess.Popen(
-        [sys.executable, str(ACTOR), *arguments],
-        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    return forks.start(ACTOR, *arguments, cwd=home.parent, environment={VARIABLE: fail_point})
 
 
 def recorded(home: Path) -> list[history.Done]:
@@ -87,8 +82,8 @@ def test_writers_and_readers(url: str, bank: Ledger, exclusive: str) -> None:
         for seed in range(clients)
     ]
     for process in running:
-        _, complaint = process.communicate(timeout=300)
-        assert process.returncode == 0, complaint
+        code, complaint = process.wait()
+        assert code == 0, complaint
     found = recorded(bank.home)
     assert len(found) == sum(clients * count for clients, count in counts.values())
     assert history.problems(found, committed(url), TOTAL) == []
@@ -118,8 +113,8 @@ def test_a_killed_writer_leaves_all_or_nothing(url: str, bank: Ledger) -> None:
     for seed, (fail_point, stays) in enumerate(KILLED):
         before = bank.select(*actor.TABLES)
         process = start(url, bank.home, "once", seed, 1, fail_point=fail_point)
-        told, complaint = process.communicate(timeout=120)
-        assert process.returncode == -9, f"{fail_point}: {told}{complaint}"
+        code, told = process.wait()
+        assert code == -signal.SIGKILL, f"{fail_point}: {told}"
         # Nobody sees anything of it, whether its locks have timed out or not.
         assert (bank.select(*actor.TABLES) != before) == stays, fail_point
         bank.store.reap(-1)
@@ -136,8 +131,7 @@ def test_a_killed_writer_leaves_all_or_nothing(url: str, bank: Ledger) -> None:
 def test_a_commit_whose_answer_was_lost_happens_once(url: str, bank: Ledger) -> None:
     before = bank.select(*actor.TABLES)
     process = start(url, bank.home, "once", 1, 1, fail_point=FailPoint.COMMIT_ANSWER_LOST)
-    told, complaint = process.communicate(timeout=120)
-    assert (process.returncode, told) == (0, "committed\n"), complaint
+    assert process.wait() == (0, "committed\n")
     assert history.problems(recorded(bank.home), committed(url), TOTAL) == []
     assert bank.select(*actor.TABLES) != before
     assert bank.store.locks() == ()

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import forks
 import hivesql
 from acid_files import tree
 from hivesql_executor.failpoints import VARIABLE, FailPoint
@@ -65,12 +64,10 @@ def directories(tmp_path: Path) -> set[str]:
 def test_what_is_killed_does_not_block_the_next(session: hivesql.Session, tmp_path: Path) -> None:
     for place in PLACES:
         overwrite(session)
-        done = subprocess.run(
-            [sys.executable, "-m", "hivesql_repl", "-e", COMPACT], cwd=tmp_path,
-            env={**os.environ, VARIABLE: place, "PYTHONPATH": os.pathsep.join(sys.path)},
-            capture_output=True, text=True, check=False, timeout=300,
-        )  # fmt: skip
-        assert done.returncode == -signal.SIGKILL, f"{place}: {done.stderr}"
+        killed = {VARIABLE: place}
+        program = forks.start("hivesql_repl", "-e", COMPACT, cwd=tmp_path, environment=killed)
+        code, told = program.wait()
+        assert code == -signal.SIGKILL, f"{place}: {told}"
         base = overwrite(session)
         session.sql(COMPACT)
         assert directories(tmp_path) == {base}, place
