@@ -82,6 +82,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         conf={
             "spark.sql.shuffle.partitions": "2",
             "spark.ui.enabled": "false",
+            # Statements on the same tables come again, and the last hundred classes are not enough.
+            "spark.sql.codegen.cache.maxEntries": "2000",
             "spark.driver.memory": "2g",
             "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse")),
         },
