@@ -19,7 +19,7 @@ from simulation.world import House
 
 # Clients that die leave open what they had open.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarning")]
-SECONDS = float(os.environ.get("HIVESQL_SIMULATION_SECONDS", "60"))
+SECONDS = float(os.environ.get("HIVESQL_SIMULATION_SECONDS", "30"))
 # New each day, and the same all day: what fails in one run can be looked into in the next.
 SEED = int(os.environ.get("HIVESQL_SIMULATION_SEED", "0")) or int(time.time()) // 86_400 * 10_000
 KINDS = ("sessions", "streams", "compaction", "tables", "plain", "loads")

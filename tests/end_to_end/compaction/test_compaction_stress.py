@@ -1,6 +1,6 @@
 """Writers, readers, compaction and cleaner at once, while the services die again and again.
 
-40 seconds by default; ``HIVESQL_STRESS_SECONDS=300`` makes it five minutes.
+25 seconds by default; ``HIVESQL_STRESS_SECONDS=300`` makes it five minutes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hivesql_planner.errors import LockTimeout, TransactionLost, WriteConflict
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SECONDS = float(os.environ.get("HIVESQL_STRESS_SECONDS", "40"))
+SECONDS = float(os.environ.get("HIVESQL_STRESS_SECONDS", "25"))
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(SECONDS + 600)]
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
 PROGRAM = Path(__file__).parents[2] / "support" / "killed_program.py"
-KILLS = int(os.environ.get("HIVESQL_KILLS", "2"))
+KILLS = int(os.environ.get("HIVESQL_KILLS", "1"))
 """Each takes the start of a Spark, some five seconds."""
 
 
