@@ -59,6 +59,7 @@ class Terminal:
         self.screen = pyte.Screen(100, 300)
         self._stream = pyte.Stream(self.screen)
         self._before = ""
+        self._lines: dict[int, str] = {}
         self.process = pexpect.spawn(
             sys.executable, ["-m", "hivesql_repl", "--master", "local[1]"],
             cwd=str(home), env=environment, dimensions=(300, 100), encoding="utf-8",
@@ -67,8 +68,14 @@ class Terminal:
 
     @property
     def text(self) -> str:
-        """The lines of the screen."""
-        return "\n".join(line.rstrip() for line in self.screen.display).rstrip()
+        """The lines of the screen; only those that have changed are put together anew."""
+        screen = self.screen
+        while screen.dirty:
+            number = screen.dirty.pop()
+            cells = screen.buffer[number]
+            line = "".join(cells[column].data for column in range(screen.columns))
+            self._lines[number] = line.rstrip()
+        return "\n".join(self._lines[number] for number in range(screen.lines)).rstrip()
 
     def send(self, keys: str) -> None:
         """Press keys."""
