@@ -1,8 +1,10 @@
-"""Writers on a Spark standalone cluster: two executors, many tasks, no row id twice."""
+"""Writers on a Spark standalone cluster: many tasks on two executors, some of which run twice."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,18 +15,34 @@ from standalone import standalone_cluster
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
+# The first attempt at the rows with number 7 waits among them until it is killed.
+SLOW = """
+while read -r line; do
+    case "$line" in 7*) mkdir "{place}/first-$1" 2>/dev/null && exec sleep 60;; esac
+    echo "$line"
+done
+"""
+
+TABLES = ("acid", "parts", "buckets", "appended", "plain", "lines")
+
 # Spark allows one context in a process, and the suite's is local: so the driver is another process.
 DRIVER = """
-import json, sys
+import json, sys, time
 import hivesql
-master, home, options = sys.argv[1:]
+master, home, options, *tables = sys.argv[1:]
 with hivesql.connect(f"sqlite:///{home}/metastore.db", f"{home}/warehouse", settings={
     "spark.master": master,
     "spark.driver.host": "127.0.0.1",
     "spark.driver.memory": "768m",
     "spark.executor.memory": "512m",
-    "spark.executor.instances": "2",
     "spark.executor.extraJavaOptions": options,
+    "spark.eventLog.enabled": "true",
+    "spark.eventLog.compress": "false",
+    "spark.eventLog.dir": f"file://{home}/events",
+    "spark.speculation": "true",
+    "spark.speculation.interval": "100ms",
+    "spark.speculation.quantile": "0.3",
+    "spark.speculation.minTaskRuntime": "500ms",
     "spark.sql.adaptive.enabled": "false",
 }) as session:
     acid = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -59,6 +77,27 @@ with hivesql.connect(f"sqlite:///{home}/metastore.db", f"{home}/warehouse", sett
     compacted = {name: rows_of(name) for name in rows}
     wrong += [str(one) for name in rows for one in session.check(name)]
     context = session._spark().sparkContext
+    session.sql(f'''
+        SET spark.sql.shuffle.partitions=4;
+        CREATE TABLE numbers (id int, v string) STORED AS ORC;
+        CREATE TABLE acid (id int, v string) {acid};
+        CREATE TABLE parts (id int) PARTITIONED BY (v string) {acid};
+        CREATE TABLE buckets (id int, v string) CLUSTERED BY (id) INTO 4 BUCKETS {acid};
+        CREATE TABLE appended (id int, v string) STORED AS ORC
+          TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only');
+        CREATE TABLE plain (id int, v string) STORED AS PARQUET;
+        CREATE TABLE lines (id int) PARTITIONED BY (v string) STORED AS TEXTFILE;
+        INSERT INTO numbers SELECT id, concat('v', id % 3) FROM
+          (SELECT posexplode(split(space(99), ' ')) AS (id, blank)) n;
+    ''')
+    began = time.time() * 1000
+    for name in tables:
+        session.sql(f'''
+            INSERT INTO {name} SELECT id, v FROM (
+              SELECT TRANSFORM (id, v) USING 'sh {home}/slow.sh {name}' AS (id int, v string)
+              FROM (SELECT * FROM numbers DISTRIBUTE BY id) d) q
+        ''')
+    ended = time.time() * 1000
     print(json.dumps({
         "executors": context._jsc.sc().getExecutorMemoryStatus().size() - 1,
         "t": session.sql("SELECT count(*), count(DISTINCT row__id) FROM t").rows[0][:],
@@ -67,13 +106,35 @@ with hivesql.connect(f"sqlite:///{home}/metastore.db", f"{home}/warehouse", sett
         "m": session.sql("SELECT count(*), count(DISTINCT id) FROM m").rows[0][:],
         "same": compacted == rows,
         "wrong": wrong,
+        "twice": [
+            session.sql(f"SELECT count(*), count(DISTINCT id), sum(id) FROM {name}").rows[0][:]
+            for name in tables
+        ],
+        "while": [began, ended],
     }))
 """
 
 
-def test_no_row_id_occurs_twice_on_two_executors(tmp_path: Path) -> None:
-    with standalone_cluster(tmp_path, memory="600m") as master:
-        told = answer_of("-c", DRIVER, master, tmp_path, submit_options())
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the warehouse is, and the events that Spark tells of."""
+    place = tmp_path_factory.mktemp("cluster")
+    (place / "events").mkdir()
+    (place / "slow.sh").write_text(SLOW.format(place=place))
+    return place
+
+
+@pytest.fixture(scope="module")
+def told(place: Path) -> dict[str, Any]:
+    """What the driver saw: both tests look at one cluster, whose five JVMs take half a minute."""
+    # Spark runs no task twice on one host; a script that was killed keeps its core for a while.
+    hosts = ("127.0.0.1", "127.0.0.2")
+    with standalone_cluster(place, memory="600m", hosts=hosts, cores=8) as master:
+        answer: dict[str, Any] = answer_of("-c", DRIVER, master, place, submit_options(), *TABLES)
+    return answer
+
+
+def test_no_row_id_occurs_twice_on_two_executors(told: dict[str, Any], place: Path) -> None:
     assert told["executors"] == 2
     assert told["t"] == [1200, 1200]
     assert told["updated"] == 400
@@ -83,8 +144,23 @@ def test_no_row_id_occurs_twice_on_two_executors(tmp_path: Path) -> None:
     assert told["same"] is True
     assert told["wrong"] == []
     seen = set()
-    for path in bucket_files(tmp_path / "warehouse"):
+    for path in bucket_files(place / "warehouse"):
         if path.parent.name.startswith("delta_"):
             keys = {(path.parts[-3], *event[1:4]) for event in check_file(path)}
             assert not keys & seen
             seen |= keys
+
+
+def test_rows_of_a_task_that_ran_twice_are_there_once(told: dict[str, Any], place: Path) -> None:
+    assert told["twice"] == [[100, 100, 4950]] * len(TABLES)
+    (log,) = (place / "events").rglob("events_*")
+    ends = [json.loads(line) for line in log.read_text().splitlines() if "TaskEnd" in line]
+    began, ended = told["while"]
+    second = [end for end in ends if end["Task Info"]["Speculative"]
+              and began < end["Task Info"]["Launch Time"] < ended]  # fmt: skip
+    assert [end["Task End Reason"]["Reason"] for end in second] == ["Success"] * len(TABLES)
+    for name in TABLES:
+        for path in bucket_files(place / "warehouse" / name):
+            check_file(path)
+    leftovers = [path for path in (place / "warehouse").rglob("*") if "temporary" in path.name]
+    assert leftovers == []
