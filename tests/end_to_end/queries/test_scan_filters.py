@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import pytest
@@ -87,8 +87,9 @@ def session(
         spark=spark,
         settings={"hivesql.local.max.bytes": "0"},
     ) as session:
-        for name in ("v", "w"):
-            make(session, name, 0, ROWS)
+        make(session, "v", ROWS)
+        create(session, "w")
+        session.sql("INSERT INTO w SELECT * FROM v")
         session.sql(f"INSERT INTO w SELECT {', '.join(VALUES)} FROM "
                     f"(SELECT n + {ROWS} AS n FROM v WHERE n < 20000) x")  # fmt: skip
         session.sql("DELETE FROM w WHERE pmod(n, 10) = 4 OR n BETWEEN 30000 AND 34999")
@@ -99,10 +100,14 @@ def session(
         yield session
 
 
-def make(session: hivesql.Session, name: str, first: int, rows: int) -> None:
+def create(session: hivesql.Session, name: str) -> None:
     session.sql(f"CREATE TABLE {name} ({COLUMNS}) STORED AS ORC TBLPROPERTIES "
                 "('transactional'='true', 'orc.stripe.size'='400000', "
                 "'orc.row.index.stride'='1000')")  # fmt: skip
+
+
+def make(session: hivesql.Session, name: str, rows: int) -> None:
+    create(session, name)
     numbers = f"SELECT posexplode(split(space({rows - 1}), ' ')) AS (n, nothing)"
     session.sql(f"INSERT INTO {name} SELECT {', '.join(VALUES)} FROM ({numbers}) x")
 
@@ -121,11 +126,34 @@ def same(session: hivesql.Session, query: str) -> int:
     return len(expected)
 
 
+def sums(session: hivesql.Session, table: str, conditions: Sequence[str]) -> list[tuple[int, int]]:
+    """How many rows each condition holds for, and the sum of their hashes: all from one scan."""
+    session.sql(f"SET {SETTING}=-1")
+    frame = session.frame(
+        f"SELECT row__id, *, array({', '.join(conditions)}) AS holds FROM {table}"
+    )
+    hashed = frame.selectExpr("holds", f"{hash_of(frame.columns[:-1])} AS hash")
+    columns = [f"struct(count_if(holds[{i}]), coalesce(sum(if(holds[{i}], hash, 0)), 0))"
+               for i in range(len(conditions))]  # fmt: skip
+    (row,) = hashed.selectExpr(*columns).collect()
+    return [tuple(one) for one in row]
+
+
+def hash_of(columns: Sequence[str]) -> str:
+    return f"xxhash64(CAST(struct({', '.join(columns)}) AS STRING))"
+
+
 @pytest.mark.parametrize("table", ["v", "w"])
 def test_all_columns_of_rows_that_pass(session: hivesql.Session, table: str) -> None:
     conditions = CONDITIONS if table == "w" else CONDITIONS[::3]
-    counts = [same(session, f"SELECT row__id, * FROM {table} WHERE {one}") for one in conditions]
-    assert sum(count > 0 for count in counts) >= len(conditions) - 6
+    expected = sums(session, table, conditions)
+    session.sql(f"SET {SETTING}=0")
+    for condition, wanted in zip(conditions, expected, strict=True):
+        query = f"SELECT row__id, * FROM {table} WHERE {condition}"
+        hashes = session.frame(query).selectExpr(f"{hash_of('*')} AS hash")
+        (row,) = hashes.selectExpr("count(*)", "coalesce(sum(hash), 0)").collect()
+        assert tuple(row) == wanted, (query, same(session, query))
+    assert sum(count > 0 for count, _ in expected) >= len(conditions) - 6
 
 
 def test_some_columns_under_any_conditions(session: hivesql.Session) -> None:
@@ -168,7 +196,7 @@ def test_changes(session: hivesql.Session) -> None:
     for least in (-1, 0):
         session.sql(f"SET {SETTING}=-1")
         name = f"changed{'' if least else '0'}"
-        make(session, name, 0, ROWS)
+        make(session, name, ROWS // 3)
         session.sql(f"SET {SETTING}={least}")
         session.sql(f"UPDATE {name} SET i = i + 1 WHERE pmod(n, 100) = 7")
         session.sql(f"DELETE FROM {name} WHERE pmod(n, 100) = 8 OR text < '02'")
