@@ -21,21 +21,17 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SUPPORT = Path(__file__).parents[2] / "support"
-GROUPS = {
-    "schemas": (
-        "(ComponentReflectionTest and not multi)", "HasTableTest", "QuotedName", "CompositeKey",
-        "TableDDLTest", "FetchLimitOffset", "CompoundSelect", "IsolationLevel",
-        "SimpleUpdateDelete", "BooleanTest", "IntegerTest", "BinaryTest",
-    ),
-    "rows": (
-        "LikeFunctions", "ExpandingBoundIn", "RowCount", "TrueDiv", "CTETest", "InsertBehavior",
-        "StringTest", "TextTest", "RowFetch", "OrderByLabel", "Bitwise", "JoinTest", "IsOrIsNot",
-        "ExistsTest", "Ping", "Escaping", "DistinctOn", "CastType", "WindowFunction",
-        "PostCompile", "LongName", "ExceptionTest", "ArgSignature", "UnicodeVarchar", "UnicodeText",
-        "DateTest", "TimestampMicro", "RepeatedColumn", "SameNamed", "EnumTest", "Collate",
-        "ReturningGuards", "NumericTest", "DateTimeTest", "DateTimeMicro", "Historic",
-    ),
-}  # fmt: skip
+APPLICABLE = (
+    "(ComponentReflectionTest and not multi)", "HasTableTest", "QuotedName", "CompositeKey",
+    "TableDDLTest", "FetchLimitOffset", "CompoundSelect", "IsolationLevel",
+    "SimpleUpdateDelete", "BooleanTest", "IntegerTest", "BinaryTest",
+    "LikeFunctions", "ExpandingBoundIn", "RowCount", "TrueDiv", "CTETest", "InsertBehavior",
+    "StringTest", "TextTest", "RowFetch", "OrderByLabel", "Bitwise", "JoinTest", "IsOrIsNot",
+    "ExistsTest", "Ping", "Escaping", "DistinctOn", "CastType", "WindowFunction",
+    "PostCompile", "LongName", "ExceptionTest", "ArgSignature", "UnicodeVarchar", "UnicodeText",
+    "DateTest", "TimestampMicro", "RepeatedColumn", "SameNamed", "EnumTest", "Collate",
+    "ReturningGuards", "NumericTest", "DateTimeTest", "DateTimeMicro", "Historic",
+)  # fmt: skip
 # UnicodeSchema, NameDenormalize, Identity and Uuid want what Hive has not: names beyond
 # ASCII or in capitals, numbered rows, a type of identifiers. TableViaSelect drops tables inside of
 # transactions. Bizarro, DifficultParameters and AutocommitIsolation pass, and take long.
@@ -84,8 +80,7 @@ SETUP = """
 
 @pytest.mark.spark
 @pytest.mark.slow
-@pytest.mark.parametrize("part", GROUPS)
-def test_compliance_suite(tmp_path: Path, part: str) -> None:
+def test_compliance_suite(tmp_path: Path) -> None:
     """In a process of its own: the suite's plugin would change how this one runs its tests."""
     metastore, warehouse = f"sqlite:///{tmp_path}/metastore.db", f"{tmp_path}/warehouse"
     with hivesql.connect(metastore, warehouse) as session:
@@ -95,7 +90,7 @@ def test_compliance_suite(tmp_path: Path, part: str) -> None:
     (tmp_path / "test_suite.py").write_text("from sqlalchemy.testing.suite import *\n")
     settings = "spark.master=local[2]&spark.sql.shuffle.partitions=1&spark.driver.memory=1g"
     chosen = (
-        f"({' or '.join(GROUPS[part])}) and not ({' or '.join(f'({n})' for n in NOT_APPLICABLE)})"
+        f"({' or '.join(APPLICABLE)}) and not ({' or '.join(f'({n})' for n in NOT_APPLICABLE)})"
     )
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "test_suite.py", "--durations=15", "-k", chosen, "--dburi",
