@@ -16,10 +16,35 @@ if TYPE_CHECKING:
 
 
 _OTHER_SCHEME = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]*:")
+_OBJECT_STORE = re.compile(r"s3[an]?:")
+
+
+class Uploads(Protocol):
+    """Files that tasks upload to their places, and that are there once they are completed.
+
+    Each is a pair of the path and of what its writer told of the upload.
+    """
+
+    def complete(self, uploaded: Sequence[tuple[str, str]]) -> None:
+        """Let files be seen, whole; ExecutionError where one of them cannot be."""
+        ...
+
+    def abort(self, uploaded: Sequence[tuple[str, str]]) -> None:
+        """Give up what is not completed."""
+        ...
 
 
 class Files(Protocol):
     """What a warehouse needs of a file system. Paths are absolute paths or URIs."""
+
+    @property
+    def has_directories(self) -> bool:
+        """Whether directories are things of their own; in object stores they come with files."""
+        ...
+
+    def uploads(self, location: str) -> Uploads | None:
+        """Return what completes files below a location; None where they are written and moved."""
+        ...
 
     def __hash__(self) -> int:
         """Footers are remembered by file system and path."""
@@ -62,7 +87,7 @@ class Files(Protocol):
         ...
 
     def write(self, path: str, data: bytes) -> None:
-        """Write a small new file, whole."""
+        """Write a small new file, whole; an error where there is one: never overwrites."""
         ...
 
     def sync(self, paths: Sequence[str]) -> None:
@@ -97,9 +122,9 @@ class Files(Protocol):
 def files_for(location: str, spark: Callable[[], SparkSession]) -> Files:
     """Return the file system of a location; local paths never start a JVM."""
     if _OTHER_SCHEME.match(location):
-        from hivesql_executor.files.hadoop import HadoopFiles
+        from hivesql_executor.files.hadoop import HadoopFiles, ObjectStoreFiles
 
-        return HadoopFiles(spark)
+        return (ObjectStoreFiles if _OBJECT_STORE.match(location) else HadoopFiles)(spark)
     return LocalFiles()
 
 

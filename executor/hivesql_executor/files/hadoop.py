@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+    from hivesql_executor.files.api import Uploads
+
 T = TypeVar("T")
 # PySpark turns some Java exceptions, UnsupportedOperationException among them, into its own.
 _FAILURES = (Py4JError, PySparkException)
@@ -52,6 +54,15 @@ class HadoopFiles:
     """The Files protocol over py4j."""
 
     spark: Callable[[], SparkSession]
+
+    @property
+    def has_directories(self) -> bool:
+        """Say yes."""
+        return True
+
+    def uploads(self, location: str) -> Uploads | None:
+        """Return None: to move a file is one step."""
+        return None
 
     def _open(self, location: str) -> tuple[Any, Any, Any]:
         """JVM, path and file system of a location."""
@@ -246,6 +257,55 @@ class HadoopFiles:
         system.delete(target, False)
         if not system.rename(copy, target):
             raise ExecutionError(f"{path}.amended could not be renamed to {path}")
+
+
+@dataclass(frozen=True)
+class ObjectStoreFiles(HadoopFiles):
+    """Those of S3: each question is a request there, and a move copies."""
+
+    @property
+    def has_directories(self) -> bool:
+        """Say no: a marker may stand for an empty one."""
+        return False
+
+    @_reaching
+    def uploads(self, location: str) -> Uploads | None:
+        """Return what completes the uploads of tasks; None where Hadoop's connector takes none."""
+        return _HadoopUploads(self) if self._tree().takesUploads(location) else None
+
+    def write(self, path: str, data: bytes) -> None:
+        """Write a small new file by one request."""
+        try:
+            self._tree().write(path, data)
+        except _FAILURES as error:
+            raise ExecutionError(f"{path} could not be written: {_reason(error)}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _HadoopUploads:
+    """The Uploads protocol over Hadoop's MultipartUploader."""
+
+    files: HadoopFiles
+
+    def complete(self, uploaded: Sequence[tuple[str, str]]) -> None:
+        """Let files be seen."""
+        try:
+            self.files._tree().complete(_words(uploaded))
+        except _FAILURES as error:
+            raise ExecutionError(
+                f"an upload could not be completed: {_reason(error)}. Run the statement again"
+            ) from error
+
+    def abort(self, uploaded: Sequence[tuple[str, str]]) -> None:
+        """Give up what is not completed."""
+        try:
+            self.files._tree().abort(_words(uploaded))
+        except _FAILURES as error:
+            raise ExecutionError(f"an upload could not be given up: {_reason(error)}") from error
+
+
+def _words(uploaded: Sequence[tuple[str, str]]) -> str:
+    return "".join(f"{path}\0{upload}\0" for path, upload in uploaded)
 
 
 def _reason(error: Exception) -> str:

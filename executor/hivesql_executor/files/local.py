@@ -40,6 +40,14 @@ def _sync(path: str) -> None:
 class LocalFiles:
     """The Files protocol on this machine's disk."""
 
+    @property
+    def has_directories(self) -> bool:
+        """Say yes."""
+        return True
+
+    def uploads(self, location: str) -> None:
+        """Return None: to move a file is one step."""
+
     def require(self, location: str) -> None:
         """Nothing: the local file system is always there."""
 

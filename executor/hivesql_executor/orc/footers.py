@@ -24,6 +24,9 @@ from hivesql_planner.errors import DataError
 
 KEY, ROW = ACID_FIELDS[1], ACID_FIELDS[-1]
 _THREADS = 8
+"""Local files that are read at once."""
+_REQUESTS = 16
+"""Those of other file systems, as many as FileTree.java asks for."""
 # So many are read before the threads of a pool have started.
 _FEW = 64
 
@@ -43,20 +46,22 @@ def read_footers(
                 f"{path} is empty: a write into it was cut off. Restore it, or remove it if its "
                 "rows are not wanted"
             )
-    cached: dict[str, OrcTail] = {}
-    if isinstance(files, LocalFiles):
-        # Elsewhere to look whether a file is still the same is a request, better made in a thread.
-        times = modified or {}
-        looked = (
-            (path, known_tail(files, path, length, times.get(path, 0))) for path, length in lengths
-        )
-        cached = {path: tail for path, tail in looked if tail is not None}
-    missing = [(path, length) for path, length in lengths if path not in cached]
-    if len(missing) <= _FEW:
-        return cached | {path: cached_tail(files, path, length) for path, length in missing}
-    with ThreadPoolExecutor(_THREADS) as pool:
+    times = modified or {}
+    listed = [(path, length, times.get(path, 0)) for path, length in lengths]
+    is_local = isinstance(files, LocalFiles)
+    # Elsewhere to look whether a file is still the same is a request, better made in a thread.
+    looked = (
+        (path, known_tail(files, path, length, time))
+        for path, length, time in listed
+        if is_local or time
+    )
+    cached = {path: tail for path, tail in looked if tail is not None}
+    missing = [file for file in listed if file[0] not in cached]
+    if len(missing) <= (_FEW if is_local else 1):
+        return cached | {file[0]: cached_tail(files, *file) for file in missing}
+    with ThreadPoolExecutor(_THREADS if is_local else _REQUESTS) as pool:
         tails = pool.map(lambda file: cached_tail(files, *file), missing)
-        return cached | {path: tail for (path, _), tail in zip(missing, tails, strict=True)}
+        return cached | {file[0]: tail for file, tail in zip(missing, tails, strict=True)}
 
 
 def check_file(path: str, file: DataFile | DeleteFile, tail: OrcTail) -> None:

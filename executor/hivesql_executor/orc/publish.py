@@ -97,6 +97,8 @@ class StagedRows:
     """None for a table without row ids."""
     columns: Measured = field(default_factory=dict)
     """What was measured of the rows' columns."""
+    waiting: dict[str, str] = field(default_factory=dict)
+    """Uploads that are not completed, by the files' paths."""
 
     def partitions(self) -> set[str | None]:
         """Name the partitions that rows are staged for; None for a table without partitions."""
@@ -110,29 +112,45 @@ class StagedRows:
         if self.events is None:
             published = tuple(_publish_plain(self.publication, self.files))
         else:
-            published = tuple(_publish_events(self.publication, self.events, self.files))
+            published = tuple(
+                _publish_events(self.publication, self.events, self.files, self.waiting)
+            )
         hit_failpoint(FailPoint.ROWS_PUBLISHED)
         return published
 
     def discard(self) -> None:
-        """Remove the staging directory, with whatever is left in it."""
-        self.files.delete(self.publication.staging)
+        """Remove the staging directory, with whatever is left in it; give up what waits."""
+        _discard(self.publication, self.files, self.waiting)
+
+
+def _discard(publication: Publication, files: Files, waiting: dict[str, str]) -> None:
+    uploads = files.uploads(publication.table.location)
+    if uploads is None or not publication.table.is_full_acid:
+        files.delete(publication.staging)
+    elif waiting:
+        uploads.abort([*waiting.items()])
+        waiting.clear()
 
 
 def stage_rows(
     publication: Publication, files: Files, write: Callable[[], Sequence[EventFile] | None]
 ) -> StagedRows:
-    """Let files be written into the staging directory, which is removed where that fails."""
+    """Let files be written into the staging directory, which is removed where that fails.
+
+    Or let them be uploaded: what waits is given up where that fails.
+    """
+    waiting: dict[str, str] = {}
     try:
         events = write()
+        waiting |= {file.name: file.upload for file in events or () if file.upload}
         hit_failpoint(FailPoint.ROWS_STAGED)
         # From here on whoever cleans up after us takes what is staged before he forgets us.
         publication.changes.require_alive()
     except BaseException:
-        files.delete(publication.staging)
+        _discard(publication, files, waiting)
         publication.changes.remove_unnamed(publication.table.location)
         raise
-    return StagedRows(publication, files, events)
+    return StagedRows(publication, files, events, waiting=waiting)
 
 
 def publish_events(
@@ -189,20 +207,28 @@ def _home(publication: Publication, partition: str | None) -> str:
 
 
 def _directory(publication: Publication, write: Write, partition: str | None) -> str:
-    write_id, home = publication.write_id, _home(publication, partition)
+    home = _home(publication, partition)
+    if write.kind is WriteKind.FILES:
+        return home
+    return f"{home}/{write_directory(write, publication.write_id)}"
+
+
+def write_directory(write: Write, write_id: int) -> str:
+    """Return the name of a write's ACID directory."""
     match write.kind:
         case WriteKind.BASE:
-            return f"{home}/{base_name(write_id)}"
+            return base_name(write_id)
         case WriteKind.DELETE_DELTA:
-            return f"{home}/{delete_delta_name(write_id, write.statement_id)}"
-        case WriteKind.DELTA:
-            return f"{home}/{delta_name(write_id, write.statement_id)}"
-        case WriteKind.FILES:
-            return home
+            return delete_delta_name(write_id, write.statement_id)
+        case _:
+            return delta_name(write_id, write.statement_id)
 
 
 def _publish_events(
-    publication: Publication, staged: Sequence[EventFile], files: Files
+    publication: Publication,
+    staged: Sequence[EventFile],
+    files: Files,
+    waiting: dict[str, str],
 ) -> Iterator[WrittenFile]:
     # All before the first file moves: some may be refused.
     partitions = [named_partition(publication, file.keys) for file in staged]
@@ -212,13 +238,16 @@ def _publish_events(
     ]
     _note_new_homes(publication, dict.fromkeys(directories), files)
     with publication.changes.removing_on_failure(publication.table.location) as begun:
+        if waiting:
+            _complete(staged, directories, publication, files, begun, waiting)
         for file, partition, directory in zip(staged, partitions, directories, strict=True):
             write = publication.writes[file.write]
-            if directory not in begun.directories:
-                _begin(files, directory, begun)
             target = f"{directory}/{bucket_file_name(file.writer)}"
-            files.rename(f"{publication.staging}/{file.name}", target)
-            begun.files.append(target)
+            if not file.upload:
+                if directory not in begun.directories:
+                    _begin(files, directory, begun)
+                files.rename(f"{publication.staging}/{file.name}", target)
+                begun.files.append(target)
             hit_failpoint(FailPoint.FILE_PUBLISHED)
             yield WrittenFile(
                 path=target,
@@ -230,12 +259,39 @@ def _publish_events(
             )
 
 
+def _complete(
+    staged: Sequence[EventFile],
+    directories: Sequence[str],
+    publication: Publication,
+    files: Files,
+    begun: BegunWrite,
+    waiting: dict[str, str],
+) -> None:
+    """Let all uploaded files be seen, each in its directory, which is begun first."""
+    uploads = files.uploads(publication.table.location)
+    targets = {
+        f"{directory}/{bucket_file_name(file.writer)}"
+        for file, directory in zip(staged, directories, strict=True)
+    }
+    if uploads is None or targets != waiting.keys():
+        raise ExecutionError(
+            f"tasks uploaded {min(waiting)} and others, {len(waiting)} files, where {min(targets)} "
+            f"and others, {len(targets)} files, belong. Run the statement again, and report it"
+        )
+    for directory in dict.fromkeys(directories):
+        _begin(files, directory, begun)
+    # Should one fail, those that came already go again.
+    begun.files += targets
+    uploads.complete([*waiting.items()])
+    waiting.clear()
+
+
 def _note_new_homes(publication: Publication, directories: Iterable[str], files: Files) -> None:
     """Note the partitions' directories that will be made, and what is the first in them.
 
     Who dies before the first file leaves directories that no cleaner could tell from a user's.
     """
-    if not publication.table.partition_columns:
+    if not publication.table.partition_columns or not files.has_directories:
         return
     homes = {directory: directory.rpartition("/")[0] for directory in directories}
     there = {home: files.exists(home) for home in set(homes.values())}
@@ -244,13 +300,15 @@ def _note_new_homes(publication: Publication, directories: Iterable[str], files:
 
 def _begin(files: Files, directory: str, begun: BegunWrite) -> None:
     """Put the version file first: no reader ever sees data without it."""
-    if files.exists(directory):
-        raise ExecutionError(
-            f"{directory} exists already: another writer used this write id. Run "
-            "the statement again"
-        )
-    begun.directories[directory] = None
-    files.make_directories(directory)
+    if files.has_directories:
+        if files.exists(directory):
+            raise ExecutionError(
+                f"{directory} exists already: another writer used this write id. Run "
+                "the statement again"
+            )
+        begun.directories[directory] = None
+        files.make_directories(directory)
+    # Fails where there is one already: of another writer of this write id.
     version = f"{directory}/{VERSION_FILE}"
     files.write(version, VERSION_TEXT)
     begun.files.append(version)

@@ -27,7 +27,8 @@ class PartitionFiles:
 class EventFile:
     """A complete file in staging, footer and all; ``keys`` as in the rows.
 
-    ``write`` is an index into the publication's writes.
+    ``write`` is an index into the publication's writes. With ``upload`` the file is none in
+    staging, but an upload that waits to be completed, and ``name`` is the path where it belongs.
     """
 
     name: str
@@ -35,4 +36,5 @@ class EventFile:
     bytes: int
     write: int
     writer: int
+    upload: str = ""
     keys: tuple[str, ...]

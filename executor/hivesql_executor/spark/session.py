@@ -102,6 +102,8 @@ CORE_SETTINGS: Mapping[str, str] = {
     "spark.shuffle.sort.bypassMergeThreshold": "8",
     "spark.ui.showConsoleProgress": "false",
     "spark.ui.enabled": "false",
+    # Our readers tell S3A how long a file is; the other kind of stream asks the store all the same.
+    "spark.hadoop.fs.s3a.input.stream.type": "classic",
     # Where in our code a column was made tells nobody anything, and takes as long as making it.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
 }

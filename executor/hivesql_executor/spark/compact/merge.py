@@ -32,6 +32,7 @@ from hivesql_executor.snapshot.flushed_lengths import spark_path
 from hivesql_executor.spark.nanoseconds.columns import SPARK_VERSION, may_hold_nanoseconds
 from hivesql_planner.acid.files_to_read import DataFile, DeleteFile, FilesToRead
 from hivesql_planner.acid.key_spans import KeySpan, in_order
+from hivesql_planner.acid.layout import bucket_file_name
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 
 _SMALLEST_COPY = 1 << 20
@@ -73,6 +74,8 @@ class Merged:
     stripes: int
     copied: int
     """So many of its stripes were copied as they were."""
+    upload: str = ""
+    """The file waits, uploaded to its path, to be completed; '' where it is there."""
 
 
 def plan_inserts(location: str, chosen: FilesToRead, files: Files) -> list[Merge] | None:
@@ -189,12 +192,14 @@ def run_merges(
     *,
     staging: str,
     settings: Mapping[str, str],
+    upload_to: str | None = None,
     visible: ValidWriteIdList | None = None,
     smallest_copy: int = _SMALLEST_COPY,
 ) -> list[Merged] | None:
     """Write each merge's file into ``staging``; None when a file turned out not to be sorted.
 
-    ``settings``: ORC's own, by their names.
+    ``settings``: ORC's own, by their names. With ``upload_to`` they wait instead, uploaded to that
+    directory under the names of their buckets.
     """
     if not merges:
         return []
@@ -208,7 +213,7 @@ def run_merges(
     know_flushed_files(spark)
     context: Any = spark.sparkContext
     lines = ListConverter().convert(
-        [json.dumps({**common, **_describe(merge)}) for merge in merges],
+        [json.dumps({**common, **_describe(merge, upload_to)}) for merge in merges],
         context._gateway._gateway_client,
     )
     work = new_object(spark, "MergeFiles", context._jsc.hadoopConfiguration())
@@ -222,12 +227,14 @@ def run_merges(
     return [Merged(merge.bucket, **answer) for merge, answer in zip(merges, answers, strict=True)]
 
 
-def _describe(merge: Merge) -> dict[str, Any]:
+def _describe(merge: Merge, upload_to: str | None) -> dict[str, Any]:
     def listed(sorted_files: Sequence[SortedFile]) -> list[dict[str, Any]]:
         return [{"path": file.path, "filtered": file.filtered} for file in sorted_files]
 
+    target = upload_to and f"{upload_to}/{bucket_file_name(merge.bucket)}"
     return {
         "kind": merge.kind,
+        "upload to": target,
         "groups": [listed(group) for group in merge.groups],
         "deletes": listed(merge.deletes),
         "metadata": dict(merge.metadata),

@@ -22,7 +22,12 @@ from hivesql_executor.spark.scan.delete_filter import read_delete_events
 from hivesql_executor.spark.scan.scan import ScanRequest, scan
 from hivesql_executor.spark.values import stored_row
 from hivesql_executor.spark.write.change import struct_ddl
-from hivesql_executor.spark.write.event_files import EventColumns, orc_settings, write_events
+from hivesql_executor.spark.write.event_files import (
+    EventColumns,
+    UploadPlaces,
+    orc_settings,
+    write_events,
+)
 from hivesql_executor.spark.write.write import BUCKET_OF_ROW_ID
 from hivesql_planner.acid.files_to_read import FilesToRead, files_to_read
 from hivesql_planner.acid.layout import (
@@ -109,28 +114,36 @@ def _merge(
     """Merge sorted files into a new directory; False when Spark has to sort their rows."""
     if merges is None or any(merge.open_files > most_files for merge in merges):
         return False
-    staging = working_directory(location, result.visibility_txn)
+    staging, directory = (
+        working_directory(location, result.visibility_txn),
+        f"{location}/{result.name}",
+    )
+    uploads = files.uploads(location)
     try:
         merged = run_merges(
-            spark, merges, staging=staging, settings=orc_settings(table), visible=visible,
+            spark, merges, staging=staging, settings=orc_settings(table),
+            upload_to=directory if uploads else None, visible=visible,
         )  # fmt: skip
         if merged is None:
             return False
-        directory = _begin(location, result, files)
-        for file in merged:
-            if file.path:
-                files.rename(file.path, f"{directory}/{bucket_file_name(file.bucket)}")
+        _begin(directory, files)
+        if uploads:
+            uploads.complete([(file.path, file.upload) for file in merged if file.path])
+        else:
+            for file in merged:
+                if file.path:
+                    files.rename(file.path, f"{directory}/{bucket_file_name(file.bucket)}")
     finally:
-        files.delete(staging)
+        if uploads is None:
+            files.delete(staging)
     return True
 
 
-def _begin(location: str, result: AcidDirectory, files: Files) -> str:
-    """Return the new directory, which says first of which version it is."""
-    directory = f"{location}/{result.name}"
-    files.make_directories(directory)
+def _begin(directory: str, files: Files) -> None:
+    """Begin a new directory, which says first of which version it is."""
+    if files.has_directories:
+        files.make_directories(directory)
     files.write(f"{directory}/{VERSION_FILE}", VERSION_TEXT)
-    return directory
 
 
 def _refuse_version_1(table: Table, location: str, chosen: FilesToRead, files: Files) -> None:
@@ -203,13 +216,23 @@ def write_buckets(
     nanoseconds = [TEXTS] if TEXTS in rows.columns else []
     events = rows.select("n", *map(f.col, _ROW_ID), "by", "row", *nanoseconds)
     columns = EventColumns(writer=0, row_id=1, by=4, row=5, nanoseconds=6 if nanoseconds else None)
-    staging = working_directory(location, result.visibility_txn)
+    staging, directory = (
+        working_directory(location, result.visibility_txn),
+        f"{location}/{result.name}",
+    )
+    uploads = files.uploads(location)
     try:
+        place = UploadPlaces(table=location, directories=[result.name]) if uploads else staging
         written = write_events(
-            events, columns, (Write(kind=kind, table=table),), write_id=0, directory=staging
+            events, columns, (Write(kind=kind, table=table),), write_id=0, directory=place
         )
-        directory = _begin(location, result, files)
-        for file in written:
-            files.rename(f"{staging}/{file.name}", f"{directory}/{bucket_file_name(file.writer)}")
+        _begin(directory, files)
+        if uploads:
+            uploads.complete([(file.name, file.upload) for file in written])
+        else:
+            for file in written:
+                target = f"{directory}/{bucket_file_name(file.writer)}"
+                files.rename(f"{staging}/{file.name}", target)
     finally:
-        files.delete(staging)
+        if uploads is None:
+            files.delete(staging)

@@ -75,7 +75,8 @@ def delete_files(parts: Sequence[tuple[Place, Sequence[DeleteFile]]], files: Fil
         for place, deletes in parts
         for file in deletes
     ]
-    tails = read_footers(files, [(path, file.length) for _, file, path in entries])
+    lengths = [(path, file.length) for _, file, path in entries]
+    tails = read_footers(files, lengths, {path: file.modified for _, file, path in entries})
     for _, file, path in entries:
         check_file(path, file, tails[path])
     return DeleteFiles([entry for entry in entries if tails[entry[2]].rows], tails)

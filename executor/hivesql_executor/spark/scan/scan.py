@@ -164,7 +164,8 @@ def _pieces(files: Files, files_by_place: Sequence[tuple[Place, FilesToRead]]) -
         for place, chosen in files_by_place
         for file in chosen.data
     ]
-    tails = read_footers(files, [(path, file.length) for _, file, path in data_files])
+    lengths = [(path, file.length) for _, file, path in data_files]
+    tails = read_footers(files, lengths, {path: file.modified for _, file, path in data_files})
     pieces = []
     for place, file, path in data_files:
         tail = tails[path]

@@ -6,8 +6,8 @@ Spark's own writer makes nested objects of each row, and leaves the footer's ent
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 from urllib.parse import unquote_plus
 
@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from hivesql_executor.jvm import gateway
 from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_planner.model.hive_type import quote_name
-from hivesql_planner.model.table import Table
+from hivesql_planner.model.table import Table, escape_path_part
 from hivesql_planner.plan import Write, WriteKind
 
 _SIZES = ("orc.stripe.size", "orc.row.index.stride", "orc.compress.size")
@@ -44,13 +44,42 @@ class EventColumns:
     keys: int | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UploadPlaces:
+    """Where tasks upload files to: the table's directory, or a partition's, and those of writes.
+
+    ``partition`` are its columns, with the values of static ones, None for those of keys;
+    ``locations`` are partitions elsewhere, by name; ``directories`` one for each write.
+    """
+
+    table: str
+    partition: Sequence[tuple[str, str | None]] = ()
+    locations: Mapping[str, str] = field(default_factory=dict)
+    directories: Sequence[str]
+
+    def as_plan(self) -> dict[str, Any]:
+        """Tell what UploadPlaces.java takes."""
+        return {
+            "table": self.table,
+            "partition": [
+                {
+                    "name": escape_path_part(name.lower()),
+                    "value": None if value is None else escape_path_part(value),
+                }
+                for name, value in self.partition
+            ],
+            "locations": dict(self.locations),
+            "directories": list(self.directories),
+        }
+
+
 def write_events(
     rows: DataFrame,
     columns: EventColumns,
     writes: tuple[Write, ...],
     *,
     write_id: int,
-    directory: str,
+    directory: str | UploadPlaces,
     branches: Sequence[Sequence[int]] = (),
     even_empty: bool = False,
     once: bool = False,
@@ -59,8 +88,9 @@ def write_events(
 
     ``branches`` tells which of the writes a row of each branch is an event of; without them each
     write is a branch. Rows of one file must come together. What a failed attempt of a task leaves
-    there is not told. With ``once`` rows of one file's branches come by row id, not by branch, and
-    the job fails at two rows with one id, also of no branch (a negative number).
+    there is not told. At UploadPlaces each file waits, uploaded, to be completed. With ``once``
+    rows of one file's branches come by row id, not by branch, and the job fails at two rows with
+    one id, also of no branch (a negative number).
     ``even_empty`` gives a file without rows where there are none; only for columns without ``row``.
     """
     spark = rows.sparkSession
@@ -83,12 +113,13 @@ def _plan(
     columns: EventColumns,
     writes: tuple[Write, ...],
     write_id: int,
-    directory: str,
+    directory: str | UploadPlaces,
 ) -> dict[str, Any]:
     """Tell what AcidWriter.java takes."""
-    ordinals = {f"{field.name} at": getattr(columns, field.name) for field in fields(columns)}
+    ordinals = {f"{place.name} at": getattr(columns, place.name) for place in fields(columns)}
     return {
-        "directory": directory,
+        "directory": directory if isinstance(directory, str) else "",
+        "uploads": None if isinstance(directory, str) else directory.as_plan(),
         "schema": event_type(writes[0].table),
         "spark version": spark.version,
         "write id": write_id,
@@ -101,13 +132,14 @@ def _plan(
 
 
 def _file(line: str) -> EventFile:
-    name, rows, length, write, writer, *keys = line.split(" ")
+    name, rows, length, write, writer, upload, *keys = line.split(" ")
     return EventFile(
-        name=name,
+        name=unquote_plus(name),
         rows=int(rows),
         bytes=int(length),
         write=int(write),
         writer=int(writer),
+        upload="" if upload == "-" else upload,
         keys=tuple(map(unquote_plus, keys)),
     )
 

@@ -18,6 +18,7 @@ from hivesql_executor.orc.publish import (
     WrittenFile,
     publish_events,
     stage_rows,
+    write_directory,
 )
 from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_executor.spark.buckets import bucket_column
@@ -39,6 +40,7 @@ from hivesql_executor.spark.values import (
 from hivesql_executor.spark.write.constraints import enforce_check
 from hivesql_executor.spark.write.event_files import (
     EventColumns,
+    UploadPlaces,
     columns_type,
     orc_settings,
     write_events,
@@ -125,12 +127,14 @@ def stage_insert(
     texts = _nanosecond_texts(rows, table, nanoseconds)
     if table.is_full_acid:
         events, columns = _insert_events(named, table, values, parts, texts, gathering, observation)
-        staged = stage_rows(publication, files, _event_writer(events, columns, publication))
+        uploads = files.uploads(table.location) is not None
+        writer = _event_writer(events, columns, publication, uploads=uploads)
+        staged = stage_rows(publication, files, writer)
     else:
-        writer = _plain_writer(
+        plain_writer = _plain_writer(
             named, values, parts, texts, publication, files, gathering, observation
         )
-        staged = stage_rows(publication, files, writer)
+        staged = stage_rows(publication, files, plain_writer)
     if observation is None:
         return staged
     return replace(staged, columns={None: observation.columns_of(rows.sparkSession)})
@@ -298,7 +302,8 @@ def write_change(
         branch=0, writer=1, row_id=2, row=5,
         nanoseconds=6 if nanoseconds else None, keys=6 + len(nanoseconds) if keys else None,
     )  # fmt: skip
-    writer = _event_writer(rows, columns, publication, branches, once=once)
+    uploads = files.uploads(table.location) is not None
+    writer = _event_writer(rows, columns, publication, branches, uploads=uploads, once=once)
     return publish_events(publication, files, writer)
 
 
@@ -367,6 +372,7 @@ def _event_writer(
     publication: Publication,
     branches: Sequence[Sequence[int]] = (),
     *,
+    uploads: bool,
     once: bool = False,
 ) -> Callable[[], tuple[EventFile, ...]]:
     def write() -> tuple[EventFile, ...]:
@@ -375,13 +381,27 @@ def _event_writer(
             columns,
             publication.writes,
             write_id=publication.write_id,
-            directory=publication.staging,
+            directory=_upload_places(publication) if uploads else publication.staging,
             branches=branches,
             even_empty=_needs_an_empty_file(publication),
             once=once,
         )
 
     return write
+
+
+def _upload_places(publication: Publication) -> UploadPlaces:
+    table = publication.table
+    static = publication.static_partition
+    return UploadPlaces(
+        table=table.location,
+        partition=[
+            (name, None if name in publication.dynamic_partition else static[name] or "")
+            for name in table.partition_names
+        ],
+        locations=publication.locations,
+        directories=[write_directory(write, publication.write_id) for write in publication.writes],
+    )
 
 
 def _plain_writer(

@@ -215,7 +215,7 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
         // What is behind the length is of a writer that goes on, or died there.
         Reader reader = OrcFile.createReader(
                 path,
-                OrcFile.readerOptions(settings).maxLength(file.length()).useUTCTimestamp(true));
+                ObjectStore.readerOptions(path, file.length(), settings).useUTCTimestamp(true));
         boolean opened = false;
         try {
             opened = open(reader);

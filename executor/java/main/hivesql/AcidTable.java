@@ -359,7 +359,10 @@ final class AcidScan
         try {
             Path path = new Path(piece.file().path());
             FileSystem system = path.getFileSystem(table.settings);
-            if (system.getUri().getScheme().equals("file")) return new String[0];
+            // Neither has hosts, and a store would be asked for each file.
+            if (ObjectStore.is(system) || system.getUri().getScheme().equals("file")) {
+                return new String[0];
+            }
             BlockLocation[] blocks = system.getFileBlockLocations(path, piece.start(), piece.length());
             return blocks.length == 0 ? new String[0] : blocks[0].getHosts();
         } catch (IOException unknown) {

@@ -29,11 +29,13 @@ import scala.collection.Iterator;
  * branch has one write or two: a row of an update goes into a file of deletes and one of inserts, so
  * nobody has to sort the one from the other. Where nobody may change a row twice, rows come by their ids
  * and not by branch, and the files of all branches are open together. The answer is a line for each file: its name, rows,
- * bytes, write, writer number and keys, each encoded as in URLs, with blanks between them. Files of
- * attempts that fail are in no answer, so nobody takes them for written.
+ * bytes, write, writer number, upload and keys, each encoded as in URLs, with blanks between them. Files
+ * of attempts that fail are in no answer, so nobody takes them for written.
  */
 public final class AcidWriter implements Serializable {
+    /** Where files are written aside; or the places to which they are uploaded, else null. */
     final String directory;
+    final UploadPlaces uploads;
     final String schema;
     final String sparkVersion;
     final StructType input;
@@ -59,6 +61,7 @@ public final class AcidWriter implements Serializable {
     public AcidWriter(String text, StructType input, Configuration settings) throws IOException {
         JsonNode plan = new ObjectMapper().readTree(text);
         this.directory = plan.get("directory").asText();
+        this.uploads = plan.hasNonNull("uploads") ? new UploadPlaces(plan.get("uploads")) : null;
         this.schema = plan.get("schema").asText();
         this.sparkVersion = plan.get("spark version").asText();
         this.input = input;
@@ -213,9 +216,14 @@ final class WriterTask {
                 ofWrites[writes[i]] = new EventFile(plan, writes[i]);
             }
             files[i] = ofWrites[writes[i]];
-            String name = "part-" + partition + "-" + TaskContext.get().taskAttemptId() + "-" + begun++;
-            files[i].begin(name, writer);
+            files[i].begin(path(writes[i]), writer);
         }
+    }
+
+    private Path path(int write) {
+        if (plan.uploads != null) return plan.uploads.path(write, writer, keys);
+        String attempt = partition + "-" + TaskContext.get().taskAttemptId();
+        return new Path(plan.directory, "part-" + attempt + "-" + begun++);
     }
 
     void finishFiles() throws Exception {
@@ -233,7 +241,7 @@ final class WriterTask {
         begins = true;
     }
 
-    /** Let go of files that an error left open; staging is removed as a whole. */
+    /** Let go of files that an error left open, and of uploads; staging is removed as a whole. */
     void abandonFiles() {
         for (int i = 0; i < open.length; i++) {
             for (int j = 0; open[i] != null && j < open[i].length; j++) {
@@ -267,6 +275,8 @@ final class EventFile {
     private KeyIndex index;
     private Writer file;
     private Path path;
+    /** Null where the file is no upload. */
+    private Uploads.Target upload;
     private int writer;
     private long bucket;
     private long count;
@@ -300,17 +310,22 @@ final class EventFile {
         }
     }
 
-    void begin(String name, int writer) throws Exception {
+    void begin(Path path, int writer) throws Exception {
+        this.path = path;
         this.writer = writer;
         bucket = (long) (1 << 29 | writer << 16 | plan.statements[write]);
         count = 0L;
         finer[0] = false;
         index = new KeyIndex(deletes, plan.sparkVersion, finer);
-        path = new Path(plan.directory, name);
+        OrcFile.WriterOptions options;
+        if (plan.uploads == null) {
+            options = OrcOutput.options(path, settings);
+        } else {
+            upload = new Uploads.Target(path.getFileSystem(settings));
+            options = OrcOutput.options(upload, settings);
+        }
         file = SortedDictionary.use(
-            OrcFile.createWriter(
-                path, OrcOutput.options(path, settings).setSchema(schema).callback(index)),
-            settings);
+            OrcFile.createWriter(path, options.setSchema(schema).callback(index)), settings);
     }
 
     void add(InternalRow input) throws Exception {
@@ -390,14 +405,22 @@ final class EventFile {
         flush();
         file.close();
         file = null;
-        long length = path.getFileSystem(settings).getFileStatus(path).getLen();
-        return path.getName() + " " + count + " " + length + " " + write + " " + writer;
+        String counted = " " + write + " " + writer + " ";
+        if (upload == null) {
+            long length = path.getFileSystem(settings).getFileStatus(path).getLen();
+            return path.getName() + " " + count + " " + length + counted + "-";
+        }
+        String name = URLEncoder.encode(path.toString(), "UTF-8");
+        return name + " " + count + " " + upload.stream().length() + counted + upload.stream().told();
     }
 
     void abandon() {
         if (file == null) return;
         try {
             file.close();
+            if (upload != null) {
+                upload.stream().abort();
+            }
         } catch (Exception alreadyFailing) {
             file = null;
         }

@@ -137,7 +137,7 @@ final class DeleteBitmaps {
         if (within != null && !KeyRange.of(file.range()).overlapsAny(within)) return;
         Path path = new Path(file.path());
         Reader reader = OrcFile.createReader(
-                path, OrcFile.readerOptions(settings).maxLength(file.length()));
+                path, ObjectStore.readerOptions(path, file.length(), settings));
         TypeDescription schema = reader.getSchema();
         boolean[] include = new boolean[schema.getMaximumId() + 1];
         Arrays.fill(include, 0, file.filtered() || file.holdsChanges() ? 6 : 5, true);

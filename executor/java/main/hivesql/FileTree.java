@@ -3,6 +3,7 @@ package hivesql;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
@@ -12,9 +13,13 @@ import java.util.concurrent.ThreadFactory;
 import org.apache.commons.io.IOUtils;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FSDataOutputStreamBuilder;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RemoteIterator;
 
 /** Trees of files, and ranges of them, in one call from Python each. */
 public final class FileTree implements ThreadFactory {
@@ -43,6 +48,7 @@ public final class FileTree implements ThreadFactory {
     public String list(String location) throws Exception {
         Path root = new Path(location);
         FileSystem system = root.getFileSystem(configuration);
+        if (ObjectStore.is(system)) return listAtOnce(system, root);
         StringBuilder text = new StringBuilder();
         List level = new ArrayList();
         level.add(new Listing(system, root, ""));
@@ -78,6 +84,26 @@ public final class FileTree implements ThreadFactory {
         return text.toString();
     }
 
+    /** The same of an object store, which lists a whole tree by one request for each page of it. */
+    private String listAtOnce(FileSystem system, Path root) throws IOException {
+        StringBuilder text = new StringBuilder();
+        String above = system.makeQualified(root).toUri().getPath() + "/";
+        try {
+            RemoteIterator<LocatedFileStatus> all = system.listFiles(root, true);
+            while (all.hasNext()) {
+                FileStatus status = all.next();
+                String path = status.getPath().toUri().getPath().substring(above.length());
+                if (Arrays.stream(path.split("/")).anyMatch(this::isHidden)) continue;
+                text.append(path).append('\0');
+                text.append(status.getLen()).append('\0');
+                text.append(status.getModificationTime()).append('\0');
+            }
+        } catch (FileNotFoundException nothing) {
+            return "";
+        }
+        return text.toString();
+    }
+
     private boolean isHidden(String name) {
         for (int i = 0; i < shown.length; i++) {
             if (name.equals(shown[i])) {
@@ -95,12 +121,57 @@ public final class FileTree implements ThreadFactory {
     /** A range of a file. */
     public byte[] read(String path, Number offset, Number length) throws IOException {
         Path target = new Path(path);
-        FSDataInputStream stream = target.getFileSystem(configuration).open(target);
+        long end = offset.longValue() + length.longValue();
+        FSDataInputStream stream =
+                ObjectStore.open(target.getFileSystem(configuration), target, end);
         try {
             stream.seek(offset.longValue());
             return IOUtils.toByteArray(stream, length.longValue());
         } finally {
             stream.close();
+        }
+    }
+
+    /** Write a small file whole, where there is none of its name. */
+    public void write(String path, byte[] data) throws IOException {
+        Path target = new Path(path);
+        // Older lines of Hadoop know no conditional write, and look before they write.
+        FSDataOutputStreamBuilder<?, ?> builder =
+                target.getFileSystem(configuration).createFile(target).overwrite(false).recursive();
+        builder.opt("fs.option.create.conditional.overwrite", "true");
+        try (FSDataOutputStream stream = builder.build()) {
+            stream.write(data);
+        }
+    }
+
+    /** Whether tasks can upload files to below a path, for {@link #complete}. */
+    public boolean takesUploads(String path) throws IOException {
+        Path target = new Path(path);
+        return ObjectStore.takesUploads(target.getFileSystem(configuration), target);
+    }
+
+    /** Let uploaded files be seen: paths and uploads, every part ended by a zero. */
+    public void complete(String uploads) throws Exception {
+        each(uploads, Uploads::complete);
+    }
+
+    /** Give up uploads that are written the same way. */
+    public void abort(String uploads) throws Exception {
+        each(uploads, Uploads::abort);
+    }
+
+    private void each(String uploads, Uploads.Step step) throws Exception {
+        String[] words = uploads.split("\0");
+        List<Callable<Void>> steps = new ArrayList<>();
+        for (int i = 0; i + 1 < words.length; i += 2) {
+            String path = words[i], upload = words[i + 1];
+            steps.add(() -> {
+                step.take(path, upload, configuration);
+                return null;
+            });
+        }
+        for (Future<Void> done : pool.invokeAll(steps)) {
+            ObjectStore.result(done);
         }
     }
 

@@ -49,6 +49,9 @@ public final class MergeFiles implements Function, Serializable {
         final JsonNode plan;
         final Configuration conf;
         final String output;
+        /** Null where the output is no upload. */
+        Uploads.Target upload;
+        boolean done;
         final String kind;
         final long smallestCopy;
         final Snapshot snapshot;
@@ -73,7 +76,9 @@ public final class MergeFiles implements Function, Serializable {
                 conf.set((String) entry.getKey(), ((JsonNode) entry.getValue()).asText());
             }
             // Another attempt of this task must find no file of ours in its way.
-            output = plan.get("output").asText() + "/" + java.util.UUID.randomUUID();
+            output = plan.hasNonNull("upload to")
+                    ? plan.get("upload to").asText()
+                    : plan.get("output").asText() + "/" + java.util.UUID.randomUUID();
             kind = plan.get("kind").asText();
             smallestCopy = plan.get("smallest_copy").asLong();
             snapshot = new Snapshot(plan);
@@ -92,10 +97,15 @@ public final class MergeFiles implements Function, Serializable {
                     }
                 }
                 finish();
+                done = true;
             } finally {
                 deletes.close();
+                if (!done && upload != null) {
+                    upload.stream().abort();
+                }
             }
             return "{\"path\":" + new ObjectMapper().writeValueAsString(writer == null ? "" : output)
+                + ",\"upload\":\"" + (upload == null ? "" : upload.stream().told()) + "\""
                 + ",\"rows\":" + rows
                     + ",\"stripes\":" + stripes + ",\"copied\":" + copied + "}";
         }
@@ -341,8 +351,14 @@ public final class MergeFiles implements Function, Serializable {
         void begin() throws IOException {
             if (writer == null) {
                 Path path = new Path(output);
-                OrcFile.WriterOptions options = OrcOutput.options(path, conf).setSchema(schema);
-                options.compress(compression()).setProlepticGregorian(proleptic);
+                OrcFile.WriterOptions options;
+                if (plan.hasNonNull("upload to")) {
+                    upload = new Uploads.Target(path.getFileSystem(conf));
+                    options = OrcOutput.options(upload, conf);
+                } else {
+                    options = OrcOutput.options(path, conf);
+                }
+                options.setSchema(schema).compress(compression()).setProlepticGregorian(proleptic);
                 if (copies) {
                     options.bufferSize(bufferSize).enforceBufferSize();
                 }

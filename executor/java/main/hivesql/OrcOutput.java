@@ -22,6 +22,11 @@ final class OrcOutput {
             system = new ChecksumFreeFiles();
             system.initialize(FileSystem.getLocal(settings).getUri(), settings);
         }
+        return options(system, settings);
+    }
+
+    /** The same for a file of that file system. */
+    static OrcFile.WriterOptions options(FileSystem system, Configuration settings) {
         return OrcFile.writerOptions(settings).fileSystem(system).useUTCTimestamp(true);
     }
 }

@@ -1,0 +1,141 @@
+package hivesql;
+
+import java.io.ByteArrayInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.CommonPathCapabilities;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FilterFileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.PositionedReadable;
+import org.apache.hadoop.fs.Seekable;
+import org.apache.orc.OrcFile;
+
+/** What is otherwise where each question is a request, and a rename a copy. */
+final class ObjectStore {
+    private static final Set<String> SCHEMES = Set.of("s3a", "s3", "s3n");
+
+    private ObjectStore() {}
+
+    /** Whether a file system is an object store that lists whole trees at once. */
+    static boolean is(FileSystem system) {
+        return SCHEMES.contains(system.getUri().getScheme());
+    }
+
+    /** Whether files can be uploaded by a task, and be seen once the driver says so. */
+    static boolean takesUploads(FileSystem system, Path path) throws IOException {
+        return is(system)
+                && system.hasPathCapability(path, CommonPathCapabilities.FS_MULTIPART_UPLOADER);
+    }
+
+    /** Options to read an ORC file of which is known how long it is. */
+    static OrcFile.ReaderOptions readerOptions(Path path, long length, Configuration settings)
+            throws IOException {
+        OrcFile.ReaderOptions options = OrcFile.readerOptions(settings).maxLength(length);
+        FileSystem system = path.getFileSystem(settings);
+        return is(system) ? options.filesystem(new FileOfLength(system, length)) : options;
+    }
+
+    /** Open a file without asking how long it is: {@code length} bytes of it, at least, are there. */
+    static FSDataInputStream open(FileSystem system, Path path, long length) throws IOException {
+        if (!is(system)) return system.open(path);
+        // Older lines of Hadoop know neither, and ask.
+        return result(system.openFile(path)
+                .opt("fs.option.openfile.length", Long.toString(length))
+                .opt("fs.option.openfile.read.policy", "random")
+                .build());
+    }
+
+    /** What a request gave, with its failure as it was. */
+    static <T> T result(Future<T> request) throws IOException {
+        try {
+            return request.get();
+        } catch (ExecutionException failed) {
+            if (failed.getCause() instanceof IOException reason) throw reason;
+            if (failed.getCause() instanceof RuntimeException reason) throw reason;
+            throw new IOException(failed.getCause());
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+            throw (IOException) new InterruptedIOException(stopped.toString()).initCause(stopped);
+        }
+    }
+}
+
+/** The file system of one file whose length is known; a small one is read by one request. */
+final class FileOfLength extends FilterFileSystem {
+    private static final long SMALL = 1L << 20;
+
+    private final long length;
+    private byte[] whole;
+
+    FileOfLength(FileSystem system, long length) {
+        super(system);
+        this.length = length;
+    }
+
+    @Override
+    public FSDataInputStream open(Path path, int bufferSize) throws IOException {
+        return open(path);
+    }
+
+    @Override
+    public FSDataInputStream open(Path path) throws IOException {
+        if (length > SMALL) return ObjectStore.open(fs, path, length);
+        if (whole == null) {
+            byte[] bytes = new byte[(int) length];
+            try (FSDataInputStream stream = ObjectStore.open(fs, path, length)) {
+                stream.readFully(0L, bytes);
+            }
+            whole = bytes;
+        }
+        return new FSDataInputStream(new BytesInput(whole));
+    }
+}
+
+/** Bytes as a file of Hadoop's. */
+final class BytesInput extends ByteArrayInputStream implements Seekable, PositionedReadable {
+    BytesInput(byte[] bytes) {
+        super(bytes);
+    }
+
+    @Override
+    public void seek(long place) throws IOException {
+        if (place < 0 || place > count) throw new EOFException(place + " of " + count + " bytes");
+        pos = (int) place;
+    }
+
+    @Override
+    public long getPos() {
+        return pos;
+    }
+
+    @Override
+    public boolean seekToNewSource(long place) {
+        return false;
+    }
+
+    @Override
+    public int read(long place, byte[] bytes, int at, int length) throws IOException {
+        if (place >= count) return -1;
+        int most = Math.min(length, count - (int) place);
+        System.arraycopy(buf, (int) place, bytes, at, most);
+        return most;
+    }
+
+    @Override
+    public void readFully(long place, byte[] bytes, int at, int length) throws IOException {
+        if (place + length > count) throw new EOFException(place + length + " of " + count + " bytes");
+        System.arraycopy(buf, (int) place, bytes, at, length);
+    }
+
+    @Override
+    public void readFully(long place, byte[] bytes) throws IOException {
+        readFully(place, bytes, 0, bytes.length);
+    }
+}

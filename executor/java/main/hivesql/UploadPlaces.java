@@ -1,0 +1,62 @@
+package hivesql;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.Serializable;
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/** Where files of events belong: what the driver names them too. */
+final class UploadPlaces implements Serializable {
+    private static final long serialVersionUID = 1;
+
+    private final String table;
+    /** Partition columns, and values of static ones, as directories have them; null for those of keys. */
+    private final String[] columns;
+    private final String[] values;
+    /** Partitions that do not lie in the table's directory, by name. */
+    private final Map<String, String> locations = new HashMap<>();
+    /** The directory of each write. */
+    private final String[] directories;
+
+    UploadPlaces(JsonNode plan) {
+        table = plan.get("table").asText();
+        JsonNode partition = plan.get("partition");
+        columns = new String[partition.size()];
+        values = new String[columns.length];
+        for (int i = 0; i < columns.length; i++) {
+            JsonNode column = SortedInput.item(partition, i);
+            columns[i] = column.get("name").asText();
+            values[i] = column.hasNonNull("value") ? column.get("value").asText() : null;
+        }
+        plan.get("locations").fields().forEachRemaining(
+                place -> locations.put(place.getKey(), place.getValue().asText()));
+        JsonNode names = plan.get("directories");
+        directories = new String[names.size()];
+        for (int i = 0; i < directories.length; i++) {
+            directories[i] = SortedInput.item(names, i).asText();
+        }
+    }
+
+    /** The path of a writer's file; keys are the values of the columns without one, in order. */
+    Path path(int write, int writer, UTF8String[] keys) {
+        String file = String.format("%s/bucket_%05d", directories[write], writer);
+        if (columns.length == 0) return new Path(table + "/" + file);
+        StringBuilder name = new StringBuilder();
+        int key = 0;
+        for (int i = 0; i < columns.length; i++) {
+            name.append(i == 0 ? "" : "/").append(columns[i]).append('=');
+            name.append(values[i] == null ? escaped(keys[key++].toString()) : values[i]);
+        }
+        String partition = name.toString();
+        return new Path(locations.getOrDefault(partition, table + "/" + partition) + "/" + file);
+    }
+
+    private static String escaped(String value) {
+        return value.isEmpty()
+                ? ExternalCatalogUtils.DEFAULT_PARTITION_NAME()
+                : ExternalCatalogUtils.escapePathName(value);
+    }
+}
