@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivesql_executor.compaction.cleaner import (
+    abort_uploads,
     delete_abandoned,
     delete_writes,
     empty_directories,
@@ -53,6 +54,7 @@ def _clean_unit(unit: Candidate, runtime: Runtime) -> bool:
     retained: frozenset[int] = frozenset()
     roots = list_roots(place, runtime)
     delete_abandoned(place, roots, aborted.txns, runtime)
+    abort_uploads(place, roots, aborted.visible, txns, runtime)
     for location in roots:
         files = runtime.files(location)
         state = acid_state(files, location, aborted.visible, txns)

@@ -111,6 +111,7 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
         retained |= uncompacted(state, visible.aborted)
     # Of workers, and of writers, who work in their table's: they are forgotten from now on.
     delete_abandoned(place, roots, now.aborted, runtime)
+    abort_uploads(place, roots, visible, txns, runtime)
     hit_failpoint(FailPoint.DIRECTORY_CLEANED)
     store.mark_cleaned(compaction.id, retained=retained)
     return True
@@ -189,6 +190,38 @@ def delete_abandoned(
     for location in dict.fromkeys((place.table.location, *roots)):
         names = tuple(abandoned(runtime.files(location), location, txns))
         delete_writes(place, location, names, runtime)
+
+
+def abort_uploads(
+    place: Place,
+    roots: Iterable[str],
+    visible: ValidWriteIdList,
+    txns: ValidTxnList,
+    runtime: Runtime,
+) -> None:
+    """Give up what tasks of ended writes, and of compactions that failed, left uploading."""
+    home = place.table.location
+    for location in (home, *(root for root in roots if not f"{root}/".startswith(f"{home}/"))):
+        uploads = runtime.files(location).uploads(location)
+        waiting = uploads.waiting(location) if uploads is not None else []
+        ended = [
+            (path, upload)
+            for path, upload in waiting
+            if _has_ended(path.rsplit("/", 2)[-2], visible, txns)
+        ]
+        if uploads is not None and ended:
+            uploads.abort(ended)
+
+
+def _has_ended(name: str, visible: ValidWriteIdList, txns: ValidTxnList) -> bool:
+    """Tell whether nobody writes in the directory of that name any more."""
+    directory = parse_directory(name)
+    if directory is None:
+        return False
+    _, _, high, _, made_by = directory
+    if made_by:
+        return txns.is_aborted(made_by)
+    return high <= visible.high_watermark and (visible.min_open is None or high < visible.min_open)
 
 
 def delete(files: Files, location: str, names: Iterable[str]) -> None:

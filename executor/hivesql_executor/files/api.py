@@ -33,6 +33,10 @@ class Uploads(Protocol):
         """Give up what is not completed."""
         ...
 
+    def waiting(self, location: str) -> list[tuple[str, str]]:
+        """List all below a location that are neither completed nor given up, of anybody."""
+        ...
+
 
 class Files(Protocol):
     """What a warehouse needs of a file system. Paths are absolute paths or URIs."""

@@ -303,6 +303,16 @@ class _HadoopUploads:
         except _FAILURES as error:
             raise ExecutionError(f"an upload could not be given up: {_reason(error)}") from error
 
+    def waiting(self, location: str) -> list[tuple[str, str]]:
+        """List all below a location that wait."""
+        try:
+            words = str(self.files._tree().waiting(location)).split("\0")
+        except _FAILURES as error:
+            raise ExecutionError(
+                f"the uploads below {location} cannot be listed: {_reason(error)}"
+            ) from error
+        return [*zip(words[::2], words[1::2], strict=False)]
+
 
 def _words(uploaded: Sequence[tuple[str, str]]) -> str:
     return "".join(f"{path}\0{upload}\0" for path, upload in uploaded)

@@ -160,6 +160,12 @@ public final class FileTree implements ThreadFactory {
         each(uploads, Uploads::abort);
     }
 
+    /** Paths and uploads below a directory that wait, every part ended by a zero. */
+    public String waiting(String location) throws Exception {
+        Path root = new Path(location);
+        return Uploads.waiting(root.getFileSystem(configuration), root);
+    }
+
     private void each(String uploads, Uploads.Step step) throws Exception {
         String[] words = uploads.split("\0");
         List<Callable<Void>> steps = new ArrayList<>();

@@ -4,7 +4,10 @@ import java.io.ByteArrayOutputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.Map;
@@ -20,6 +23,7 @@ import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.MultipartUploader;
 import org.apache.hadoop.fs.PartHandle;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.hadoop.fs.UploadHandle;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.util.Progressable;
@@ -58,6 +62,45 @@ final class Uploads {
         } catch (FileNotFoundException done) {
             return;
         }
+    }
+
+    /**
+     * Paths and uploads below a directory that nobody has completed, every part ended by a zero.
+     *
+     * <p>Only S3A itself can list them, and no PySpark brings it: so it is asked by its methods' names.
+     */
+    static String waiting(FileSystem system, Path root) throws IOException {
+        StringBuilder text = new StringBuilder();
+        String key = system.makeQualified(root).toUri().getPath().substring(1) + "/";
+        try {
+            Method list = system.getClass().getMethod("listUploads", String.class);
+            RemoteIterator<?> uploads = (RemoteIterator<?>) list.invoke(system, key);
+            while (uploads.hasNext()) {
+                Object upload = uploads.next();
+                text.append(system.makeQualified(new Path("/" + ask(upload, "key")))).append('\0');
+                byte[] id = ask(upload, "uploadId").getBytes(StandardCharsets.UTF_8);
+                text.append(Stream.word(id)).append('\0');
+            }
+        } catch (InvocationTargetException failed) {
+            if (failed.getCause() instanceof IOException reason) throw reason;
+            throw new IOException(failed.getCause());
+        } catch (ReflectiveOperationException unlike) {
+            throw new IOException(system.getClass() + " does not tell its uploads", unlike);
+        }
+        return text.toString();
+    }
+
+    /** Ask as the second kit of AWS has it, or else the first. */
+    private static String ask(Object upload, String what) throws ReflectiveOperationException {
+        String older = "get" + what.substring(0, 1).toUpperCase() + what.substring(1);
+        for (String name : new String[] {what, older}) {
+            try {
+                return (String) upload.getClass().getMethod(name).invoke(upload);
+            } catch (NoSuchMethodException unlike) {
+                continue;
+            }
+        }
+        throw new NoSuchMethodException(upload.getClass() + " has no " + what);
     }
 
     private static UploadHandle handle(String upload) {

@@ -1,0 +1,279 @@
+"""A warehouse in S3: statements, files and crashes of a local one, and how often it is asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+
+from interop.files.test_hdfs import LEFT, SCRIPT
+from s3_server import BUCKET, S3Server, s3_server, s3a_jars
+
+pytestmark = [pytest.mark.hive, pytest.mark.slow]
+ROOT = Path(__file__).parents[3]
+PROGRAM = ROOT / "tests" / "support" / "s3_program.py"
+STATEMENTS = int(os.environ.get("HIVESQL_S3_STATEMENTS", "25"))
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+FAULTS = {"slow": 0.02, "broken": 0.04, "reset": 0.06}
+"""Of all requests, up to which part each fault happens."""
+QUICK = {
+    "spark.master": "local[2]",
+    "spark.driver.memory": "1g",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.hadoop.fs.s3a.retry.limit": "5",
+    "spark.hadoop.fs.s3a.retry.interval": "20ms",
+    "spark.hadoop.fs.s3a.retry.throttle.interval": "20ms",
+    "spark.hadoop.fs.s3a.attempts.maximum": "3",
+}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[S3Server]:
+    """One for all tests, each with a warehouse of its own."""
+    with s3_server() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def jars() -> str:
+    """What a user's ``spark.jars`` names."""
+    return ",".join(map(str, s3a_jars(ROOT / "build")))
+
+
+def begin(
+    server: S3Server,
+    jars: str,
+    home: str,
+    metastore: Path,
+    statements: Sequence[str],
+    settings: Mapping[str, str] | None = None,
+) -> subprocess.Popen[str]:
+    process = subprocess.Popen(
+        [sys.executable, PROGRAM, server.url],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    asked = {
+        "metastore": f"sqlite:///{metastore}",
+        "warehouse": home,
+        "settings": {**QUICK, **server.settings(), "spark.jars": jars, **(settings or {})},
+        "statements": [statement for statement in statements if statement.strip()],
+    }
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(asked))
+    process.stdin.close()
+    process.stdin = None
+    return process
+
+
+def run(
+    server: S3Server,
+    jars: str,
+    home: str,
+    metastore: Path,
+    statements: Sequence[str],
+    settings: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    process = begin(server, jars, home, metastore, statements, settings)
+    out, errors = process.communicate(timeout=500)
+    assert out.strip().endswith("}"), errors[-3000:]
+    told: dict[str, Any] = json.loads(out.splitlines()[-1])
+    return told
+
+
+def uploads(server: S3Server) -> list[str]:
+    """Keys of uploads that nobody has completed or given up."""
+    client = boto3.client("s3", endpoint_url=server.url, region_name="us-east-1")
+    listed = client.list_multipart_uploads(Bucket=BUCKET).get("Uploads", [])
+    return [upload["Key"] for upload in listed]
+
+
+def test_s3_holds_what_a_local_disk_holds(server: S3Server, jars: str, tmp_path: Path) -> None:
+    statements = [*SCRIPT.split(";"), "SELECT id, v, p FROM t ORDER BY id, v, p"]
+    local = run(server, jars, str(tmp_path / "warehouse"), tmp_path / "local.db", statements)
+    stored = run(server, jars, f"s3a://{BUCKET}/same", tmp_path / "s3.db", statements)
+    for told in (local, stored):
+        assert [one.get("error") for one in told["outcomes"]] == [None] * len(told["outcomes"])
+        assert told["outcomes"][-1]["rows"] == [[*row] for row in LEFT]
+        assert told["problems"] == []
+    assert stored["files"] == [path for path in local["files"] if not path.endswith(".crc")]
+    assert uploads(server) == []
+
+
+BOUNDED = {
+    f"CREATE TABLE t (k INT, v STRING) {ACID}": 20,
+    "INSERT INTO t VALUES (1, 'a')": 4,
+    "INSERT INTO t VALUES (2, 'b'), (3, 'c')": 4,
+    # A LIST; of each of two files its footer and itself, and the version of its directory.
+    "SELECT * FROM t": 7,
+    "SELECT v FROM t WHERE k = 2": 3,
+    "UPDATE t SET v = 'z' WHERE k = 2": 13,
+    "DELETE FROM t WHERE k = 1": 13,
+    f"CREATE TABLE p (k INT, v STRING) PARTITIONED BY (d STRING) {ACID}": 20,
+    # Two partitions: an upload of three requests each, and a version file.
+    "INSERT INTO p VALUES (1, 'a', 'x/y'), (2, 'b', 'z')": 8,
+    # Each partition is listed once.
+    "SELECT * FROM p": 8,
+}  # fmt: skip
+
+
+def test_requests_of_each_statement(server: S3Server, jars: str, tmp_path: Path) -> None:
+    """Upper bounds; nobody asks of a file how long it is, and none is copied."""
+    told = run(server, jars, f"s3a://{BUCKET}/few", tmp_path / "m.db", [*BOUNDED])
+    for (statement, most), outcome in zip(BOUNDED.items(), told["outcomes"], strict=True):
+        kinds = Counter(request.split()[0] for request in outcome["requests"])
+        assert "error" not in outcome, statement
+        assert kinds.total() <= most, (statement, outcome["requests"])
+        if not statement.startswith("CREATE"):
+            assert kinds["HEAD"] == kinds["DELETE"] == 0, (statement, outcome["requests"])
+        if statement.startswith("SELECT"):
+            assert kinds["LIST"] <= (2 if "FROM p" in statement else 1), outcome["requests"]
+
+
+Rows = dict[int, tuple[str, int]]
+"""v and p by k of ``t (k INT, v STRING) PARTITIONED BY (p INT)``."""
+Change = tuple[str, Callable[[Rows], Rows]]
+"""A statement, and what it makes of the rows."""
+CREATE = f"CREATE TABLE t (k INT, v STRING) PARTITIONED BY (p INT) {ACID}"
+ALL = "SELECT k, v, p FROM t ORDER BY k"
+
+
+def _insert(number: int) -> Change:
+    new = {number * 10 + i: (f"n{number}", i) for i in range(3)}
+    values = ", ".join(f"({k}, '{v}', {p})" for k, (v, p) in new.items())
+    return f"INSERT INTO t VALUES {values}", lambda rows: rows | new
+
+
+def _update(number: int, low: int, high: int) -> Change:
+    return (
+        f"UPDATE t SET v = 'u{number}' WHERE k >= {low} AND k < {high}",
+        lambda rows: {k: (f"u{number}", p) if low <= k < high else (v, p)
+                      for k, (v, p) in rows.items()},
+    )  # fmt: skip
+
+
+def _delete(low: int, high: int) -> Change:
+    return (
+        f"DELETE FROM t WHERE k >= {low} AND k < {high}",
+        lambda rows: {k: row for k, row in rows.items() if not low <= k < high},
+    )
+
+
+def _merge(number: int, low: int) -> Change:
+    keys = (low, number * 10)
+    return (
+        f"MERGE INTO t USING (SELECT stack(2, {low}, {number * 10}) AS k) s ON t.k = s.k "
+        f"WHEN MATCHED THEN UPDATE SET v = 'm{number}' "
+        f"WHEN NOT MATCHED THEN INSERT VALUES (s.k, 'm{number}', 1)"
+    ), lambda rows: rows | {k: (f"m{number}", rows[k][1] if k in rows else 1) for k in keys}
+
+
+def _overwrite(part: int, low: int) -> Change:
+    return (
+        f"INSERT OVERWRITE TABLE t PARTITION (p = {part}) "
+        f"SELECT k, v FROM t WHERE p = {part} AND k >= {low}"
+    ), lambda rows: {k: (v, p) for k, (v, p) in rows.items() if p != part or k >= low}
+
+
+def _compact(part: int) -> Change:
+    return f"ALTER TABLE t PARTITION (p = {part}) COMPACT 'major'", lambda rows: rows
+
+
+def history(seed: int, count: int) -> list[Change]:
+    """Make up so many statements; the first ones fill the table."""
+    chance = random.Random(seed)
+    changes = [_insert(1), _insert(2)]
+    for number in range(3, count + 1):
+        low, part = chance.randrange(number) * 10, chance.randrange(2)
+        changes.append(
+            chance.choice(
+                [
+                    _insert(number),
+                    _insert(number),
+                    _update(number, low, low + 20),
+                    _delete(low, low + 11),
+                    _merge(number, low),
+                    _overwrite(part, low // 3),
+                    _compact(part),
+                ]
+            )
+        )
+    return changes
+
+
+def seen(rows: Rows) -> list[list[Any]]:
+    """What ALL gives of them."""
+    return [[k, v, p] for k, (v, p) in sorted(rows.items())]
+
+
+def test_requests_that_fail_lose_and_double_nothing(
+    server: S3Server, jars: str, tmp_path: Path
+) -> None:
+    """Each statement is whole, or fails and has done nothing; the next one meets a sound table."""
+    seed = random.randrange(1 << 30)
+    changes = history(seed, STATEMENTS)
+    chance, lock = random.Random(seed), threading.Lock()
+
+    def fault(request: str) -> str:
+        with lock:
+            lot = chance.random()
+        return next((kind for kind, part in FAULTS.items() if lot < part), "")
+
+    server.fault = fault
+    try:
+        texts = [text for statement, _ in changes for text in (statement, ALL)]
+        told = run(server, jars, f"s3a://{BUCKET}/faults", tmp_path / "m.db", [CREATE, *texts])
+    finally:
+        server.fault = lambda request: ""
+    created, *outcomes = told["outcomes"]
+    assert "error" not in created, created
+    rows: Rows = {}
+    for (statement, change), done, read in zip(changes, outcomes[::2], outcomes[1::2], strict=True):
+        rows = rows if "error" in done else change(rows)
+        expected = seen(rows)
+        assert read.get("rows", expected) == expected, (seed, statement, done.get("error"))
+    assert told["problems"] == [], seed
+
+
+def test_a_killed_process_leaves_a_whole_table(server: S3Server, jars: str, tmp_path: Path) -> None:
+    """Nothing of a statement cut off is seen, and a compaction clears what it had uploaded."""
+    seed = random.randrange(1 << 30)
+    changes, chance = history(seed, STATEMENTS), random.Random(seed)
+    home, metastore = f"s3a://{BUCKET}/killed", tmp_path / "m.db"
+    server.latency = 0.05
+    try:
+        process = begin(server, jars, home, metastore, [CREATE, *(text for text, _ in changes)])
+        assert process.stdout is not None
+        wanted = chance.randrange(3, STATEMENTS)
+        while process.stdout.readline().strip() != str(wanted):
+            assert process.poll() is None
+        time.sleep(chance.random() * 1.5)
+        process.send_signal(signal.SIGKILL)
+        out, _ = process.communicate(timeout=60)
+    finally:
+        server.latency = 0.0
+    # Number 0 is the CREATE.
+    done = max([wanted, *(int(line) for line in out.split() if line.isdigit())])
+    states: list[Rows] = [{}]
+    for _, change in changes:
+        states.append(change(states[-1]))
+    time.sleep(3)
+    compact = [f"ALTER TABLE t PARTITION (p = {part}) COMPACT 'major'" for part in range(3)]
+    told = run(server, jars, home, metastore, [ALL, *compact, ALL], {"hive.txn.timeout": "2"})
+    first, *compacted, second = told["outcomes"]
+    assert [one.get("error") for one in compacted] == [None] * 3, seed
+    assert first["rows"] == second["rows"], seed
+    assert first["rows"] in [seen(rows) for rows in states[done : done + 2]], (seed, done)
+    assert told["problems"] == [], seed
+    assert [key for key in uploads(server) if key.startswith("killed/")] == [], seed

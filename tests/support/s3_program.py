@@ -1,0 +1,75 @@
+"""Statements in a process of its own whose Spark reaches an S3 server.
+
+``python tests/support/s3_program.py SERVER`` reads in JSON from its standard input: ``metastore``,
+``warehouse``, ``settings`` and ``statements``. It prints ``ready`` before the first statement, a
+line for each that has ended, and at last in JSON what came of them: ``rows`` or ``error`` of each,
+``seconds``, and the ``requests`` that the server counted; and the ``files`` and ``problems`` that
+are left.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+import urllib.request
+from typing import Any
+
+import hivesql
+from s3_server import ASKED
+
+
+def _requests(server: str, query: str = "") -> list[str]:
+    with urllib.request.urlopen(f"{server}{ASKED}{query}") as answer:
+        told: list[str] = json.load(answer)
+    return told
+
+
+def _run(session: hivesql.Session, statement: str, server: str) -> dict[str, Any]:
+    _requests(server)
+    start, outcome = time.monotonic(), {}
+    try:
+        outcome["rows"] = [[*row] for row in session.sql(statement).rows]
+    except hivesql.HiveSqlError as error:
+        outcome["error"] = str(error)
+    seconds = time.monotonic() - start
+    return {**outcome, "seconds": seconds, "requests": _requests(server)}
+
+
+def _files(session: hivesql.Session, home: str) -> list[str]:
+    """Paths below the warehouse; those of tasks of Spark's have no names of their own."""
+    listed = session.runtime.files(home).list(home)
+    return [re.sub(r"part-00000-.*", "part", file.path) for file in listed]
+
+
+def _main(server: str) -> None:
+    asked = json.load(sys.stdin)
+    home = asked["warehouse"]
+    with hivesql.connect(asked["metastore"], home, settings=asked["settings"]) as session:
+        # To start Spark is nobody's time.
+        session.sql("SELECT stack(2, 1, 2)")
+        _tell("ready")
+        outcomes = []
+        for number, statement in enumerate(asked["statements"]):
+            outcomes.append(_run(session, statement, server))
+            _tell(str(number))
+        _requests(server, "?calm")
+        catalog = session.runtime.metastore
+        problems = [
+            f"{name}: {problem}"
+            for name in catalog.tables("default")
+            if catalog.table(name).is_transactional
+            for problem in session.check(str(name))
+        ]
+        left = {"files": _files(session, home), "problems": problems}
+    _tell(json.dumps({"outcomes": outcomes, **left}, default=str))
+
+
+def _tell(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1])

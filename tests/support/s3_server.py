@@ -1,0 +1,138 @@
+"""An S3 server on this machine, which counts what it is asked, and fails or delays it on demand."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+
+import pyspark
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+POM = Path(__file__).parents[1] / "interop" / "object_stores" / "pom.xml"
+BUCKET = "bucket"
+ASKED = "/-/requests"
+"""Answers with the requests since it was asked last, in JSON; with ``?calm`` no more fails."""
+_SLOW_DOWN = b"<?xml version='1.0'?><Error><Code>SlowDown</Code><Message>Slow</Message></Error>"
+_BROKEN = b"<?xml version='1.0'?><Error><Code>InternalError</Code><Message>No</Message></Error>"
+
+
+@dataclass
+class S3Server:
+    """Where it listens, and what becomes of the next requests."""
+
+    url: str = ""
+    latency: float = 0.0
+    """Seconds that each request takes longer."""
+    fault: Callable[[str], str] = lambda request: ""
+    """What happens to a request (as ``requests`` tells it), '' for its answer.
+
+    ``slow`` refuses it, ``broken`` carries it out and says 500, ``reset`` carries it out and ends
+    the connection.
+    """
+    requests: list[str] = field(default_factory=list)
+
+    def settings(self) -> dict[str, str]:
+        """Spark's settings to reach it."""
+        s3a = {
+            "endpoint": self.url,
+            "endpoint.region": "us-east-1",
+            "access.key": "a-key",
+            "secret.key": "a-secret",
+            "path.style.access": "true",
+        }
+        return {f"spark.hadoop.fs.s3a.{name}": value for name, value in s3a.items()}
+
+
+def _name_of(environ: dict[str, Any]) -> str:
+    """A request as ``LIST t/delta``: GET, HEAD, PUT, DELETE, LIST or POST and the key."""
+    query = parse_qs(environ.get("QUERY_STRING", ""))
+    key = environ["PATH_INFO"].removeprefix(f"/{BUCKET}").lstrip("/")
+    if environ["REQUEST_METHOD"] == "GET" and "list-type" in query:
+        return f"LIST {query.get('prefix', [''])[0]}"
+    return f"{environ['REQUEST_METHOD']} {key}"
+
+
+class _Quiet(WSGIRequestHandler):
+    def log(self, type: str, message: str, *args: Any) -> None:
+        """Nothing."""
+
+
+@contextmanager
+def s3_server() -> Iterator[S3Server]:
+    """Serve an empty bucket until the end of the block."""
+    # The kit looks for credentials of its own otherwise.
+    os.environ.setdefault("AWS_ACCESS_KEY_ID", "a-key")
+    os.environ.setdefault("AWS_SECRET_ACCESS_KEY", "a-secret")
+    server, store, lock = (
+        S3Server(),
+        DomainDispatcherApplication(create_backend_app),
+        threading.Lock(),
+    )
+
+    def serve(environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
+        if environ["PATH_INFO"] == ASKED:
+            with lock:
+                told, server.requests = server.requests, []
+                if environ.get("QUERY_STRING") == "calm":
+                    server.fault = lambda request: ""
+            start("200 OK", [("Content-Type", "application/json")])
+            return [json.dumps(told).encode()]
+        name = _name_of(environ)
+        with lock:
+            server.requests.append(name)
+            fault = server.fault(name)
+        time.sleep(server.latency)
+        if fault == "slow":
+            start("503 Slow Down", [("Content-Type", "application/xml")])
+            return [_SLOW_DOWN]
+        if not fault:
+            answer: Iterable[bytes] = store(environ, start)
+            return answer
+        list(store(environ, lambda *_: None))
+        if fault == "reset":
+            environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
+            return []
+        start("500 Internal Server Error", [("Content-Type", "application/xml")])
+        return [_BROKEN]
+
+    http = make_server("127.0.0.1", 0, serve, threaded=True, request_handler=_Quiet)
+    server.url = f"http://127.0.0.1:{http.server_port}"
+    thread = threading.Thread(target=http.serve_forever, daemon=True)
+    thread.start()
+    try:
+        import boto3
+
+        boto3.client("s3", endpoint_url=server.url, region_name="us-east-1").create_bucket(
+            Bucket=BUCKET
+        )
+        server.requests.clear()
+        yield server
+    finally:
+        http.shutdown()
+        thread.join()
+        http.server_close()
+
+
+def s3a_jars(place: Path) -> list[Path]:
+    """S3A for the installed Spark, which Maven fetches once."""
+    hadoop = next(Path(pyspark.__file__).parent.glob("jars/hadoop-client-api-*.jar"))
+    version = hadoop.stem.rpartition("-")[2]
+    place = place / f"s3a-{version}"
+    if not place.is_dir():
+        subprocess.run(
+            ["mvn", "-q", "-B", "-f", POM, "dependency:copy-dependencies",
+             f"-Dhadoop.version={version}", f"-DoutputDirectory={place}"],
+            check=True, stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+    return sorted(place.glob("*.jar"))
