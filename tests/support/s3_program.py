@@ -1,9 +1,9 @@
 """Statements in a process of its own whose Spark reaches an S3 server.
 
-``python tests/support/s3_program.py SERVER`` reads in JSON from its standard input: ``metastore``,
+``python tests/support/s3_program.py URL`` reads in JSON from its standard input: ``metastore``,
 ``warehouse``, ``settings`` and ``statements``. It prints ``ready`` before the first statement, a
 line for each that has ended, and at last in JSON what came of them: ``rows`` or ``error`` of each,
-``seconds``, and the ``requests`` that the server counted; and the ``files`` and ``problems`` that
+``seconds``, and the ``requests`` that the server at the URL counted; and the ``files`` and ``problems`` that
 are left.
 """
 
@@ -17,24 +17,23 @@ import urllib.request
 from typing import Any
 
 import hivesql
-from s3_server import ASKED
 
 
-def _requests(server: str, query: str = "") -> list[str]:
-    with urllib.request.urlopen(f"{server}{ASKED}{query}") as answer:
+def _requests(url: str, query: str = "") -> list[str]:
+    with urllib.request.urlopen(f"{url}{query}") as answer:
         told: list[str] = json.load(answer)
     return told
 
 
-def _run(session: hivesql.Session, statement: str, server: str) -> dict[str, Any]:
-    _requests(server)
+def _run(session: hivesql.Session, statement: str, url: str) -> dict[str, Any]:
+    _requests(url)
     start, outcome = time.monotonic(), {}
     try:
         outcome["rows"] = [[*row] for row in session.sql(statement).rows]
     except hivesql.HiveSqlError as error:
         outcome["error"] = str(error)
     seconds = time.monotonic() - start
-    return {**outcome, "seconds": seconds, "requests": _requests(server)}
+    return {**outcome, "seconds": seconds, "requests": _requests(url)}
 
 
 def _files(session: hivesql.Session, home: str) -> list[str]:
@@ -43,7 +42,7 @@ def _files(session: hivesql.Session, home: str) -> list[str]:
     return [re.sub(r"part-00000-.*", "part", file.path) for file in listed]
 
 
-def _main(server: str) -> None:
+def _main(url: str) -> None:
     asked = json.load(sys.stdin)
     home = asked["warehouse"]
     with hivesql.connect(asked["metastore"], home, settings=asked["settings"]) as session:
@@ -52,9 +51,9 @@ def _main(server: str) -> None:
         _tell("ready")
         outcomes = []
         for number, statement in enumerate(asked["statements"]):
-            outcomes.append(_run(session, statement, server))
+            outcomes.append(_run(session, statement, url))
             _tell(str(number))
-        _requests(server, "?calm")
+        _requests(url, "?calm")
         catalog = session.runtime.metastore
         problems = [
             f"{name}: {problem}"

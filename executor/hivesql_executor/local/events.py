@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -100,6 +101,8 @@ def stage(
 ) -> EventFile:
     """Write one file of events, footer and all, for ``publish_events``; sync it in the end.
 
+    Where a move would copy it, it waits in memory for its place.
+
     ``number`` says which of the publication's writes this is, ``keys`` are texts of the values of
     its dynamic partitions.
     """
@@ -119,9 +122,12 @@ def stage(
     if write.table.properties.get("orc.compress", "ZLIB").upper() in _SEALED:
         types = {column: stored for column, stored in types.items() if stored.length is None}
     data = amended(data, metadata, types)
+    file = EventFile(name=name, rows=rows, bytes=len(data), write=number, writer=writer, keys=keys)
+    if not files.has_directories:
+        return replace(file, content=data)
     files.make_directories(staging)
     files.write(f"{staging}/{name}", data)
-    return EventFile(name=name, rows=rows, bytes=len(data), write=number, writer=writer, keys=keys)
+    return file
 
 
 def _key_index(events: pa.Table, stripes: tuple[int, ...]) -> bytes:

@@ -12,6 +12,7 @@ import pyorc
 from pyarrow import orc
 
 from hivesql_executor.files.api import Files, readable
+from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.local.events import has_early_fractions
 from hivesql_executor.local.pieces import Piece, Runs
 from hivesql_executor.local.runs import PLAIN_NAME, can_seek, read_runs
@@ -27,6 +28,8 @@ from hivesql_planner.local.decide import is_small
 from hivesql_planner.model.hive_type import SIZED_TEXTS, TIMESTAMPS, Kind
 from hivesql_planner.model.table import Column, Table
 
+MOST_REMOTE_FILES = 8
+"""Files that are not on this machine are read one after the other, and by Spark at once."""
 MOST_FILES = 2_000
 """Of more files, not even what they say about themselves is read here unless all are small."""
 _CODEC_V1 = 1
@@ -61,6 +64,8 @@ def small_snapshot(
     DataError, as in any reading, for a file that is not what its name says.
     """
     paths_and_files = [entry for part in parts for entry in _all_files(part)]
+    if len(paths_and_files) > MOST_REMOTE_FILES and not isinstance(files, LocalFiles):
+        raise OnlySpark
     if len(paths_and_files) > MOST_FILES and not is_small(
         [file.length for _, file in paths_and_files], (), most_bytes
     ):

@@ -246,7 +246,10 @@ def _publish_events(
             if not file.upload:
                 if directory not in begun.directories:
                     _begin(files, directory, begun)
-                files.rename(f"{publication.staging}/{file.name}", target)
+                if file.content:
+                    files.write(target, file.content)
+                else:
+                    files.rename(f"{publication.staging}/{file.name}", target)
                 begun.files.append(target)
             hit_failpoint(FailPoint.FILE_PUBLISHED)
             yield WrittenFile(

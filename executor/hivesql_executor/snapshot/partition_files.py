@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass
 
 from hivesql_planner.acid.files_to_read import FilesToRead
@@ -29,6 +30,7 @@ class EventFile:
 
     ``write`` is an index into the publication's writes. With ``upload`` the file is none in
     staging, but an upload that waits to be completed, and ``name`` is the path where it belongs.
+    With ``content`` it is still to be written.
     """
 
     name: str
@@ -37,4 +39,5 @@ class EventFile:
     write: int
     writer: int
     upload: str = ""
+    content: builtins.bytes = b""
     keys: tuple[str, ...]

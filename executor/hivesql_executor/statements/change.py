@@ -12,7 +12,6 @@ from hivesql_executor.bookkeeping.partitions import (
     staging_directory,
 )
 from hivesql_executor.bookkeeping.statistics import count_changed
-from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.snapshot.listing import scan_files
 from hivesql_executor.snapshot.partition_files import PartitionFiles
@@ -46,7 +45,7 @@ def run_change(change: Change, work: Work) -> Outcome:
 
 def _write(change: Change, work: Work) -> tuple[WrittenFile, ...]:
     table, parts = change.target.table, None
-    if change.small and isinstance(work.runtime.files(table.location), LocalFiles):
+    if change.small:
         visible = work.txn.visible[table.name]
         parts = scan_files(change.target, visible, work.txn.txns, work.runtime)
         written = _write_small(change, change.small, parts, work)

@@ -14,7 +14,6 @@ from hivesql_executor.bookkeeping.partitions import (
     staging_directory,
 )
 from hivesql_executor.bookkeeping.statistics import count_inserted, what_to_measure
-from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.metastore.api import TableNote
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.context import Work
@@ -140,7 +139,7 @@ def _finish(branch: InsertBranch, table: Table, rows: StagedRows, work: Work) ->
 
 def _stage(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
     files = work.runtime.files(table.location)
-    if branch.small is None or not isinstance(files, LocalFiles):
+    if branch.small is None:
         from hivesql_executor.statements.insert_by_spark import stage_query
 
         return stage_query(branch, table, work)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.context import OrRows, Work
 from hivesql_planner.plan import Select
@@ -29,7 +28,7 @@ def _without_spark(small: SmallSelect, query: Query, work: Work) -> Outcome | No
     (source,) = query.sources
     table, runtime = source.scan.table, work.runtime
     files = runtime.files(table.location)
-    if not isinstance(files, LocalFiles) or len(source.scan.partitions) > _MOST_PARTITIONS:
+    if len(source.scan.partitions) > _MOST_PARTITIONS:
         return None
     from hivesql_executor.local.read import OnlySpark, small_snapshot
     from hivesql_executor.local.select import select_rows

@@ -100,7 +100,7 @@ def _merge(
         Merge(
             bucket=number,
             kind="plain",
-            groups=[[SortedFile(path)] for path, _ in group],
+            groups=[[SortedFile(path, length)] for path, length in group],
             metadata=origin([tails[path] for path, _ in group]),
         )
         for number, group in sorted(groups.items())

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from py4j.java_collections import ListConverter
@@ -42,9 +42,10 @@ _UNSORTED = "keys are not in order"
 
 @dataclass(frozen=True, slots=True)
 class SortedFile:
-    """An input; ``filtered`` when some of its rows are not visible."""
+    """An input, its bytes; ``filtered`` when some of its rows are not visible."""
 
     path: str
+    length: int
     filtered: bool = False
 
 
@@ -143,7 +144,8 @@ def _tails(
     location: str, event_files: Sequence[DataFile | DeleteFile], files: Files
 ) -> dict[str, OrcTail]:
     paths = [(f"{location}/{file.path}", file.length) for file in event_files]
-    tails = read_footers(files, paths)
+    times = {f"{location}/{file.path}": file.modified for file in event_files}
+    tails = read_footers(files, paths, times)
     return {file.path: tails[path] for file, (path, _) in zip(event_files, paths, strict=True)}
 
 
@@ -176,7 +178,7 @@ def _by_bucket(inserts: Sequence[_Known]) -> list[tuple[int, list[_Known]]]:
 
 
 def _sorted(location: str, file: DataFile | DeleteFile) -> SortedFile:
-    return SortedFile(spark_path(location, file), file.write_id_filter)
+    return SortedFile(spark_path(location, file), file.length, file.write_id_filter)
 
 
 def origin(tails: Sequence[OrcTail]) -> dict[str, str]:
@@ -229,7 +231,7 @@ def run_merges(
 
 def _describe(merge: Merge, upload_to: str | None) -> dict[str, Any]:
     def listed(sorted_files: Sequence[SortedFile]) -> list[dict[str, Any]]:
-        return [{"path": file.path, "filtered": file.filtered} for file in sorted_files]
+        return [asdict(file) for file in sorted_files]
 
     target = upload_to and f"{upload_to}/{bucket_file_name(merge.bucket)}"
     return {

@@ -112,7 +112,8 @@ public final class MergeFiles implements Function, Serializable {
 
         /** Schema, calendar and size of the chunks are those of the first input. */
         void describe() throws IOException {
-            Reader first = SortedInput.open(path(SortedInput.item(SortedInput.item(plan.get("groups"), 0), 0)), conf, null);
+            Reader first = 
+                    SortedInput.open(SortedInput.item(SortedInput.item(plan.get("groups"), 0), 0), conf, null);
             try {
                 schema = first.getSchema();
                 proleptic = first.writerUsedProlepticGregorian();
@@ -124,20 +125,18 @@ public final class MergeFiles implements Function, Serializable {
             }
         }
 
-        static Path path(JsonNode file) {
-            return new Path(file.get("path").asText());
-        }
-
         /** A file whose keys lie between those of all others: stripe by stripe. */
         void readAlone(JsonNode file) throws IOException {
             boolean filtered = file.get("filtered").asBoolean();
-            Reader reader = SortedInput.open(path(file), conf, Boolean.valueOf(proleptic));
+            Reader reader = SortedInput.open(file, conf, Boolean.valueOf(proleptic));
             try {
                 if (filtered || !fits(reader)) {
-                    readAll(new SortedInput(reader, path(file), null, filtered, kind, schema));
+                    readAll(new SortedInput(reader, SortedInput.path(file), null, filtered, kind, schema));
                     return;
                 }
-                FSDataInputStream bytes = path(file).getFileSystem(conf).open(path(file));
+                Path path = SortedInput.path(file);
+                FSDataInputStream bytes = ObjectStore.open(
+                        path.getFileSystem(conf), path, file.get("length").asLong());
                 try {
                     List statistics = reader.getStripeStatistics();
                     long row = 0;
@@ -145,7 +144,7 @@ public final class MergeFiles implements Function, Serializable {
                         StripeInformation stripe = (StripeInformation) reader.getStripes().get(i);
                         StripeStatistics about = (StripeStatistics) statistics.get(i);
                         if (!copy(reader, bytes, stripe, about, row)) {
-                            readAll(new SortedInput(reader, path(file), stripe, filtered, kind, schema));
+                            readAll(new SortedInput(reader, SortedInput.path(file), stripe, filtered, kind, schema));
                         }
                         row += stripe.getNumberOfRows();
                     }
@@ -229,9 +228,9 @@ public final class MergeFiles implements Function, Serializable {
             try {
                 for (int i = 0; i < readers.length; i++) {
                     JsonNode file = SortedInput.item(group, i);
-                    readers[i] = SortedInput.open(path(file), conf, Boolean.valueOf(proleptic));
+                    readers[i] = SortedInput.open(file, conf, Boolean.valueOf(proleptic));
                     SortedInput input = new SortedInput(
-                            readers[i], path(file), null, file.get("filtered").asBoolean(), kind, schema);
+                            readers[i], SortedInput.path(file), null, file.get("filtered").asBoolean(), kind, schema);
                     if (input.more()) {
                         queue.add(input);
                     }

@@ -48,8 +48,11 @@ final class SortedInput implements Comparable {
     }
 
     /** Timestamps as UTC, so that no zone moves them; calendar: the wanted one, null as it is. */
-    static Reader open(Path path, Configuration conf, Boolean proleptic) throws IOException {
-        OrcFile.ReaderOptions options = OrcFile.readerOptions(conf).useUTCTimestamp(true);
+    static Reader open(JsonNode file, Configuration conf, Boolean proleptic) throws IOException {
+        Path path = path(file);
+        OrcFile.ReaderOptions options =
+                ObjectStore.readerOptions(path, file.get("length").asLong(), conf);
+        options.useUTCTimestamp(true);
         if (proleptic != null) {
             options.convertToProlepticGregorian(proleptic.booleanValue());
         }
@@ -63,6 +66,10 @@ final class SortedInput implements Comparable {
                 && String.valueOf(error.getMessage()).startsWith(before);
         if (told || error instanceof TaskKilledException) return (RuntimeException) error;
         return new IllegalStateException(before + path + ": " + error, error);
+    }
+
+    static Path path(JsonNode file) {
+        return new Path(file.get("path").asText());
     }
 
     static JsonNode item(JsonNode list, int i) {
@@ -249,8 +256,8 @@ final class Deletes {
         this.snapshot = snapshot;
         for (int i = 0; i < files.size(); i++) {
             JsonNode file = SortedInput.item(files, i);
-            Path path = new Path(file.get("path").asText());
-            Reader reader = SortedInput.open(path, conf, null);
+            Path path = SortedInput.path(file);
+            Reader reader = SortedInput.open(file, conf, null);
             readers.add(reader);
             boolean filtered = file.get("filtered").asBoolean();
             put(new SortedInput(reader, path, null, filtered, "delete", null));

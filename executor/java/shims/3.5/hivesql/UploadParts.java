@@ -8,7 +8,7 @@ import org.apache.hadoop.fs.PartHandle;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.UploadHandle;
 
-/** Parts of uploads, as Hadoop before 3.5 sends them. */
+/** Parts of uploads, as Hadoop before 3.4.2 sends them. */
 final class UploadParts {
     private UploadParts() {}
 

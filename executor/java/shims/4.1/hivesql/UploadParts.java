@@ -8,7 +8,7 @@ import org.apache.hadoop.fs.PartHandle;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.UploadHandle;
 
-/** Parts of uploads, as Hadoop sends them from 3.5 on. */
+/** Parts of uploads, as Hadoop sends them from 3.4.2 on. */
 final class UploadParts {
     private UploadParts() {}
 
