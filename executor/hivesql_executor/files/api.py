@@ -12,6 +12,7 @@ from hivesql_executor.files.local import LocalFiles
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from hivesql_executor.files.uploads import Uploads
     from hivesql_planner.acid.snapshot import FileStatus
 
 
@@ -19,31 +20,12 @@ _OTHER_SCHEME = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]*:")
 _OBJECT_STORE = re.compile(r"s3[an]?:")
 
 
-class Uploads(Protocol):
-    """Files that tasks upload to their places, and that are there once they are completed.
-
-    Each is a pair of the path and of what its writer told of the upload.
-    """
-
-    def complete(self, uploaded: Sequence[tuple[str, str]]) -> None:
-        """Let files be seen, whole; ExecutionError where one of them cannot be."""
-        ...
-
-    def abort(self, uploaded: Sequence[tuple[str, str]]) -> None:
-        """Give up what is not completed."""
-        ...
-
-    def waiting(self, location: str) -> list[tuple[str, str]]:
-        """List all below a location that are neither completed nor given up, of anybody."""
-        ...
-
-
 class Files(Protocol):
     """What a warehouse needs of a file system. Paths are absolute paths or URIs."""
 
     @property
     def has_directories(self) -> bool:
-        """Whether directories are things of their own; in object stores they come with files."""
+        """Tell whether directories are there without files; in object stores they are not."""
         ...
 
     def uploads(self, location: str) -> Uploads | None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    from hivesql_executor.files.api import Uploads
+    from hivesql_executor.files.uploads import Uploads
 
 T = TypeVar("T")
 # PySpark turns some Java exceptions, UnsupportedOperationException among them, into its own.
@@ -290,7 +290,7 @@ class _HadoopUploads:
     def complete(self, uploaded: Sequence[tuple[str, str]]) -> None:
         """Let files be seen."""
         try:
-            self.files._tree().complete(_words(uploaded))
+            self.files._tree().complete(_text_of(uploaded))
         except _FAILURES as error:
             raise ExecutionError(
                 f"an upload could not be completed: {_reason(error)}. Run the statement again"
@@ -299,22 +299,22 @@ class _HadoopUploads:
     def abort(self, uploaded: Sequence[tuple[str, str]]) -> None:
         """Give up what is not completed."""
         try:
-            self.files._tree().abort(_words(uploaded))
+            self.files._tree().abort(_text_of(uploaded))
         except _FAILURES as error:
             raise ExecutionError(f"an upload could not be given up: {_reason(error)}") from error
 
     def waiting(self, location: str) -> list[tuple[str, str]]:
         """List all below a location that wait."""
         try:
-            words = str(self.files._tree().waiting(location)).split("\0")
+            parts = str(self.files._tree().waiting(location)).split("\0")
         except _FAILURES as error:
             raise ExecutionError(
                 f"the uploads below {location} cannot be listed: {_reason(error)}"
             ) from error
-        return [*zip(words[::2], words[1::2], strict=False)]
+        return [*zip(parts[::2], parts[1::2], strict=False)]
 
 
-def _words(uploaded: Sequence[tuple[str, str]]) -> str:
+def _text_of(uploaded: Sequence[tuple[str, str]]) -> str:
     return "".join(f"{path}\0{upload}\0" for path, upload in uploaded)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from hivesql_executor.files.api import Files, RangeFile, files_for
-from hivesql_executor.files.hadoop import HadoopFiles
+from hivesql_executor.files.hadoop import HadoopFiles, ObjectStoreFiles
 from hivesql_executor.files.local import LocalFiles, local_path
 from hivesql_planner.errors import DataError, ExecutionError
 
@@ -184,12 +184,13 @@ def test_local_locations_never_start_spark(location: str) -> None:
     assert files_for(location, started) == LocalFiles()
 
 
-@pytest.mark.parametrize("location", ["hdfs://n/a", "hdfs:/a", "s3a://b/k", "viewfs:///a"])
+@pytest.mark.parametrize("location", ["hdfs://n/a", "hdfs:/a", "viewfs:///a", "s3a://b/k"])
 def test_other_schemes_go_through_hadoop(location: str) -> None:
     def spark() -> SparkSession:
         raise AssertionError("not before it is used")
 
-    assert files_for(location, spark) == HadoopFiles(spark)
+    is_s3 = location.startswith("s3a:")
+    assert files_for(location, spark) == (ObjectStoreFiles if is_s3 else HadoopFiles)(spark)
 
 
 def test_a_range_file_ends_at_its_length(tmp_path: Path) -> None:

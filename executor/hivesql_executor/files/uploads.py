@@ -1,0 +1,25 @@
+"""Files that are uploaded to their places, where a move would copy them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class Uploads(Protocol):
+    """Files that tasks upload to their places, and that are there once they are completed.
+
+    Each is a pair of the path and of what its writer told of the upload.
+    """
+
+    def complete(self, uploaded: Sequence[tuple[str, str]]) -> None:
+        """Let files be seen, whole; ExecutionError where one of them cannot be."""
+        ...
+
+    def abort(self, uploaded: Sequence[tuple[str, str]]) -> None:
+        """Give up what is not completed."""
+        ...
+
+    def waiting(self, location: str) -> list[tuple[str, str]]:
+        """List all below a location that are neither completed nor given up, of anybody."""
+        ...
