@@ -3,8 +3,8 @@
 ``python tests/support/s3_program.py URL`` reads in JSON from its standard input: ``metastore``,
 ``warehouse``, ``settings`` and ``statements``. It prints ``ready`` before the first statement, a
 line for each that has ended, and at last in JSON what came of them: ``rows`` or ``error`` of each,
-``seconds``, and the ``requests`` that the server at the URL counted; and the ``files`` and ``problems`` that
-are left.
+``seconds``, and the ``requests`` that the server at the URL counted; and the ``files`` and
+``problems`` that are left.
 """
 
 from __future__ import annotations
