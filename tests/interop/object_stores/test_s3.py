@@ -24,7 +24,7 @@ from s3_server import ASKED, BUCKET, S3Server, s3_server, s3a_jars
 pytestmark = [pytest.mark.hive, pytest.mark.slow]
 ROOT = Path(__file__).parents[3]
 PROGRAM = ROOT / "tests" / "support" / "s3_program.py"
-STATEMENTS = int(os.environ.get("HIVESQL_S3_STATEMENTS", "25"))
+STATEMENTS = int(os.environ.get("HIVESQL_S3_STATEMENTS", "15"))
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 FAULTS = {"slow": 0.02, "broken": 0.04, "reset": 0.06}
 """Of all requests, up to which part each fault happens."""
