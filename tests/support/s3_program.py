@@ -2,7 +2,7 @@
 
 ``python tests/support/s3_program.py URL`` reads in JSON from its standard input: ``metastore``,
 ``warehouse``, ``settings`` and ``statements``. It prints ``ready`` before the first statement, a
-line for each that has ended, and at last in JSON what came of them: ``rows`` or ``error`` of each,
+line for each that has ended, its number and error, and, when aborted writes are cleaned, at last in JSON what came of them: ``rows`` or ``error`` of each,
 ``seconds``, and the ``requests`` that the server at the URL counted; and the ``files`` and
 ``problems`` that are left.
 """
@@ -17,6 +17,8 @@ import urllib.request
 from typing import Any
 
 import hivesql
+from hivesql_executor.compaction.aborts import clean_aborted
+from hivesql_executor.metastore.api import AbortLimits
 
 
 def _requests(url: str, query: str = "") -> list[str]:
@@ -52,8 +54,9 @@ def _main(url: str) -> None:
         outcomes = []
         for number, statement in enumerate(asked["statements"]):
             outcomes.append(_run(session, statement, url))
-            _tell(str(number))
+            _tell(f"{number} {outcomes[-1].get('error', '')}".strip().replace("\n", " "))
         _requests(url, "?calm")
+        clean_aborted(session.runtime, AbortLimits(count=0, age=0))
         catalog = session.runtime.metastore
         problems = [
             f"{name}: {problem}"

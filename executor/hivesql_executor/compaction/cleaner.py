@@ -199,7 +199,7 @@ def abort_uploads(
     txns: ValidTxnList,
     runtime: Runtime,
 ) -> None:
-    """Give up what tasks of ended writes, and of compactions that failed, left uploading."""
+    """Give up what tasks of writes and compactions that have ended left uploading."""
     home = place.table.location
     for location in (home, *(root for root in roots if not f"{root}/".startswith(f"{home}/"))):
         uploads = runtime.files(location).uploads(location)
@@ -220,8 +220,8 @@ def _has_ended(name: str, visible: ValidWriteIdList, txns: ValidTxnList) -> bool
         return False
     _, _, high, _, made_by = directory
     if made_by:
-        return txns.is_aborted(made_by)
-    return high <= visible.high_watermark and (visible.min_open is None or high < visible.min_open)
+        return txns.sees(made_by) or txns.is_aborted(made_by)
+    return visible.is_valid_base(high)
 
 
 def delete(files: Files, location: str, names: Iterable[str]) -> None:

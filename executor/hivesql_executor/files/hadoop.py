@@ -278,7 +278,11 @@ class ObjectStoreFiles(HadoopFiles):
         try:
             self._tree().write(path, data)
         except _FAILURES as error:
-            raise ExecutionError(f"{path} could not be written: {_reason(error)}") from error
+            if (refusal := refusal_of(str(error))) is not None:
+                raise refusal from error
+            raise ExecutionError(
+                f"{path} could not be written: {_reason(error)}. Run the statement again"
+            ) from error
 
 
 @dataclass(frozen=True, slots=True)

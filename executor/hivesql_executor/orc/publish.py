@@ -247,10 +247,12 @@ def _publish_events(
                 if directory not in begun.directories:
                     _begin(files, directory, begun)
                 if file.content:
+                    # Nobody but us writes here; it may come and be told to have failed.
+                    begun.files.append(target)
                     files.write(target, file.content)
                 else:
                     files.rename(f"{publication.staging}/{file.name}", target)
-                begun.files.append(target)
+                    begun.files.append(target)
             hit_failpoint(FailPoint.FILE_PUBLISHED)
             yield WrittenFile(
                 path=target,
@@ -303,15 +305,15 @@ def _note_new_homes(publication: Publication, directories: Iterable[str], files:
 
 def _begin(files: Files, directory: str, begun: BegunWrite) -> None:
     """Put the version file first: no reader ever sees data without it."""
+    if files.has_directories and files.exists(directory):
+        raise ExecutionError(
+            f"{directory} exists already: another writer used this write id. Run the statement "
+            "again"
+        )
+    begun.directories[directory] = None
     if files.has_directories:
-        if files.exists(directory):
-            raise ExecutionError(
-                f"{directory} exists already: another writer used this write id. Run "
-                "the statement again"
-            )
-        begun.directories[directory] = None
         files.make_directories(directory)
-    # Fails where there is one already: of another writer of this write id.
+    # Fails where there is one already, of another writer of this write id.
     version = f"{directory}/{VERSION_FILE}"
     files.write(version, VERSION_TEXT)
     begun.files.append(version)

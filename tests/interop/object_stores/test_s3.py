@@ -124,6 +124,10 @@ BOUNDED = {
     # Spark's tasks upload: three requests for each file.
     "INSERT INTO t SELECT k + 10, v FROM t": 16,
     "SELECT v, count(*) FROM t GROUP BY v": 9,
+    f"CREATE TABLE b (k INT, v STRING) CLUSTERED BY (k) INTO 3 BUCKETS {ACID}": 16,
+    # Three files in one directory.
+    "INSERT INTO b VALUES (1, 'a'), (2, 'b'), (3, 'c')": 4,
+    "UPDATE b SET v = 'z'": 16,
     f"CREATE TABLE p (k INT, v STRING) PARTITIONED BY (d STRING) {ACID}": 16,
     "INSERT INTO p VALUES (1, 'a', 'x/y'), (2, 'b', 'z')": 4,
     "SELECT * FROM p": 8,
@@ -260,15 +264,18 @@ def test_a_killed_process_leaves_a_whole_table(server: S3Server, jars: str, tmp_
         process = begin(server, jars, home, metastore, [CREATE, *(text for text, _ in changes)])
         assert process.stdout is not None
         wanted = chance.randrange(3, STATEMENTS)
-        while process.stdout.readline().strip() != str(wanted):
-            assert process.poll() is None
+        line = ""
+        while line != str(wanted):
+            line = process.stdout.readline().strip()
+            assert process.poll() is None, seed
+            assert " " not in line, (seed, line)
         time.sleep(chance.random() * 1.5)
         process.send_signal(signal.SIGKILL)
         out, _ = process.communicate(timeout=60)
     finally:
         server.latency = 0.0
     # Number 0 is the CREATE.
-    done = max([wanted, *(int(line) for line in out.split() if line.isdigit())])
+    done = max([wanted, *(int(line) for line in out.splitlines() if line.isdigit())])
     states: list[Rows] = [{}]
     for _, change in changes:
         states.append(change(states[-1]))

@@ -92,7 +92,10 @@ public final class FileTree implements ThreadFactory {
             RemoteIterator<LocatedFileStatus> all = system.listFiles(root, true);
             while (all.hasNext()) {
                 FileStatus status = all.next();
-                String path = status.getPath().toUri().getPath().substring(above.length());
+                String whole = status.getPath().toUri().getPath();
+                // A location may be that of a file.
+                if (!whole.startsWith(above)) continue;
+                String path = whole.substring(above.length());
                 if (Arrays.stream(path.split("/")).anyMatch(this::isHidden)) continue;
                 text.append(path).append('\0');
                 text.append(status.getLen()).append('\0');
