@@ -1,10 +1,10 @@
 """Statements in a process of its own whose Spark reaches an S3 server.
 
 ``python tests/support/s3_program.py URL`` reads in JSON from its standard input: ``metastore``,
-``warehouse``, ``settings`` and ``statements``. It prints ``ready`` before the first statement, a
-line for each that has ended, its number and error, and, when aborted writes are cleaned, at last in JSON what came of them: ``rows`` or ``error`` of each,
-``seconds``, and the ``requests`` that the server at the URL counted; and the ``files`` and
-``problems`` that are left.
+``warehouse``, ``settings`` and ``statements``. It prints ``ready`` before the first statement, and
+the number of each that has ended with its error. Then it cleans aborted writes, and prints in JSON
+what came of all: ``rows`` or ``error`` of each, ``seconds``, and the ``requests`` that the server
+at the URL counted; and the ``files`` and ``problems`` that are left.
 """
 
 from __future__ import annotations

@@ -35,6 +35,7 @@ from hivesql_planner.plan import Write, WriteKind
 
 if TYPE_CHECKING:
     from hivesql_executor.transactions.file_changes import BegunWrite, FileChanges
+    from hivesql_planner.acid.snapshot import FileStatus
 
 _PART = re.compile(r"part-(\d+)-")
 
@@ -83,6 +84,13 @@ class _Staged:
     rows: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class ListedFiles:
+    """Files of a table without row ids, their paths below the staging directory."""
+
+    statuses: tuple[FileStatus, ...]
+
+
 Measured = Mapping[str | None, tuple[ColumnStatistics, ...]]
 """Columns of the rows of each partition; under None those of all rows, which are in one place."""
 
@@ -93,8 +101,7 @@ class StagedRows:
 
     publication: Publication
     files: Files
-    events: Sequence[EventFile] | None
-    """None for a table without row ids."""
+    staged: Sequence[EventFile] | ListedFiles
     columns: Measured = field(default_factory=dict)
     """What was measured of the rows' columns."""
     waiting: dict[str, str] = field(default_factory=dict)
@@ -103,17 +110,17 @@ class StagedRows:
     def partitions(self) -> set[str | None]:
         """Name the partitions that rows are staged for; None for a table without partitions."""
         publication = self.publication
-        if self.events is None:
-            return {staged.partition for staged in _staged(publication, self.files)}
-        return {named_partition(publication, file.keys) for file in self.events}
+        if isinstance(self.staged, ListedFiles):
+            return {staged.partition for staged in _staged(publication, self.staged)}
+        return {named_partition(publication, file.keys) for file in self.staged}
 
     def publish(self) -> tuple[WrittenFile, ...]:
         """Move every file to its place; ExecutionError rather than overwrite anything."""
-        if self.events is None:
-            published = tuple(_publish_plain(self.publication, self.files))
+        if isinstance(self.staged, ListedFiles):
+            published = tuple(_publish_plain(self.publication, self.staged, self.files))
         else:
             published = tuple(
-                _publish_events(self.publication, self.events, self.files, self.waiting)
+                _publish_events(self.publication, self.staged, self.files, self.waiting)
             )
         hit_failpoint(FailPoint.ROWS_PUBLISHED)
         return published
@@ -133,7 +140,9 @@ def _discard(publication: Publication, files: Files, waiting: dict[str, str]) ->
 
 
 def stage_rows(
-    publication: Publication, files: Files, write: Callable[[], Sequence[EventFile] | None]
+    publication: Publication,
+    files: Files,
+    write: Callable[[], Sequence[EventFile] | ListedFiles],
 ) -> StagedRows:
     """Let files be written into the staging directory, which is removed where that fails.
 
@@ -141,8 +150,9 @@ def stage_rows(
     """
     waiting: dict[str, str] = {}
     try:
-        events = write()
-        waiting |= {file.name: file.upload for file in events or () if file.upload}
+        staged = write()
+        if not isinstance(staged, ListedFiles):
+            waiting |= {file.name: file.upload for file in staged if file.upload}
         hit_failpoint(FailPoint.ROWS_STAGED)
         # From here on whoever cleans up after us takes what is staged before he forgets us.
         publication.changes.require_alive()
@@ -150,7 +160,7 @@ def stage_rows(
         _discard(publication, files, waiting)
         publication.changes.remove_unnamed(publication.table.location)
         raise
-    return StagedRows(publication, files, events, waiting=waiting)
+    return StagedRows(publication, files, staged, waiting=waiting)
 
 
 def publish_events(
@@ -169,8 +179,8 @@ def row_types(table: Table) -> dict[int, StoredType]:
     return stored_types((column.type for column in table.columns), 7)
 
 
-def _staged(publication: Publication, files: Files) -> Iterator[_Staged]:
-    for status in files.list(publication.staging):
+def _staged(publication: Publication, listed: ListedFiles) -> Iterator[_Staged]:
+    for status in listed.statuses:
         *folders, name = status.path.split("/")
         part = _PART.match(name)
         if part is None:
@@ -319,10 +329,12 @@ def _begin(files: Files, directory: str, begun: BegunWrite) -> None:
     begun.files.append(version)
 
 
-def _publish_plain(publication: Publication, files: Files) -> Iterator[WrittenFile]:
+def _publish_plain(
+    publication: Publication, listed: ListedFiles, files: Files
+) -> Iterator[WrittenFile]:
     (write,) = publication.writes
     by_directory: dict[str, list[_Staged]] = defaultdict(list)
-    for staged in _staged(publication, files):
+    for staged in _staged(publication, listed):
         if staged.partition in publication.unlike:
             _check_unlike(write, staged.partition)
         by_directory[_directory(publication, write, staged.partition)].append(staged)

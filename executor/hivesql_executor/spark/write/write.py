@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import lru_cache
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.files.api import Files
-from hivesql_executor.jvm import finding_our_classes
+from hivesql_executor.jvm import call_static, finding_our_classes
 from hivesql_executor.orc.publish import (
+    ListedFiles,
     Publication,
     StagedRows,
     WrittenFile,
@@ -54,6 +55,7 @@ from hivesql_planner.relations import Expr
 
 __all__ = ["WrittenFile", "partition_text", "stage_insert", "write_change"]
 
+_COMMIT_PROTOCOL = "spark.sql.sources.commitProtocolClass"
 NO_BRANCH = -1
 """The branch of a matched row that stays as it is."""
 _SPREAD = 4
@@ -413,7 +415,7 @@ def _plain_writer(
     files: Files,
     gathering: int,
     observation: Observation | None,
-) -> Callable[[], None]:
+) -> Callable[[], ListedFiles]:
     table = publication.table
     zone = zone_of_files(named.sparkSession, table)
     values = of_any_zone(values, table, zone)
@@ -422,10 +424,19 @@ def _plain_writer(
     if not table.is_transactional:
         publication.changes.work_aside(publication.staging)
 
-    def write() -> None:
-        is_our_class = file_format in (READER, _PLAIN_ORC)
-        with finding_our_classes(rows.sparkSession) if is_our_class else nullcontext():
+    def write() -> ListedFiles:
+        spark = rows.sparkSession
+        is_our_class = file_format in (READER, _PLAIN_ORC) or not files.has_directories
+        with (
+            finding_our_classes(spark) if is_our_class else nullcontext(),
+            nullcontext() if files.has_directories else _without_moves(spark),
+        ):
             save()
+        statuses = files.list(publication.staging)
+        if not files.has_directories:
+            names = set(call_static(spark, "StagedFiles", "take", publication.staging).split("\0"))
+            statuses = tuple(status for status in statuses if status.path in names)
+        return ListedFiles(statuses)
 
     def save() -> None:
         # One file per task: two would claim one name.
@@ -438,6 +449,16 @@ def _plain_writer(
             empty.format(file_format).mode("append").save(publication.staging)
 
     return write
+
+
+@contextmanager
+def _without_moves(spark: SparkSession) -> Iterator[None]:
+    """Let Spark's writers put files where they are told to, in the block; see StagedFiles.java."""
+    spark.conf.set(_COMMIT_PROTOCOL, "hivesql.StagedFiles")
+    try:
+        yield
+    finally:
+        spark.conf.unset(_COMMIT_PROTOCOL)
 
 
 def _needs_an_empty_file(publication: Publication) -> bool:
