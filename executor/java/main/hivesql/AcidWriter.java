@@ -5,7 +5,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.Serializable;
 import java.net.URLEncoder;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hive.ql.exec.vector.LongColumnVector;
@@ -106,8 +108,9 @@ public final class AcidWriter implements Serializable {
                 task.beginFiles();
             }
             task.finishFiles();
-        } finally {
+        } catch (Exception | Error failed) {
             task.abandonFiles();
+            throw failed;
         }
         return task.written.toString();
     }
@@ -128,6 +131,7 @@ final class WriterTask {
     private final long[] last = new long[3];
     private int writer;
     private int begun;
+    private final List<Uploads.Stream> uploads = new ArrayList<>();
     final StringBuilder written = new StringBuilder();
 
     WriterTask(AcidWriter plan, int partition) {
@@ -216,7 +220,7 @@ final class WriterTask {
                 ofWrites[writes[i]] = new EventFile(plan, writes[i]);
             }
             files[i] = ofWrites[writes[i]];
-            files[i].begin(path(writes[i]), writer);
+            files[i].begin(path(writes[i]), writer, uploads);
         }
     }
 
@@ -241,7 +245,7 @@ final class WriterTask {
         begins = true;
     }
 
-    /** Let go of files that an error left open, and of uploads; staging is removed as a whole. */
+    /** Let go of files that an error left open, and of all uploads; staging is removed as a whole. */
     void abandonFiles() {
         for (int i = 0; i < open.length; i++) {
             for (int j = 0; open[i] != null && j < open[i].length; j++) {
@@ -249,6 +253,14 @@ final class WriterTask {
                 if (open[i][j] != null) {
                     open[i][j].abandon();
                 }
+            }
+        }
+        for (Uploads.Stream upload : uploads) {
+            try {
+                upload.abort();
+            } catch (IOException alreadyFailing) {
+                // Whoever cleans the table gives it up.
+                continue;
             }
         }
     }
@@ -310,7 +322,7 @@ final class EventFile {
         }
     }
 
-    void begin(Path path, int writer) throws Exception {
+    void begin(Path path, int writer, List<Uploads.Stream> uploads) throws Exception {
         this.path = path;
         this.writer = writer;
         bucket = (long) (1 << 29 | writer << 16 | plan.statements[write]);
@@ -326,6 +338,9 @@ final class EventFile {
         }
         file = SortedDictionary.use(
             OrcFile.createWriter(path, options.setSchema(schema).callback(index)), settings);
+        if (upload != null) {
+            uploads.add(upload.stream());
+        }
     }
 
     void add(InternalRow input) throws Exception {
@@ -418,9 +433,6 @@ final class EventFile {
         if (file == null) return;
         try {
             file.close();
-            if (upload != null) {
-                upload.stream().abort();
-            }
         } catch (Exception alreadyFailing) {
             file = null;
         }

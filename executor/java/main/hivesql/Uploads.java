@@ -176,7 +176,6 @@ final class Uploads {
             ended = true;
             send(true);
             await();
-            uploader.close();
         }
 
         /** Give up what was uploaded. */
