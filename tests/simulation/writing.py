@@ -14,7 +14,7 @@ from sqlglot import exp
 from hivesql_executor.bookkeeping.partitions import foreign_locations, staging_directory
 from hivesql_executor.files.api import Files
 from hivesql_executor.local.insert import rows_of, stage_literals
-from hivesql_executor.orc.publish import Publication, StagedRows, stage_rows
+from hivesql_executor.orc.publish import ListedFiles, Publication, StagedRows, stage_rows
 from hivesql_executor.statements.context import Work
 from hivesql_planner.local.decide import _insert, _literals
 from hivesql_planner.model.table import Column, Table, partition_name
@@ -79,7 +79,7 @@ def stage_simulated(branch: InsertBranch, table: Table, work: Work) -> StagedRow
 
 def _write_plain(
     rows: pa.StructArray, small: SmallInsert, publication: Publication, files: Files
-) -> None:
+) -> ListedFiles:
     numbers: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for number, keys in enumerate(small.partitions):
         numbers[keys].append(number)
@@ -90,3 +90,4 @@ def _write_plain(
         home = "/".join(filter(None, (publication.staging, folder)))
         files.make_directories(home)
         files.write(f"{home}/part-00000-simulated", buffer.getvalue())
+    return ListedFiles(files.list(publication.staging))
