@@ -23,8 +23,11 @@ POM = Path(__file__).parents[1] / "interop" / "object_stores" / "pom.xml"
 BUCKET = "bucket"
 ASKED = "/-/requests"
 """Answers with the requests since it was asked last, in JSON; with ``?calm`` no more fails."""
-_SLOW_DOWN = b"<?xml version='1.0'?><Error><Code>SlowDown</Code><Message>Slow</Message></Error>"
-_BROKEN = b"<?xml version='1.0'?><Error><Code>InternalError</Code><Message>No</Message></Error>"
+_ANSWERS = {
+    "slow": ("503 Slow Down", "SlowDown"),
+    "denied": ("403 Forbidden", "AccessDenied"),
+    "broken": ("500 Internal Server Error", "InternalError"),
+}
 
 
 @dataclass
@@ -37,8 +40,8 @@ class S3Server:
     fault: Callable[[str], str] = lambda request: ""
     """What happens to a request (as ``requests`` tells it), '' for its answer.
 
-    ``slow`` refuses it, ``broken`` carries it out and says 500, ``reset`` carries it out and ends
-    the connection.
+    ``slow`` and ``denied`` refuse it, ``broken`` carries it out and says 500, ``reset`` carries it
+    out and ends the connection.
     """
     requests: list[str] = field(default_factory=list)
 
@@ -93,18 +96,17 @@ def s3_server() -> Iterator[S3Server]:
             server.requests.append(name)
             fault = server.fault(name)
         time.sleep(server.latency)
-        if fault == "slow":
-            start("503 Slow Down", [("Content-Type", "application/xml")])
-            return [_SLOW_DOWN]
         if not fault:
             answer: Iterable[bytes] = store(environ, start)
             return answer
-        list(store(environ, lambda *_: None))
+        if fault in ("broken", "reset"):
+            list(store(environ, lambda *_: None))
         if fault == "reset":
             environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
             return []
-        start("500 Internal Server Error", [("Content-Type", "application/xml")])
-        return [_BROKEN]
+        status, code = _ANSWERS[fault]
+        start(status, [("Content-Type", "application/xml")])
+        return [f"<?xml version='1.0'?><Error><Code>{code}</Code></Error>".encode()]
 
     http = make_server("127.0.0.1", 0, serve, threaded=True, request_handler=_Quiet)
     server.url = f"http://127.0.0.1:{http.server_port}"

@@ -12,11 +12,11 @@ from weakref import WeakKeyDictionary
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from hivesql_executor.files.refusals import refusal_of
-from hivesql_executor.jvm import new_object
+from hivesql_executor.files.refusals import missing_connector, refusal_of
+from hivesql_executor.jvm import java_class, new_object
 from hivesql_planner.acid.layout import HIDDEN_STARTS, MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
-from hivesql_planner.errors import DataError, ExecutionError, SemanticError
+from hivesql_planner.errors import DataError, ExecutionError, HiveSqlError, SemanticError
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -38,7 +38,7 @@ def _reaching(ask: Callable[..., T]) -> Callable[..., T]:
         try:
             return ask(files, path, *arguments)
         except _FAILURES as error:
-            if (refusal := refusal_of(str(error))) is not None:
+            if (refusal := files.refusal(error)) is not None:
                 raise refusal from error
             raise ExecutionError(
                 f"{path} cannot be reached: {_reason(error)}. Check the place, and the settings of "
@@ -83,6 +83,11 @@ class HadoopFiles:
             tree = _trees[context] = new_object(spark, "FileTree", conf, hidden, markers)
         return tree
 
+    def refusal(self, error: Exception) -> HiveSqlError | None:
+        """Return what a file system refused as our error; None if the error tells of no refusal."""
+        hadoop = java_class(self.spark(), "org.apache.hadoop.util.VersionInfo")
+        return refusal_of(str(error)) or missing_connector(str(error), hadoop.getVersion())
+
     def _status(self, path: str) -> tuple[int, int]:
         """Length, and milliseconds of the last change."""
         status = self._tree().status(path)
@@ -101,6 +106,8 @@ class HadoopFiles:
         try:
             system.getFileSystemClass(scheme, context._jsc.hadoopConfiguration())
         except _FAILURES as error:
+            if (refusal := self.refusal(error)) is not None:
+                raise refusal from error
             raise SemanticError(
                 f'{location}: No FileSystem for scheme "{scheme}". Give Spark the jar of that file '
                 "system, or name another place"
@@ -278,7 +285,7 @@ class ObjectStoreFiles(HadoopFiles):
         try:
             self._tree().write(path, data)
         except _FAILURES as error:
-            if (refusal := refusal_of(str(error))) is not None:
+            if (refusal := self.refusal(error)) is not None:
                 raise refusal from error
             raise ExecutionError(
                 f"{path} could not be written: {_reason(error)}. Run the statement again"

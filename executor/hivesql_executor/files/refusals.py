@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import re
 
-from hivesql_planner.errors import ExecutionError
+from hivesql_planner.errors import ExecutionError, SemanticError
 
 # What a file system of Hadoop refuses: the class of the exception and what it says.
-_REFUSED = re.compile(r"\borg\.apache\.hadoop\.\S*?\b(\w+)Exception\)?: *(.*)")
+_REFUSED = re.compile(
+    r"\b(?:org\.apache\.hadoop\.\S*?\b|java\.nio\.file\.(?=AccessDeniedException: s3))"
+    r"(\w+)Exception\)?: *(?=(.*))"
+)
+_NO_CONNECTOR = re.compile(r"Class org\.apache\.hadoop\.fs\.(s3a|azurebfs)\.\S+ not found")
+_CONNECTORS = {"s3a": "hadoop-aws", "azurebfs": "hadoop-azure"}
 SHORTER_NAME = "Choose a shorter name, or shorter values of partition columns"
 NEEDS_RIGHT = "Give yourself the right to it, or choose another place"
+_GIVE_KEYS = (
+    "Give credentials: fs.s3a.access.key and fs.s3a.secret.key, fs.s3a.aws.credentials.provider, "
+    "or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+)
 _REMEDIES = {
     "PathComponentTooLong": SHORTER_NAME,
     "AccessControl": NEEDS_RIGHT,
+    "AccessDenied": NEEDS_RIGHT,
+    "NoAuthWithAWS": _GIVE_KEYS,
+    "NoAwsCredentials": _GIVE_KEYS,
+    "UnknownStore": "Make the bucket, or correct its name and fs.s3a.endpoint",
+    "AWSRedirect": "Set fs.s3a.endpoint.region to the bucket's region",
     "MaxDirectoryItemsExceeded": "Make fewer partitions in one directory, or raise "
     "dfs.namenode.fs-limits.max-directory-items",
     "NSQuotaExceeded": "Make room in the directory's quota of names, then run it again",
@@ -39,3 +53,17 @@ def refusal_of(report: str) -> ExecutionError | None:
             refusal.retryable = kind == "SafeMode"
             return refusal
     return None
+
+
+def missing_connector(report: str, version: str) -> SemanticError | None:
+    """Return the error for a file system whose jar Spark has not; None if it is not for that.
+
+    ``version`` is that of Spark's Hadoop.
+    """
+    match = _NO_CONNECTOR.search(report)
+    if match is None:
+        return None
+    return SemanticError(
+        f"Spark has no jar with {match[0].split()[1]}. Set spark.jars.packages to "
+        f"org.apache.hadoop:{_CONNECTORS[match[1]]}:{version} before it starts"
+    )

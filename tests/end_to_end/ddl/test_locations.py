@@ -131,6 +131,8 @@ def test_unknown_file_systems_are_refused(spark: object, tmp_path: Path) -> None
         for sql in (*TAKING, WITH_ROWS):
             with pytest.raises(HiveSqlError, match=r"No FileSystem for scheme|Path is not legal"):
                 session.sql(sql.format("invalidscheme://a/b"))
+        with pytest.raises(HiveSqlError, match=r"Set spark.jars.packages to .*hadoop-aws:\d"):
+            session.sql(WITH_ROWS.format("s3a://a/b"))
         assert rows(session, "SHOW TABLES") == [("p",), ("t",)]
         assert rows(session, "SHOW DATABASES") == [("d",), ("default",)]
         assert rows(session, "SHOW PARTITIONS p") == [("k=1",)]

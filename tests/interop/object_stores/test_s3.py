@@ -165,6 +165,31 @@ def test_requests_of_each_statement(server: S3Server, jars: str, tmp_path: Path)
     assert uploads(server) == []
 
 
+REFUSED = {
+    "nowhere/t": "Make the bucket, or correct its name",
+    f"{BUCKET}/denied/t": "Give yourself the right to it",
+    "keyless/t": "Give credentials",
+}
+
+
+def test_refusals_say_what_to_do(server: S3Server, jars: str, tmp_path: Path) -> None:
+    server.fault = lambda request: "denied" if "denied" in request else ""
+    statements = [f"CREATE TABLE t (k INT) LOCATION 's3a://{place}'" for place in REFUSED]
+    simple = "org.apache.hadoop.fs.s3a.SimpleAWSCredentialsProvider"
+    keyless = {
+        "spark.hadoop.fs.s3a.bucket.keyless.aws.credentials.provider": simple,
+        "spark.hadoop.fs.s3a.bucket.keyless.access.key": "",
+        "spark.hadoop.fs.s3a.bucket.keyless.secret.key": "",
+    }
+    told = run(
+        server, jars, str(tmp_path), tmp_path / "m.db", [*statements, "SHOW TABLES"], keyless
+    )
+    *refused, tables = told["outcomes"]
+    for (place, remedy), outcome in zip(REFUSED.items(), refused, strict=True):
+        assert remedy in outcome.get("error", ""), (place, outcome)
+    assert tables["rows"] == []
+
+
 Rows = dict[int, tuple[str, int]]
 """v and p by k of ``t (k INT, v STRING) PARTITIONED BY (p INT)``."""
 Change = tuple[str, Callable[[Rows], Rows]]
