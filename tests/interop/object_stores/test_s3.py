@@ -18,6 +18,7 @@ from typing import Any
 import boto3
 import pytest
 
+from interop import hive
 from interop.files.test_hdfs import LEFT, SCRIPT
 from s3_server import ASKED, BUCKET, S3Server, s3_server, s3a_jars
 
@@ -99,6 +100,17 @@ def uploads(server: S3Server) -> list[str]:
     return [upload["Key"] for upload in listed]
 
 
+def copied(server: S3Server, prefix: str, place: Path) -> Path:
+    """Where all that lies below a prefix is on this machine too, for real Hive."""
+    client = boto3.client("s3", endpoint_url=server.url, region_name="us-east-1")
+    for item in client.list_objects_v2(Bucket=BUCKET, Prefix=prefix)["Contents"]:
+        path = place / item["Key"].removeprefix(prefix)
+        if not item["Key"].endswith("/"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            client.download_file(BUCKET, item["Key"], str(path))
+    return place
+
+
 def test_s3_holds_what_a_local_disk_holds(server: S3Server, jars: str, tmp_path: Path) -> None:
     statements = [*SCRIPT.split(";"), "SELECT id, v, p FROM t ORDER BY id, v, p"]
     local = run(server, jars, str(tmp_path / "warehouse"), tmp_path / "local.db", statements)
@@ -109,6 +121,8 @@ def test_s3_holds_what_a_local_disk_holds(server: S3Server, jars: str, tmp_path:
         assert told["problems"] == []
     assert stored["files"] == [path for path in local["files"] if not path.endswith(".crc")]
     assert uploads(server) == []
+    read = hive.read(copied(server, "same/t/", tmp_path / "copy"))
+    assert sorted((*row.values, int(row.partition[0])) for row in read) == LEFT
 
 
 BOUNDED = {
