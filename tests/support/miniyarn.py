@@ -79,7 +79,7 @@ def _wait_for_node(metrics: str, place: Path) -> None:
             with urlopen(metrics, timeout=5) as answer:
                 if b'"activeNodes":1' in answer.read():
                     return
-        except (URLError, ConnectionError):
+        except (URLError, ConnectionError, TimeoutError):
             pass
         time.sleep(0.2)
     logs = "\n".join((place / f"{server}.log").read_text()[-2000:] for server in _SERVERS)
