@@ -14,6 +14,7 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.files.api import Files
 from hivesql_executor.files.staging import working_directory
+from hivesql_executor.files.uploads import Uploads
 from hivesql_executor.orc.footers import holds_changes, read_footers
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.compact.merge import Merge, plan_deletes, plan_inserts, run_merges
@@ -114,11 +115,8 @@ def _merge(
     """Merge sorted files into a new directory; False when Spark has to sort their rows."""
     if merges is None or any(merge.open_files > most_files for merge in merges):
         return False
-    staging, directory = (
-        working_directory(location, result.visibility_txn),
-        f"{location}/{result.name}",
-    )
-    uploads = files.uploads(location)
+    staging = working_directory(location, result.visibility_txn)
+    directory, uploads = f"{location}/{result.name}", files.uploads(location)
     try:
         merged = run_merges(
             spark, merges, staging=staging, settings=orc_settings(table),
@@ -126,24 +124,29 @@ def _merge(
         )  # fmt: skip
         if merged is None:
             return False
-        _begin(directory, files)
-        if uploads:
-            uploads.complete([(file.path, file.upload) for file in merged if file.path])
-        else:
-            for file in merged:
-                if file.path:
-                    files.rename(file.path, f"{directory}/{bucket_file_name(file.bucket)}")
+        done = [(file.path, file.upload, file.bucket) for file in merged if file.path]
+        _publish(done, directory, uploads, files)
     finally:
         if uploads is None:
             files.delete(staging)
     return True
 
 
-def _begin(directory: str, files: Files) -> None:
-    """Begin a new directory, which says first of which version it is."""
+def _publish(
+    done: Sequence[tuple[str, str, int]], directory: str, uploads: Uploads | None, files: Files
+) -> None:
+    """Let files be seen in a new directory, which says first of which version it is.
+
+    Of each the path where it is, or to which it was uploaded, its upload and its bucket.
+    """
     if files.has_directories:
         files.make_directories(directory)
     files.write(f"{directory}/{VERSION_FILE}", VERSION_TEXT)
+    if uploads:
+        uploads.complete([(path, upload) for path, upload, _ in done])
+        return
+    for path, _, bucket in done:
+        files.rename(path, f"{directory}/{bucket_file_name(bucket)}")
 
 
 def _refuse_version_1(table: Table, location: str, chosen: FilesToRead, files: Files) -> None:
@@ -216,23 +219,17 @@ def write_buckets(
     nanoseconds = [TEXTS] if TEXTS in rows.columns else []
     events = rows.select("n", *map(f.col, _ROW_ID), "by", "row", *nanoseconds)
     columns = EventColumns(writer=0, row_id=1, by=4, row=5, nanoseconds=6 if nanoseconds else None)
-    staging, directory = (
-        working_directory(location, result.visibility_txn),
-        f"{location}/{result.name}",
-    )
-    uploads = files.uploads(location)
+    staging = working_directory(location, result.visibility_txn)
+    directory, uploads = f"{location}/{result.name}", files.uploads(location)
     try:
         place = UploadPlaces(table=location, directories=[result.name]) if uploads else staging
         written = write_events(
             events, columns, (Write(kind=kind, table=table),), write_id=0, directory=place
         )
-        _begin(directory, files)
-        if uploads:
-            uploads.complete([(file.name, file.upload) for file in written])
-        else:
-            for file in written:
-                target = f"{directory}/{bucket_file_name(file.writer)}"
-                files.rename(f"{staging}/{file.name}", target)
+        # An upload's name is the path where it belongs.
+        paths = [file.name if uploads else f"{staging}/{file.name}" for file in written]
+        done = [(path, file.upload, file.writer) for path, file in zip(paths, written, strict=True)]
+        _publish(done, directory, uploads, files)
     finally:
         if uploads is None:
             files.delete(staging)

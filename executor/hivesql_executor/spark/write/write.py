@@ -129,9 +129,7 @@ def stage_insert(
     texts = _nanosecond_texts(rows, table, nanoseconds)
     if table.is_full_acid:
         events, columns = _insert_events(named, table, values, parts, texts, gathering, observation)
-        uploads = files.uploads(table.location) is not None
-        writer = _event_writer(events, columns, publication, uploads=uploads)
-        staged = stage_rows(publication, files, writer)
+        staged = stage_rows(publication, files, _event_writer(events, columns, publication, files))
     else:
         plain_writer = _plain_writer(
             named, values, parts, texts, publication, files, gathering, observation
@@ -304,8 +302,7 @@ def write_change(
         branch=0, writer=1, row_id=2, row=5,
         nanoseconds=6 if nanoseconds else None, keys=6 + len(nanoseconds) if keys else None,
     )  # fmt: skip
-    uploads = files.uploads(table.location) is not None
-    writer = _event_writer(rows, columns, publication, branches, uploads=uploads, once=once)
+    writer = _event_writer(rows, columns, publication, files, branches, once=once)
     return publish_events(publication, files, writer)
 
 
@@ -372,11 +369,13 @@ def _event_writer(
     events: DataFrame,
     columns: EventColumns,
     publication: Publication,
+    files: Files,
     branches: Sequence[Sequence[int]] = (),
     *,
-    uploads: bool,
     once: bool = False,
 ) -> Callable[[], tuple[EventFile, ...]]:
+    uploads = files.uploads(publication.table.location)
+
     def write() -> tuple[EventFile, ...]:
         return write_events(
             events,

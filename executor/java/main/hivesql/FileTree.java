@@ -73,9 +73,7 @@ public final class FileTree implements ThreadFactory {
                     if (status.isDirectory()) {
                         next.add(new Listing(system, status.getPath(), one.prefix + name + "/"));
                     } else {
-                        text.append(one.prefix).append(name).append('\0');
-                        text.append(status.getLen()).append('\0');
-                        text.append(status.getModificationTime()).append('\0');
+                        tell(one.prefix + name, status, text);
                     }
                 }
             }
@@ -97,14 +95,18 @@ public final class FileTree implements ThreadFactory {
                 if (!whole.startsWith(above)) continue;
                 String path = whole.substring(above.length());
                 if (Arrays.stream(path.split("/")).anyMatch(this::isHidden)) continue;
-                text.append(path).append('\0');
-                text.append(status.getLen()).append('\0');
-                text.append(status.getModificationTime()).append('\0');
+                tell(path, status, text);
             }
         } catch (FileNotFoundException nothing) {
             return "";
         }
         return text.toString();
+    }
+
+    private static void tell(String path, FileStatus status, StringBuilder text) {
+        text.append(path).append('\0');
+        text.append(status.getLen()).append('\0');
+        text.append(status.getModificationTime()).append('\0');
     }
 
     private boolean isHidden(String name) {
