@@ -175,6 +175,8 @@ class Table:
     """Seconds since the epoch."""
     comment: str | None = None
     constraints: tuple[Constraint, ...] = ()
+    is_system: bool = False
+    """True for the tables of ``sys`` and ``information_schema`` that no metastore holds."""
 
     @property
     def is_transactional(self) -> bool:
@@ -233,8 +235,11 @@ class Table:
 
     @property
     def is_frame(self) -> bool:
-        """True for rows that are in no catalog: of a caller's frame or, located, files to load."""
-        return self.name.database == FRAMES or self.in_spark is not None
+        """True for rows that are in no file of a table: of a caller's frame, of the metastore …
+
+        With a location, of files to load.
+        """
+        return self.is_system or self.name.database == FRAMES or self.in_spark is not None
 
     @property
     def in_spark(self) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime, timezone, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from hivesql_planner.errors import SemanticError
@@ -24,3 +25,13 @@ def session_zone(settings: Settings) -> str | None:
         except (ZoneInfoNotFoundError, ValueError, OSError) as error:
             raise SemanticError(f"Unknown time-zone ID: {name} ({ZONE_KEY})") from error
     return name
+
+
+def fixed_zone(settings: Settings) -> tzinfo:
+    """Return the session's zone as a value of Python's."""
+    name = session_zone(settings)
+    if name is None:
+        return timezone.utc
+    if _OFFSET.fullmatch(name):
+        return datetime.strptime(name, "%z").tzinfo or timezone.utc
+    return ZoneInfo(name)

@@ -1,0 +1,1 @@
+"""The databases ``sys`` and ``information_schema``: their tables, and what their rows say."""
