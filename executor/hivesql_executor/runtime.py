@@ -6,11 +6,11 @@ import getpass
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from hivesql_planner.errors import Cancelled
+from hivesql_planner.errors import Cancelled, NotSupported
 from hivesql_planner.settings.settings import Settings
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from hivesql_executor.files.api import Files
     from hivesql_executor.metastore.api import Metastore, Once
-    from hivesql_planner.model.table import TableName
+    from hivesql_planner.model.table import Table, TableName
 
 
 def repeat_beside(interval: float, work: Callable[[], bool], name: str) -> Callable[[], None]:
@@ -62,6 +62,10 @@ class CurrentRoles:
     names: frozenset[str] | None = None
 
 
+def _no_system_rows(table: Table) -> Sequence[Sequence[Any]]:
+    raise NotSupported(f"reading {table.name} outside of a session's statements")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
     """Everything with an effect that a statement may use.
@@ -84,6 +88,8 @@ class Runtime:
     cancelled: threading.Event = field(default_factory=threading.Event)
     frames: Mapping[TableName, DataFrame] = field(default_factory=dict)
     """Rows that the caller handed to the statement, by the name under which it reads them."""
+    system_rows: Callable[[Table], Sequence[Sequence[Any]]] = _no_system_rows
+    """Gives the rows of a table of ``sys`` or ``information_schema``, read once a statement."""
     once: Once | None = None
     """Recorded with the statement's commit, so that it cannot happen twice."""
     roles: CurrentRoles = field(default_factory=CurrentRoles)

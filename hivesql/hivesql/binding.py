@@ -18,6 +18,7 @@ from hivesql_planner.model.table import DEFAULT_PARTITION, Database, Partition, 
 from hivesql_planner.predicates.partitions import PartitionTest, equal_to
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.functions import Macro, OwnFunction
+from hivesql_planner.system_tables.definitions import SYSTEM_DATABASES
 
 
 class Catalog(Protocol):
@@ -122,11 +123,15 @@ class Binding:
         except NoSuchObject:
             return None
 
-    def table(self, ref: TableRef) -> Table:
-        """Look a table up; NoSuchObject for what only queries can read, too."""
+    def table(self, ref: TableRef, *, only_tells: bool = False) -> Table:
+        """Look a table up; NoSuchObject for what only queries can read, too.
+
+        A statement that changes the table cannot name one that shows the metastore; one that
+        ``only_tells`` of it can.
+        """
         name = ref.full(self.database)
         try:
-            return self.catalog.table(name)
+            table = self.catalog.table(name)
         except NoSuchObject as error:
             if ref.database is None and self.spark.view(name.name) is not None:
                 error = NoSuchObject(
@@ -135,6 +140,9 @@ class Binding:
                     code=error.code,
                 )
             self.fail(error, ref.start)
+        if table.is_system and not only_tells:
+            self.fail(_read_only(name.database, str(name)), ref.start)
+        return table
 
     def readable(self, name: str, database: str | None, start: int, catalog: str = "") -> Table:
         """Look up what a query reads: a table, or else a view or table that only Spark knows."""
@@ -183,8 +191,17 @@ class Binding:
         except NoSuchObject as error:
             self.fail(error, name.start)
 
+    def check_not_system(self, database: str, start: int) -> None:
+        """Fail at a database that shows the metastore, where something in it would change."""
+        if (
+            database in SYSTEM_DATABASES
+            and self.known_database(database) is (SYSTEM_DATABASES[database])
+        ):
+            self.fail(_read_only(database, database), start)
+
     def check_new_name(self, name: TableName, start: int) -> None:
         """Fail at a table's or view's name that Hive refuses."""
+        self.check_not_system(name.database, start)
         special = self.settings.flag("hive.support.special.characters.tablename")
         try:
             check_table_name(name.name, special=special)
@@ -266,6 +283,13 @@ class Binding:
                 for name, value in zip(types, partition.values, strict=True)
             )
         )
+
+
+def _read_only(database: str, what: str) -> SemanticError:
+    return SemanticError(
+        f"{what} cannot be changed: the database {database} shows what the metastore holds, and "
+        "is read only"
+    )
 
 
 def _no_such_partition(table: Table, specification: str) -> NoSuchObject:

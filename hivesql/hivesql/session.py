@@ -29,6 +29,7 @@ from hivesql.sessions.running_statement import RunningStatement
 from hivesql.sessions.session_files import AddedFiles
 from hivesql.sessions.settings import after_reset, setting_lines, setting_text
 from hivesql.sessions.statement_keys import StatementKeys
+from hivesql.sessions.system_rows import SystemRows
 from hivesql.sessions.temporary_tables import TemporaryTables
 from hivesql_executor.metastore.api import Once
 from hivesql_executor.metastore.opening import counters_of
@@ -377,6 +378,7 @@ class Session:
                 on_open=running.opened,
                 clock=self.runtime.clock.ended_by(running.cancelled),
             )
+            runtime = replace(runtime, system_rows=SystemRows(decided, runtime))
             try:
                 return run(decided, runtime, consume=request.consume, inside=inside)
             except AlreadyCommitted as error:

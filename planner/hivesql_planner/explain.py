@@ -121,6 +121,8 @@ def _scan_text(scan: Scan) -> str:
     if scan.table.in_spark:
         what = f"{scan.table.in_spark} {scan.table.name.name}"
         return f"{what}, which Spark reads outside of all locks"
+    if scan.table.is_system:
+        return f"{scan.table.name}, which the metastore tells, outside of all locks"
     text = f"scan {scan.table.name}"
     if scan.changes:
         text += f" changes of {scan.changes}"
@@ -224,6 +226,9 @@ def explain_extended(decided: Plan) -> str:
         lines.append("TABLES")
     for name in sorted(tables, key=str):
         table = tables[name]
+        if table.is_system:
+            lines.append(f"  {name} of the metastore")
+            continue
         if table.in_spark:
             lines.append(f"  {name.name} {table.in_spark} of Spark")
             continue

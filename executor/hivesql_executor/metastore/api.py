@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from hivesql_planner.locks.rules import STRENGTH
 from hivesql_planner.older_python import StrEnum
@@ -424,6 +424,11 @@ class CatalogStore(Protocol):
     def drop_function(self, database: str, name: str) -> None: ...
     def function(self, database: str, name: str) -> StoredFunction | None: ...
     def function_names(self) -> tuple[str, ...]: ...
+
+    keeps_rows: bool
+    """Whether the tables of its database can be read as they are."""
+
+    def stored_rows(self, names: Collection[str]) -> Mapping[str, Sequence[Mapping[str, Any]]]: ...
 
     measures_columns: bool
     """Whether writes may tell it what they have measured of columns."""

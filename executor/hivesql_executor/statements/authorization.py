@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from hivesql_executor.metastore.system_databases import is_system_database
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.errors import HiveSqlError, NoSuchObject
@@ -39,6 +40,7 @@ from hivesql_planner.statements.authorization import (
     ShowRoles,
 )
 from hivesql_planner.statements.bound import Statement
+from hivesql_planner.system_tables.definitions import SYS
 
 _ADMIN_ONLY = " User has to belong to ADMIN role and have it as current role, for this action."
 _HAS_OPTION = (
@@ -177,6 +179,11 @@ def authorize(
     needed = required(statement, reads)
     lacks = [*needed.admin] if needed.admin and not is_admin(runtime) else []
     for need in needed.needs:
+        if is_system_database(need.about.database, runtime.metastore):
+            # Of information_schema everybody sees what is theirs to see.
+            if need.about.database == SYS and not is_admin(runtime):
+                lacks.append(f"[{', '.join(need.privileges)}] on {need}")
+            continue
         try:
             has = available_on(need.about, runtime)
         except HiveSqlError:

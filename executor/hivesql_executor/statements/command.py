@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from hivesql_executor.metastore.system_databases import find_database
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.show.show import describe, show
 from hivesql_planner.errors import NotSupported
@@ -44,7 +45,7 @@ def run_command(statement: Statement, txn: Transaction | None, runtime: Runtime)
         case Describe():
             return describe(statement, runtime)
         case UseDatabase(name=name):
-            runtime.metastore.database(name)
+            find_database(name, runtime.metastore)
         case CompactTable():
             from hivesql_executor.compaction.request import request_compaction
 

@@ -43,7 +43,7 @@ def bind_show(body: ShowBody, binding: Binding) -> Show:
     ref = body.table
     if ref is not None and body.kind == "columns" and body.database is not None:
         ref = TableRef(body.database, ref.name, ref.start, ref.end)
-    table = binding.table(ref) if ref is not None else None
+    table = binding.table(ref, only_tells=True) if ref is not None else None
     database = binding.check_database(body.database) if body.database else None
     if database is None and body.kind in _OF_DATABASE:
         database = binding.check_database(Name(binding.database, 0))
@@ -106,7 +106,7 @@ def bind_describe(body: DescribeBody, binding: Binding) -> Describe:
     if body.database is not None:
         return Describe(database=binding.check_database(body.database), style=body.style)
     assert body.table is not None
-    table = binding.table(body.table)
+    table = binding.table(body.table, only_tells=True)
     partition = binding.matching(table, body.partition)[0] if body.partition else None
     column = body.column.text if body.column else None
     return Describe(

@@ -168,10 +168,11 @@ def _columns(body: CreateTableBody, format_: FileFormat) -> tuple[Column, ...]:
 
 def _like(body: CreateTableBody, binding: Binding, name: TableName) -> Table:
     assert body.like is not None
-    model = binding.table(body.like)
+    model = binding.table(body.like, only_tells=True)
     table = replace(
         model,
         name=name,
+        is_system=False,
         id=0,
         location=body.location,
         type="EXTERNAL_TABLE" if body.external else "MANAGED_TABLE",

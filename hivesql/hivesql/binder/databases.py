@@ -17,6 +17,7 @@ from hivesql_planner.statements.ddl import AlterDatabase
 def bind_create_database(node: exp.Expr, binding: Binding) -> CreateDatabase:
     """CREATE DATABASE."""
     name, comment = name_of(node.this), node.args["comment"]
+    binding.check_not_system(name.text, name.start)
     try:
         special = binding.settings.flag("hive.support.special.characters.tablename")
         check_database_name(name.text, special=special)
@@ -37,7 +38,9 @@ def bind_create_database(node: exp.Expr, binding: Binding) -> CreateDatabase:
 
 def bind_alter_database(node: exp.Expr, binding: Binding) -> AlterDatabase:
     """ALTER DATABASE: properties are added, the rest is replaced."""
-    database = binding.catalog.database(binding.check_database(name_of(node.this)))
+    name = name_of(node.this)
+    binding.check_not_system(name.text, name.start)
+    database = binding.catalog.database(binding.check_database(name))
     after = replace(
         database,
         properties={**database.properties, **properties_of(node.args.get("properties"))},

@@ -41,6 +41,7 @@ def bind_drop_function(body: DropFunctionBody, binding: Binding) -> DropFunction
 def bind_store_function(body: StoreFunctionBody, binding: Binding) -> StoreFunction:
     """Bind CREATE FUNCTION: in the database that is named, or in the current one."""
     database = binding.check_database(body.database or Name(binding.database, body.name.start))
+    binding.check_not_system(database, body.name.start)
     name = body.name.text
     try:
         check_function_name(name)

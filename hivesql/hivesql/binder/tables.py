@@ -19,6 +19,7 @@ def bind_drop_database(body: DropDatabaseBody, binding: Binding) -> DropDatabase
     if not body.if_exists:
         binding.check_database(body.name)
     name = body.name.text
+    binding.check_not_system(name, body.name.start)
     database = binding.known_database(name)
     return DropDatabase(
         name=name, if_exists=body.if_exists, cascade=body.cascade, database=database,

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from hivesql_executor.metastore.system_databases import find_database, find_table
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.model.table import TEMPORARY, Database, Partition, Table, TableName
 from hivesql_planner.statements.bound import CreateTable, Describe, DropTable, Show, Statement
@@ -36,8 +37,8 @@ class TemporaryTables:
     """The databases that were made for them."""
 
     def database(self, name: str) -> Database:
-        """As the metastore's."""
-        return self.runtime.metastore.database(name)
+        """As the metastore's, or one of those that no metastore holds."""
+        return find_database(name, self.runtime.metastore)
 
     def database_home(self, database: Database) -> str:
         """As the metastore's."""
@@ -48,8 +49,8 @@ class TemporaryTables:
         return self.runtime.metastore.home_of(table)
 
     def table(self, name: TableName) -> Table:
-        """Return the temporary table of that name, or the metastore's."""
-        return self.runtime.metastore.table(self.hidden.get(name, name))
+        """Return the temporary table of that name, the metastore's, or one that shows it."""
+        return find_table(self.hidden.get(name, name), self.runtime.metastore)
 
     def partitions(
         self, name: TableName, tests: Sequence[PartitionTest] = ()

@@ -18,6 +18,7 @@ from hivesql_executor.metastore.database import (
     notification_log,
     revisions,
     schema,
+    stored_rows,
 )
 from hivesql_executor.metastore.database import compactions as compaction_queue
 from hivesql_executor.metastore.database.calls import Calls, changing, reading, writing
@@ -51,7 +52,9 @@ class CatalogCalls(Calls):
     """Databases, tables, partitions, functions, and what is known of their rows."""
 
     measures_columns = True
+    keeps_rows = True
 
+    stored_rows = reading(stored_rows.stored_rows)
     database = reading(catalog.database)
     databases = reading(catalog.databases)
     alter_database = changing(catalog.alter_database)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hivesql_executor.metastore.api import BegunMoves, Done, Move, Once
 from hivesql_executor.metastore.hms.authorization import AuthorizationCalls
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 class HiveMetastore(NotificationCalls, AuthorizationCalls):
     """Metastore over Thrift; a method may be several calls, and then is not one transaction."""
+
+    keeps_rows = False
 
     def __init__(self, client: Client) -> None:
         super().__init__()
@@ -50,6 +52,10 @@ class HiveMetastore(NotificationCalls, AuthorizationCalls):
 
     def clean_txns(self) -> None:
         """Nothing: the metastore forgets ended transactions itself."""
+
+    def stored_rows(self, names: Collection[str]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """NotSupported: Thrift tells of objects, not of the tables that they are kept in."""
+        raise NotSupported(f"sys.{', sys.'.join(sorted(names))} with a Hive Metastore")
 
     def require_writing(self) -> None:
         """Nothing: it is the metastore's affair who may write."""

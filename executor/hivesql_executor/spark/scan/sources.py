@@ -20,6 +20,7 @@ from hivesql_executor.spark.functions import register_called
 from hivesql_executor.spark.lines import message_of
 from hivesql_executor.spark.scan.plain_tables import Part, scan_plain
 from hivesql_executor.spark.scan.scan import FILE_NAME, Scanned, ScanRequest, scan
+from hivesql_executor.spark.scan.system_rows import system_frame
 from hivesql_executor.spark.scan.table_changes import read_changes
 from hivesql_executor.spark.steps import query_over, with_grand_totals
 from hivesql_executor.transactions.transaction import Transaction
@@ -47,6 +48,8 @@ def read(
     ``parts`` are the snapshot's files where they have been listed already.
     """
     table = table_scan.table
+    if table.is_system:
+        return system_frame(table, runtime.system_rows(table), runtime.spark())
     if table.is_frame:
         return _read_files(table, runtime) if table.location else runtime.frames[table.name]
     if table_scan.changes is not None:

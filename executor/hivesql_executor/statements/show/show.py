@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from hivesql_executor.metastore.system_databases import (
+    find_database,
+    find_table,
+    find_tables,
+)
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.statements.show.compactions import show_compactions
@@ -75,11 +80,12 @@ def describe(statement: Describe, runtime: Runtime) -> Outcome:
     if wants_json(runtime):
         return _described_as_json(statement, runtime)
     if statement.table is None:
-        database = runtime.metastore.database(statement.database or "default")
+        database = find_database(statement.database or "default", runtime.metastore)
         return describe_database(database, extended=bool(statement.style))
     partition = statement.partition
     statistics = None
-    if statement.style == "formatted" or _tells_of_column(statement):
+    has_statistics = statement.style == "formatted" or _tells_of_column(statement)
+    if has_statistics and not statement.table.is_system:
         stored = statement.stored or statement.table.name
         values = partition.values if partition else None
         statistics = runtime.metastore.statistics(stored, values)
@@ -121,7 +127,7 @@ def _described_as_json(statement: Describe, runtime: Runtime) -> Outcome:
 
     table = statement.table
     if table is None:
-        database = runtime.metastore.database(statement.database or "default")
+        database = find_database(statement.database or "default", runtime.metastore)
         return database_as_json(database, extended=bool(statement.style))
     if statement.column is not None:
         ((name, type_, comment),) = describe_column(table, statement, "").rows
@@ -157,15 +163,15 @@ def _databases(statement: Show, runtime: Runtime) -> Outcome:
 
 
 def _tables(statement: Show, runtime: Runtime) -> Outcome:
-    tables = runtime.metastore.tables(statement.database or "default")
+    tables = find_tables(statement.database or "default", runtime.metastore)
     names = {*(name.name for name in tables), *statement.temporary}
     return Outcome.of_table(["tab_name"], matching(names, statement.pattern))
 
 
 def _views(statement: Show, runtime: Runtime) -> Outcome:
     store = runtime.metastore
-    names = store.tables(statement.database or "default")
-    views = [name.name for name in names if store.table(name).is_view]
+    names = find_tables(statement.database or "default", store)
+    views = [name.name for name in names if find_table(name, store).is_view]
     return Outcome.of_table(["tab_name"], matching(views, statement.pattern))
 
 
@@ -203,7 +209,7 @@ def _shown_name(name: str, runtime: Runtime) -> str:
 def _properties(statement: Show, runtime: Runtime) -> Outcome:
     table = _table(statement)
     properties = stored_properties(table)
-    if not (table.is_view or table.partition_columns):
+    if not (table.is_view or table.is_system or table.partition_columns):
         # As in Hive; those of partitions are not added up here.
         properties |= basics_shown(runtime.metastore.statistics(table.name))
     columns = ["prpt_name", "prpt_value"]
@@ -216,6 +222,8 @@ def _properties(statement: Show, runtime: Runtime) -> Outcome:
 
 
 def _create_table(statement: Show, runtime: Runtime) -> Outcome:
+    if _table(statement).is_system:
+        raise NotSupported(f"SHOW CREATE TABLE of {_table(statement).name}, which nobody creates")
     text = create_statement(_table(statement), temporary=bool(statement.temporary))
     lines = text.splitlines()
     return Outcome.of_table(["createtab_stmt"], [(line,) for line in lines])

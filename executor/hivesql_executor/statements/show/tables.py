@@ -6,6 +6,11 @@ import re
 from collections.abc import Iterable
 
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
+from hivesql_executor.metastore.system_databases import (
+    find_database,
+    find_table,
+    find_tables,
+)
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.statements.show.create_table import create_database_statement
@@ -79,7 +84,7 @@ def show_table_extended(statement: Show, runtime: Runtime) -> Outcome:
 
 def show_create_database(statement: Show, runtime: Runtime) -> Outcome:
     """SHOW CREATE DATABASE."""
-    database = runtime.metastore.database(statement.database or "default")
+    database = find_database(statement.database or "default", runtime.metastore)
     lines = create_database_statement(database).splitlines()
     return Outcome.of_table(["createdb_stmt"], [(line,) for line in lines])
 
@@ -120,10 +125,10 @@ def _of_materialized(name: str, view: Table) -> tuple[str, str, str, str]:
 def matching_tables(statement: Show, runtime: Runtime) -> list[tuple[str, Table]]:
     """Return the tables that match by the names that the session sees."""
     store = runtime.metastore
-    names = {name.name: name for name in store.tables(statement.database or "default")}
+    names = {name.name: name for name in find_tables(statement.database or "default", store)}
     names |= statement.temporary
     rows = matching(list(names), statement.pattern)
-    return [(name, store.table(names[name])) for (name,) in rows]
+    return [(name, find_table(names[name], store)) for (name,) in rows]
 
 
 def _paragraph(table: Table, partition: Partition | None, runtime: Runtime) -> list[str]:
@@ -146,7 +151,7 @@ def _paragraph(table: Table, partition: Partition | None, runtime: Runtime) -> l
 
 def file_sizes(table: Table, partition: Partition | None, runtime: Runtime) -> FileSizes | None:
     """Return how many files a table or partition has and how long they are; None for views."""
-    if table.is_view:
+    if table.is_view or table.is_system:
         return None
     from hivesql_executor.snapshot.listing import data_sizes, table_roots
 

@@ -1,0 +1,1 @@
+"""Reading what ``sys`` and ``information_schema`` show of the metastore."""
