@@ -92,7 +92,9 @@ def _described_lines(description: Description) -> Iterator[str]:
 
 def _select_lines(select: Select) -> Iterator[str]:
     yield "SELECT"
-    if select.small:
+    if select.small and any(source.scan.table.is_system for source in select.query.sources):
+        yield "  without Spark"
+    elif select.small:
         yield f"  without Spark while {_little(select.small)}"
     yield from _query_lines(select.query)
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hivesql_executor.local.count import living_rows
+from hivesql_executor.local.evaluate import evaluate
 from hivesql_executor.local.fitting import Fitting, first_rows, fitting, partition_columns
 from hivesql_executor.local.read import OnlySpark, SmallSnapshot
 from hivesql_executor.local.types import arrow_type
@@ -33,6 +34,16 @@ def select_rows(small: SmallSelect, snapshot: SmallSnapshot, columns: Sequence[C
         raise OnlySpark from None
 
 
+def select_from(small: SmallSelect, relation: pa.Table, columns: Sequence[Column]) -> Outcome:
+    """Return the rows of a query over rows that are in memory; OnlySpark where they are many."""
+    arrays = {name: relation[name].combine_chunks() for name in relation.column_names}
+    if small.where is not None:
+        fits = pc.indices_nonzero(pc.fill_null(evaluate(small.where, arrays), False))
+        arrays = {name: array.take(fits) for name, array in arrays.items()}
+    count = len(arrays[relation.column_names[0]])
+    return _shown_rows(small, arrays, count, columns)
+
+
 def _select_rows(small: SmallSelect, snapshot: SmallSnapshot, columns: Sequence[Column]) -> Outcome:
     table = snapshot.table
     names_read = {
@@ -46,6 +57,13 @@ def _select_rows(small: SmallSelect, snapshot: SmallSnapshot, columns: Sequence[
         column.name: _joined(column, fittings, table) for column in table.all_columns
         if column.name in names_read
     }  # fmt: skip
+    return _shown_rows(small, values_by_name, count, columns)
+
+
+def _shown_rows(
+    small: SmallSelect, values_by_name: dict[str, pa.Array], count: int, columns: Sequence[Column]
+) -> Outcome:
+    """Return totals of all rows that fit, or as many of them as are wanted, in their order."""
     if any(isinstance(item, Total) for item in small.items):
         values = [
             _total(item, values_by_name, count) for item in small.items if isinstance(item, Total)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import pyarrow as pa
 
@@ -49,3 +51,13 @@ def arrow_type(hive_type: HiveType) -> pa.DataType:
 def row_type(table: Table) -> pa.StructType:
     """Return the struct of a table's data columns."""
     return pa.struct([(column.name, arrow_type(column.type)) for column in table.columns])
+
+
+def arrow_table(table: Table, rows: Sequence[Sequence[Any]]) -> pa.Table:
+    """Return rows of Python's values in the columns of a table."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(table.columns)
+    arrays = [
+        pa.array(values, arrow_type(column.type))
+        for column, values in zip(table.columns, columns, strict=True)
+    ]
+    return pa.Table.from_arrays(arrays, names=list(table.column_names))

@@ -27,6 +27,8 @@ def _without_spark(small: SmallSelect, query: Query, work: Work) -> Outcome | No
     """None when the files are a matter for Spark."""
     (source,) = query.sources
     table, runtime = source.scan.table, work.runtime
+    if table.is_system:
+        return _of_metastore(small, query, work)
     files = runtime.files(table.location)
     if len(source.scan.partitions) > _MOST_PARTITIONS:
         return None
@@ -39,5 +41,20 @@ def _without_spark(small: SmallSelect, query: Query, work: Work) -> Outcome | No
     try:
         snapshot = small_snapshot(table, parts, visible, files, small.most_bytes)
         return select_rows(small, snapshot, query.columns)
+    except OnlySpark:
+        return None
+
+
+def _of_metastore(small: SmallSelect, query: Query, work: Work) -> Outcome | None:
+    """Look into what the metastore tells; None where that is too much to be shown at once."""
+    from hivesql_executor.local.read import OnlySpark
+    from hivesql_executor.local.select import select_from
+    from hivesql_executor.local.types import arrow_table
+
+    (source,) = query.sources
+    table = source.scan.table
+    try:
+        relation = arrow_table(table, work.runtime.system_rows(table))
+        return select_from(small, relation, query.columns)
     except OnlySpark:
         return None

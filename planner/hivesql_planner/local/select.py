@@ -61,6 +61,8 @@ def _is_plain(scan: Scan) -> bool:
         or scan.with_file_name
         or scan.with_partition_texts
     )
+    if scan.table.is_system:
+        return not odd
     return scan.table.is_full_acid and not (odd or scan.table.is_frame)
 
 

@@ -82,6 +82,9 @@ ANSWERS: dict[str, list[tuple[Any, ...]]] = {
 def test_queries_are_answered(made: hivesql.Session) -> None:
     made.sql("SET hive.txn.timeout=77s")
     assert {sql: rows(made, sql) for sql in ANSWERS} == ANSWERS
+    # What needs no Spark is answered by it as well.
+    made.sql("SET hivesql.local.max.bytes=0")
+    assert {sql: rows(made, sql) for sql in ANSWERS} == ANSWERS
     name = made.sql("SELECT table_name FROM information_schema.tables WHERE table_name = ?", ["t"])
     assert name.scalar() == "t"
 

@@ -12,15 +12,15 @@ from pyspark.sql import DataFrame
 
 from hivesql_executor.bookkeeping.loaded_files import check_file, files_to_load
 from hivesql_executor.bookkeeping.reachable_locations import named_path
+from hivesql_executor.local.types import arrow_table
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import plain_files, scan_files
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import visible_as_of
 from hivesql_executor.spark.functions import register_called
-from hivesql_executor.spark.lines import message_of
+from hivesql_executor.spark.lines import frame_of, message_of
 from hivesql_executor.spark.scan.plain_tables import Part, scan_plain
 from hivesql_executor.spark.scan.scan import FILE_NAME, Scanned, ScanRequest, scan
-from hivesql_executor.spark.scan.system_rows import system_frame
 from hivesql_executor.spark.scan.table_changes import read_changes
 from hivesql_executor.spark.steps import query_over, with_grand_totals
 from hivesql_executor.transactions.transaction import Transaction
@@ -49,7 +49,7 @@ def read(
     """
     table = table_scan.table
     if table.is_system:
-        return system_frame(table, runtime.system_rows(table), runtime.spark())
+        return frame_of(arrow_table(table, runtime.system_rows(table)), runtime.spark())
     if table.is_frame:
         return _read_files(table, runtime) if table.location else runtime.frames[table.name]
     if table_scan.changes is not None:
