@@ -11,7 +11,7 @@ from typing import Any
 
 from hivesql_executor.metastore.api import LockState, Metastore
 from hivesql_planner.compaction.queue import Compaction
-from hivesql_planner.errors import HiveSqlError, NotSupported
+from hivesql_planner.errors import DataError, NoSuchObject, NotSupported
 from hivesql_planner.locks.lock import LockType
 from hivesql_planner.model.table import Table, TableName
 from hivesql_planner.system_tables.definitions import INFORMATION_SCHEMA, SYS
@@ -61,7 +61,11 @@ def _catalog_rows(store: Metastore, *, with_tables: bool) -> Mapping[str, list[S
         })  # fmt: skip
         for table_name in store.tables(name) if with_tables else ():
             number = len(rows["tbls"]) + 1
-            table = _table(table_name, store)
+            try:
+                table = _table(table_name, store)
+            except NoSuchObject:
+                # Somebody has dropped it meanwhile.
+                continue
             rows["tbls"].append({
                 "tbl_id": number, "sd_id": number, "db_id": db_id, "tbl_name": table_name.name,
                 "owner": table.owner if table else "",
@@ -79,10 +83,10 @@ def _catalog_rows(store: Metastore, *, with_tables: bool) -> Mapping[str, list[S
 
 
 def _table(name: TableName, store: Metastore) -> Table | None:
-    """Return a table; None where it went meanwhile, or is stored as nothing here can read."""
+    """Return a table; None where it is stored as nothing here can read."""
     try:
         return store.table(name)
-    except HiveSqlError:
+    except DataError:
         return None
 
 

@@ -8,11 +8,12 @@ from typing import Any
 from hivesql_executor.checks.inspect import RootFacts, inspect_table
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.acid.layout import DirectoryKind
-from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.errors import DataError, NoSuchObject
 from hivesql_planner.model.hive_type import STRING
-from hivesql_planner.model.table import TEMPORARY, TableName
+from hivesql_planner.model.table import TEMPORARY, Table, TableName
 from hivesql_planner.predicates.predicate import Predicate
 from hivesql_planner.predicates.pruning import PartitionPruner
+from hivesql_planner.system_tables.definitions import LAYOUT
 
 _TYPES = {"database_name": STRING, "table_name": STRING}
 
@@ -39,7 +40,8 @@ def _names(runtime: Runtime) -> Iterator[TableName]:
 
 def _rows_of(name: TableName, runtime: Runtime) -> Iterator[Sequence[Any]]:
     try:
-        if runtime.metastore.table(name).is_view:
+        table = _readable(name, runtime)
+        if table is None or table.is_view:
             return
         inspection = inspect_table(name, runtime)
     except NoSuchObject:
@@ -57,6 +59,15 @@ def _rows_of(name: TableName, runtime: Runtime) -> Iterator[Sequence[Any]]:
             sum(directory.deletes for directory in read),
             _share(root),
         )
+
+
+def _readable(name: TableName, runtime: Runtime) -> Table | None:
+    """Return a table; None, which the user is told, where it has a format that is not known."""
+    try:
+        return runtime.metastore.table(name)
+    except DataError as error:
+        runtime.notify(f"left out of {LAYOUT}: {error.message}")
+        return None
 
 
 def _share(root: RootFacts) -> float:
