@@ -133,11 +133,13 @@ def _compaction_row(row: Compaction, prefix: str, states: Mapping[str, str]) -> 
     values: dict[str, Any] = {
         "id": row.id, "database": row.table.database, "table": row.table.name,
         "partition": row.partition, "state": states.get(row.state), "type": _KINDS.get(row.kind),
-        "worker_id": row.worker_id, "enqueue_time": row.enqueued, "start": row.started,
-        "end": row.ended, "highest_write_id": row.highest_write_id, "hadoop_job_id": row.job_id,
+        "worker_id": row.worker_id, "initiator_id": row.initiator_id, "pool_name": row.pool,
+        "highest_write_id": row.highest_write_id, "hadoop_job_id": row.job_id,
         "error_message": row.error, "next_txn_id": row.next_txn_id, "txn_id": row.txn_id,
-        "commit_time": row.committed, "initiator_id": row.initiator_id, "pool_name": row.pool,
         "number_of_buckets": row.bucket_count,
+        # Thrift tells 0 of what has not been.
+        "enqueue_time": row.enqueued or None, "start": row.started or None,
+        "end": row.ended or None, "commit_time": row.committed or None,
     }  # fmt: skip
     unknown = ("tblproperties", "run_as", "initiator_version", "worker_version", "cleaner_start")
     return {f"{prefix}_{key}": value for key, value in {**dict.fromkeys(unknown), **values}.items()}
