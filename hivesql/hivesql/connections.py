@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from hivesql.session import Session
 from hivesql.sessions.hive_site import METASTORE_ADDRESSES, site_settings
+from hivesql.sessions.settings import unheeded_notice
 from hivesql.sessions.spark_start import LazySpark
 from hivesql_executor.files.locations import complete_location
 from hivesql_executor.metastore.cache.shelf import Limits
@@ -18,9 +19,11 @@ from hivesql_executor.metastore.opening import SQLITE, THRIFT, open_metastore
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.translate_errors import translate_errors
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.settings.file_system_keys import HIDDEN_LIST, is_secret, spark_name
 from hivesql_planner.settings.settings import (
     AUTHORIZATION,
     AUTHORIZATION_MANAGER,
+    KEYS,
     Settings,
     notice_about,
 )
@@ -55,8 +58,9 @@ def connect(
     ``sqlite:///metastore.db`` in the working directory. ``warehouse`` is the directory or URI of
     managed tables (default ``warehouse``; a Hive Metastore has its own). ``spark`` is a session to
     work beside; without it a local Spark starts when it is first needed. Keys of ``settings`` that
-    start with ``spark.`` go to Spark. Settings that are not given are those of the site's
-    hive-site.xml, in HIVE_CONF_DIR or in HIVE_HOME's ``conf``. Under an ``idempotency_key`` the
+    start with ``spark.`` go to Spark, and so do those of Hadoop's file systems (``fs.s3a.…``).
+    Settings that are not given are those of the site's hive-site.xml, in HIVE_CONF_DIR or in
+    HIVE_HOME's ``conf``, and of Hadoop's core-site.xml. Under an ``idempotency_key`` the
     session's n-th statement commits at most once, in whichever process it runs: a program that was
     killed can be run again from its start. ``user`` is whose session it is: who owns what it makes,
     and whose privileges count; without it HADOOP_USER_NAME, and then the user of the operating
@@ -70,14 +74,19 @@ def connect(
         )
     location = complete_location(fspath(warehouse or DEFAULT_WAREHOUSE))
     texts = {key: _setting(key, value) for key, value in dict(settings or {}).items()}
-    lazy = LazySpark(spark, {k: v for k, v in texts.items() if k.startswith("spark.")})
+    site = site_settings()
+    of_spark = {spark_name(key): text for key, text in (site | texts).items()}
+    lazy = LazySpark(spark, {k: v for k, v in of_spark.items() if k.startswith("spark.")})
     set_by_user = [key for key in texts if not key.startswith("spark.")]
-    hive = site_settings() | {key: texts[key] for key in set_by_user}
+    hive = site | {key: texts[key] for key in set_by_user}
     url = metastore or hive.get(METASTORE_ADDRESSES) or DEFAULT_METASTORE
     if url.startswith(THRIFT):
         # There a worker takes what is next in the queue, never a request of its own choice.
         hive = {"hivesql.compactor.inline": "false"} | hive
-    user_settings = Settings.of(hive)
+    hidden = hive.get(HIDDEN_LIST, "")
+    user_settings = Settings.of(
+        {key: text for key, text in hive.items() if key in KEYS or not is_secret(key, hidden)}
+    )
     timeout = user_settings.seconds("hive.metastore.client.socket.timeout")
     print_line = notify or (lambda line: None)
     file = Path(DEFAULT_METASTORE.removeprefix(SQLITE)).absolute()
@@ -133,7 +142,8 @@ def _open_session(
     if settings.flag(AUTHORIZATION) and not settings.asks_for_privileges:
         manager = settings.text(AUTHORIZATION_MANAGER)
         runtime.notify(f"{AUTHORIZATION_MANAGER}={manager} is not known here: it protects nothing")
-    for notice in filter(None, map(notice_about, set_by_user)):
+    too_late = unheeded_notice(lazy.unheeded())
+    for notice in filter(None, [too_late, *map(notice_about, set_by_user)]):
         runtime.notify(notice)
     return Session(runtime, lazy, database=database, idempotency_key=idempotency_key)
 

@@ -27,7 +27,13 @@ from hivesql.sessions.functions import SessionFunctions
 from hivesql.sessions.open_transaction import Conversation
 from hivesql.sessions.running_statement import RunningStatement
 from hivesql.sessions.session_files import AddedFiles
-from hivesql.sessions.settings import after_reset, setting_lines, setting_text
+from hivesql.sessions.settings import (
+    after_reset,
+    setting_lines,
+    setting_text,
+    unheeded_notice,
+    with_setting,
+)
 from hivesql.sessions.statement_keys import StatementKeys
 from hivesql.sessions.system_rows import SystemRows
 from hivesql.sessions.temporary_tables import TemporaryTables
@@ -46,6 +52,7 @@ from hivesql_planner.errors import (
 from hivesql_planner.model.table import TableName
 from hivesql_planner.plan import Select
 from hivesql_planner.planning import plan
+from hivesql_planner.settings.file_system_keys import HIDDEN_LIST, is_secret, spark_name
 from hivesql_planner.settings.settings import RESTRICTED, notice_about
 from hivesql_planner.statements.bound import (
     Describe,
@@ -301,11 +308,10 @@ class Session:
             authorize(statement, reads, self.runtime)
 
     def _check_changeable(self, *keys: str) -> None:
-        """Fail at settings that decide about privileges, where the session began with these."""
-        if not self._first_settings.asks_for_privileges:
-            return
+        """Fail at what is hidden, and where privileges count at settings that decide about them."""
+        asks = self._first_settings.asks_for_privileges
         for key in keys:
-            if key in RESTRICTED:
+            if key == HIDDEN_LIST or (asks and key in RESTRICTED):
                 raise SemanticError(
                     f"Cannot modify {key} at runtime. It is in the list of parameters that can't "
                     "be modified at runtime or is prefixed by a restricted variable"
@@ -391,7 +397,7 @@ class Session:
                 self._check_changeable(*statement.keys)
             new = after_reset(statement, self.settings, self._first_settings, self.variables)
             self.runtime = self.runtime.with_settings(new)
-            self._spark.reset(statement.keys)
+            self._spark.reset([*map(spark_name, statement.keys)])
             names = ", ".join(statement.keys) if statement.to_default else ""
             return Outcome(message=f"Resetting {names} to default values" if names else None)
         if statement.key is None:
@@ -400,25 +406,34 @@ class Session:
         if statement.value is None:
             text = setting_text(statement.key, self.settings, self.variables)
             return Outcome.of_table(["set"], [(text,)])
-        self.set(statement.key, statement.value)
-        return Outcome(message=notice_about(statement.key))
+        notice = self._assign(statement.key, statement.value)
+        return Outcome(message=notice or notice_about(statement.key))
 
     def set(self, key: str, value: str) -> None:
-        """Set a hive.* setting, a Spark setting or a hivevar: variable."""
+        """Set a hive.* setting, one of Spark or of a file system, or a hivevar: variable."""
+        if notice := self._assign(key, value):
+            self.runtime.notify(notice)
+
+    def _assign(self, key: str, value: str) -> str | None:
+        """Set it, and return what to tell of one that comes too late."""
         self._running.check_open()
         space, name = split_key(key)
         if space in ("hivevar", "system"):
             self.variables[f"{space}:{name}"] = value
-            return
+            return None
         if space == "env":
             raise SemanticError(f"env:* variables can not be set: {key}")
-        key = name
-        if key.startswith("spark."):
-            self._spark.set(key, value)
-            return
-        self._check_changeable(key)
-        self.runtime = self.runtime.with_settings(self.settings.with_value(key, value))
-        self.variables[f"hiveconf:{key}"] = value
+        notice = None
+        if spark_name(name).startswith("spark."):
+            self._spark.set(spark_name(name), value)
+            notice = unheeded_notice(self._spark.unheeded([spark_name(name)]))
+            if name.startswith("spark."):
+                return notice
+        self._check_changeable(name)
+        self.runtime = self.runtime.with_settings(with_setting(self.settings, name, value))
+        if not is_secret(name, self.settings.text(HIDDEN_LIST)):
+            self.variables[f"hiveconf:{name}"] = value
+        return notice
 
     # -- about tables and rows of the caller's
     def inspect(self, table: str) -> Inspection:

@@ -123,7 +123,7 @@ def arguments() -> argparse.ArgumentParser:
         "--conf",
         dest="settings",
         metavar="KEY=VALUE",
-        help="set a hive.* or spark.* setting",
+        help="set a hive.*, spark.* or fs.* setting",
         **many,
     )
     add("--property-file", metavar="FILE", help="KEY=VALUE lines, as --hiveconf")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hivesql import HiveSqlError, Session
 from hivesql.script import StatementText, split
+from hivesql_planner.settings.file_system_keys import cover_secret
 from hivesql_repl.output.render import Printer
 from hivesql_repl.shell.commands import Quit
 from hivesql_repl.shell.running import Interrupted, Runner
@@ -72,7 +73,7 @@ def show_plans(session: Session, printer: Printer, scripts: Sequence[Script]) ->
     for file, text in scripts:
         try:
             for step in rehearse(session, text, file):
-                print(f"-- {step.place}\n{step.text}")
+                print(f"-- {step.place}\n{cover_secret(step.text)}")
                 if step.error:
                     printer.fail(step.error, text)
                     code = FAILED

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from hivesql import HiveSqlError, ParseError, connect
 from hivesql.script_file import decode_script, read_script
+from hivesql_planner.settings.file_system_keys import HIDDEN_LIST, without_secrets
 from hivesql_repl.arguments import (
     COMMANDS,
     arguments,
@@ -132,7 +133,8 @@ def _run(options: argparse.Namespace, profile: Profile) -> int:
     with session, Runner(session, printer) as runner:
         variables = pairs(options.hivevars)
         session.variables.update({f"hivevar:{key}": value for key, value in variables.items()})
-        session.variables.update({f"hiveconf:{key}": value for key, value in settings.items()})
+        shown = without_secrets(settings, session.settings.text(HIDDEN_LIST))
+        session.variables.update({f"hiveconf:{key}": value for key, value in shown.items()})
         if options.dry_run:
             return show_plans(session, printer, [*start, *scripts])
         if start and (failed := run_scripts(runner, start, force=options.force)):

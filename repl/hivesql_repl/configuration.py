@@ -10,6 +10,7 @@
     [profiles.local.settings]
     "hive.lock.numretries" = 10
     "spark.driver.memory" = "4g"
+    "fs.s3a.endpoint" = "https://minio.example:9000"
 
 Flags win over the profile, the profile over the defaults.
 """
@@ -36,7 +37,7 @@ class Profile:
     master: str | None = None
     database: str | None = None
     outputformat: str | None = None
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def default_path() -> Path:

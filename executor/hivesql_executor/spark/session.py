@@ -16,7 +16,7 @@ from typing import Any
 import pyspark
 from py4j.clientserver import FinalizerWorker
 from py4j.protocol import Py4JError, Py4JJavaError
-from pyspark import SparkContext
+from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -26,6 +26,7 @@ from hivesql_executor.spark.class_archive import archive_options
 from hivesql_executor.spark.lines import settings_of
 from hivesql_planner.errors import ExecutionError, NoSuchObject
 from hivesql_planner.model.hive_type import quote_name
+from hivesql_planner.settings.file_system_keys import OF_HADOOP, is_secret
 
 # Pushed-down filters of nested ACID columns would reach ORC under names it resolves against the
 # row struct, so Spark's own push-down stays off and scans carry a search argument of their own.
@@ -102,6 +103,8 @@ CORE_SETTINGS: Mapping[str, str] = {
     "spark.shuffle.sort.bypassMergeThreshold": "8",
     "spark.ui.showConsoleProgress": "false",
     "spark.ui.enabled": "false",
+    # Spark's own, and Azure's keys: what its log and pages do not show.
+    "spark.redaction.regex": "(?i)secret|password|token|access[.]?key|account[.]key|[.]sas[.]",
     # Our readers tell S3A how long a file is; the other kind of stream asks the store all the same.
     "spark.hadoop.fs.s3a.input.stream.type": "classic",
     # Where in our code a column was made tells nobody anything, and takes as long as making it.
@@ -117,23 +120,38 @@ def start_spark(
     settings = {**archive_options(), **CORE_SETTINGS, **SQL_SETTINGS, **(conf or {})}
     if master:
         settings["spark.master"] = master
-    for key, value in settings.items():
-        builder = builder.config(key, value)
     for name in _PYTHON_LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     logging.getLogger().addFilter(_is_no_lost_farewell)
-    for key, value in _at_home(settings).items():
+    settings |= _at_home(settings)
+    for key, value in settings.items():
         builder = builder.config(key, value)
-    session = _started(builder)
+    session = _started(builder, settings)
     session.sparkContext.setLogLevel("ERROR")
     return session
 
 
-def _started(builder: SparkSession.Builder) -> SparkSession:
+def _launch(settings: Mapping[str, str]) -> None:
+    """Start the JVM without secrets of file systems: whoever lists processes sees its command.
+
+    Its Spark is given them afterwards.
+    """
+    shown = {key: value for key, value in settings.items() if not _is_withheld(key)}
+    if len(shown) < len(settings) and SparkContext._gateway is None:
+        own: Any = SparkContext  # no public way to start the JVM alone
+        own._ensure_initialized(conf=SparkConf().setAll([*shown.items()]))
+
+
+def _is_withheld(key: str) -> bool:
+    return key.startswith(OF_HADOOP) and is_secret(key)
+
+
+def _started(builder: SparkSession.Builder, settings: Mapping[str, str]) -> SparkSession:
     """Start it, a second time where its JVM did not answer the first."""
     for again in (True, False):
         try:
             with _workers_python(), silence_failed_calls():
+                _launch(settings)
                 return builder.getOrCreate()
         except Py4JJavaError:
             raise

@@ -1,4 +1,4 @@
-"""The settings of a Hive site: hive-site.xml, where HIVE_CONF_DIR or HIVE_HOME says."""
+"""The settings of a site: hive-site.xml and core-site.xml, where the environment says."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.settings.file_system_keys import is_of_file_systems
 from hivesql_planner.settings.settings import KEYS, Settings, present_name
 
 METASTORE_ADDRESSES = "hive.metastore.uris"
@@ -20,19 +21,34 @@ _DEEPEST = 20
 def site_settings(environment: Mapping[str, str] | None = None) -> dict[str, str]:
     """Read the settings of the site's file that mean something here, and where its metastore is.
 
-    Empty where no file is. Others, such as those of Tez or of the metastore's own database, are
-    left out. SemanticError for a file that cannot be understood, or for a value that its setting
-    cannot have.
+    Empty where no file is. Those of file systems mean something, and may stand in a core-site.xml
+    beside it too; that of HADOOP_CONF_DIR, which Spark reads itself, is taken instead of it, as by
+    the hive command. Others, such as those of Tez or of the metastore's own database, are left out.
+    SemanticError for a file that cannot be understood, or for a value that its setting cannot have.
     """
     variables = os.environ if environment is None else environment
     path = _path(variables)
-    if path is None or not path.is_file():
+    if path is None:
+        return {}
+    beside = path.with_name("core-site.xml")
+    of_hadoop = {} if _has_hadoop_site(variables) else _read(beside, variables)
+    return of_hadoop | _read(path, variables)
+
+
+def _has_hadoop_site(environment: Mapping[str, str]) -> bool:
+    place = environment.get("HADOOP_CONF_DIR")
+    return bool(place) and Path(str(place), "core-site.xml").is_file()
+
+
+def _read(path: Path, variables: Mapping[str, str]) -> dict[str, str]:
+    if not path.is_file():
         return {}
     properties = dict(_properties(path))
     settings = {}
     for key, text in properties.items():
         name = _NEWER_NAMES.get(key, key)
-        if present_name(name) not in KEYS and name != METASTORE_ADDRESSES:
+        is_hive = present_name(name) in KEYS or name == METASTORE_ADDRESSES
+        if not is_hive and not is_of_file_systems(name):
             continue
         value = _substituted(text, properties, variables)
         try:

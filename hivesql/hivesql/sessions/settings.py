@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 
 from hivesql.script import outside, split_key
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.settings.file_system_keys import (
+    HIDDEN_LIST,
+    OF_HADOOP,
+    is_secret,
+    without_secrets,
+)
 from hivesql_planner.settings.settings import KEYS, Settings, present_name
 from hivesql_planner.statements.bound import SetSetting
 
@@ -24,6 +30,7 @@ def setting_lines(settings: Settings, variables: Variables, *, every: bool) -> l
     own |= settings.values
     if every:
         own |= {key: settings.text(key) for key in KEYS}
+    own = without_secrets(own, settings.text(HIDDEN_LIST))
     return [f"{key}={own[key]}" for key in sorted(own)]
 
 
@@ -33,6 +40,8 @@ def setting_text(key: str, settings: Settings, variables: Variables) -> str:
     Without a space a setting is meant, and then a hivevar.
     """
     space, name = split_key(key)
+    if is_secret(f"{space}:{name}", settings.text(HIDDEN_LIST)):
+        return f"{key} is a hidden config"
     if space == "hiveconf" and (present_name(name) in KEYS or name in settings.values):
         return f"{key}={settings.text(name)}"
     variable = variables.get(f"hivevar:{key}" if name == key else f"{space}:{name}")
@@ -42,6 +51,25 @@ def setting_text(key: str, settings: Settings, variables: Variables) -> str:
     if name == key:
         return f"{key} is undefined"
     raise SemanticError(_UNDEFINED[space].format(space=space, name=name))
+
+
+def with_setting(settings: Settings, key: str, value: str) -> Settings:
+    """Give the settings with one changed; secrets of file systems are kept by Spark alone."""
+    if present_name(key) not in KEYS and is_secret(key, settings.text(HIDDEN_LIST)):
+        return settings
+    return settings.with_value(key, value)
+
+
+def unheeded_notice(keys: Sequence[str]) -> str | None:
+    """Tell of settings of file systems that the running Spark has not; None for none."""
+    if not keys:
+        return None
+    names = ", ".join(key.removeprefix(OF_HADOOP) for key in keys)
+    return (
+        f"{names} changed nothing: Spark runs already, and its file systems keep the settings that "
+        "it was started with. Give them before it starts: in the profile, by --hiveconf or in "
+        f"connect(settings=…); to a Spark of your own as {OF_HADOOP}…"
+    )
 
 
 def after_reset(

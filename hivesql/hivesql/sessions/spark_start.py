@@ -7,11 +7,12 @@ import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Unfinished
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hivesql_planner.errors import Cancelled, SessionClosed
+from hivesql_planner.settings.file_system_keys import OF_HADOOP
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -151,8 +152,24 @@ class LazySpark:
         """Set a Spark setting, now or for when Spark starts."""
         self._check_open()
         self._conf[key] = value
-        if self._session is not None:
+        if self._session is not None and not key.startswith(OF_HADOOP):
             self._session.conf.set(key, value)
+
+    def unheeded(self, keys: Collection[str] = ()) -> list[str]:
+        """Return which of these settings of file systems, or of all, a running Spark has not.
+
+        Its file systems were made with those that it was started with.
+        """
+        wanted = [key for key in keys or self._conf if key.startswith(OF_HADOOP)]
+        if wanted and self._start is not None:
+            with suppress(Exception):  # whoever waits for Spark is told
+                self._start.result()
+        running = next(reversed([*self._places()]), None) if wanted else None
+        if running is None:
+            return []
+        context: Any = running.sparkContext  # Hadoop's settings have no other door
+        has = context._jsc.hadoopConfiguration().get
+        return [key for key in wanted if has(key.removeprefix(OF_HADOOP)) != self._conf[key]]
 
     def reset(self, keys: Collection[str] = ()) -> None:
         """Give these settings, or all that were made since, the values that they had at first."""
@@ -164,7 +181,7 @@ class LazySpark:
                 self.set(key, first)
                 continue
             del self._conf[key]
-            if self._session is not None:
+            if self._session is not None and not key.startswith(OF_HADOOP):
                 self._session.conf.unset(key)
 
     def add_file(self, kind: str, path: str) -> None:

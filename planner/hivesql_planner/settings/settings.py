@@ -11,6 +11,7 @@ from hivesql_planner.settings.compactor_keys import (
     COMPACTOR_KEYS,
     COMPACTOR_WITHOUT_EFFECT,
 )
+from hivesql_planner.settings.file_system_keys import HIDDEN, HIDDEN_LIST
 from hivesql_planner.settings.setting import Kind, Setting
 from hivesql_planner.settings.transaction_keys import (
     ALIASES_OF_TRANSACTIONS,
@@ -75,6 +76,9 @@ KEYS: Mapping[str, Setting] = _table(
     ("hive.default.rcfile.serde",
      "org.apache.hadoop.hive.serde2.columnar.LazyBinaryColumnarSerDe", "text",
      "What RCFiles of new tables hold; …columnar.ColumnarSerDe: texts."),
+    (HIDDEN_LIST, ",".join(HIDDEN), "text",
+     "Settings that SET does not show: whose names begin like one of these. Secrets of file "
+     "systems are not shown whatever it says; a session cannot change it."),
     ("hive.table.parameters.default", "", "text", "Properties of new tables: a=b,c=d."),
     ("hive.ddl.createtablelike.properties.whitelist", "", "text",
      "The properties that CREATE TABLE … LIKE takes over: a,b."),

@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 from hivesql import ExecutionError, HiveSqlError, ParseError, Progress, Result
 from hivesql.script_file import read_script
 from hivesql_executor.outcome import types_of
+from hivesql_planner.settings.file_system_keys import cover_secret, sets_secret
 from hivesql_repl.output.formats import FORMATS, Style, with_hive_types
 
 if TYPE_CHECKING:
@@ -56,10 +57,13 @@ class Printer:
     def announce(self, statement: str) -> None:
         """Show the statement that is about to run."""
         self._left = False
+        if not (self.verbose or self.record):
+            return
+        shown = cover_secret(statement)
         if self.verbose:
-            self.tell(f"> {statement}")
+            self.tell(f"> {shown}")
         if self.record:
-            self.record.write(f"> {statement}\n")
+            self.record.write(f"> {shown}\n")
 
     def tell(self, line: str) -> None:
         """Print a notice for the person."""
@@ -143,7 +147,11 @@ class Printer:
             from hivesql_repl.output.underline import underlined
 
             place = error.line, error.column or 1
-            lines += underlined(_script(error, text), place, error.end)
+            script = _script(error, text)
+            last = error.end[0] if error.end else error.line
+            marked = ";".join(script.splitlines()[error.line - 1 : last])
+            if not sets_secret(marked.split(";")):
+                lines += underlined(script, place, error.end)
         if meant:
             lines.append(f"  did you mean {meant}?")
         for line in lines:

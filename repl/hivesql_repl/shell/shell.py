@@ -24,6 +24,7 @@ from pygments.lexers.sql import SqlLexer
 
 from hivesql import HiveSqlError, Session
 from hivesql.script import is_complete, split
+from hivesql_planner.settings.file_system_keys import sets_secret
 from hivesql_repl.shell.aliases import command_of
 from hivesql_repl.shell.commands import Quit
 from hivesql_repl.shell.completion import SqlCompleter
@@ -64,7 +65,7 @@ def run_shell(runner: Runner, *, show_database: bool = True) -> int:
 def _prompt(runner: Runner, home: Path) -> PromptSession[str]:
     completer = SqlCompleter(runner.session, runner.commands.known)
     return PromptSession(
-        history=ThreadedHistory(FileHistory(str(home / "history"))),
+        history=SecretiveHistory(FileHistory(str(home / "history"))),
         auto_suggest=AutoSuggestFromHistory(),
         completer=FuzzyCompleter(ThreadedCompleter(completer)),
         complete_while_typing=True,
@@ -75,6 +76,15 @@ def _prompt(runner: Runner, home: Path) -> PromptSession[str]:
         key_bindings=_keys(),
         enable_open_in_editor=True,
     )
+
+
+class SecretiveHistory(ThreadedHistory):
+    """Forgets what sets a secret at once, in memory and in its file."""
+
+    def append_string(self, string: str) -> None:
+        """Remember what was typed, unless a secret is in it."""
+        if not sets_secret(string.split(";")):
+            super().append_string(string)
 
 
 class ShortTexts(Lexer):

@@ -15,6 +15,7 @@ from hivesql.dialect.tokens import Cursor, Kind, at
 from hivesql.script import StatementText
 from hivesql_planner.errors import NotSupported, ParseError
 from hivesql_planner.model.table import OwnerType
+from hivesql_planner.settings.file_system_keys import is_secret
 from hivesql_planner.statements.bound import (
     AbortCompactions,
     AbortTransactions,
@@ -311,6 +312,9 @@ def parse_set(text: StatementText) -> SetSetting:
     key, equals, value = rest.partition("=")
     key = key.strip()
     if not key or any(char.isspace() for char in key):
+        if is_secret(first):
+            # What follows may be the secret.
+            raise ParseError(f"expected SET key=value of {first}")
         offset = text.text.find(rest)
         raise at(ParseError(f"expected SET key=value, found {rest[:40]!r}"), text, offset)
     return SetSetting(key=key, value=value.strip() if equals else None)

@@ -1,0 +1,71 @@
+"""Which settings are nobody's to read, and which go to Hadoop's file systems."""
+
+from __future__ import annotations
+
+import pytest
+
+from hivesql_planner.settings.file_system_keys import (
+    HIDDEN,
+    cover_secret,
+    is_secret,
+    spark_name,
+    without_secrets,
+)
+from hivesql_planner.settings.settings import KEYS
+
+SECRET = """
+    fs.s3a.access.key fs.s3a.secret.key fs.s3a.session.token fs.s3a.bucket.sales.secret.key
+    fs.s3a.bucket.sales.session.token fs.s3a.proxy.password fs.s3a.encryption.key
+    fs.s3a.server-side-encryption.key fs.azure.account.key.me.dfs.core.windows.net
+    fs.azure.account.oauth2.client.secret.me fs.azure.sas.c.me.blob.core.windows.net
+    fs.azure.sas.fixed.token fs.gs.auth.service.account.private.key fs.s3n.awsSecretAccessKey
+    spark.hadoop.fs.s3a.secret.key hiveconf:fs.s3a.secret.key spark.authenticate.secret
+    hiveconf:spark.hadoop.fs.s3a.bucket.b.access.key javax.jdo.option.ConnectionPassword
+    hive.server2.keystore.password env:AWS_SECRET_ACCESS_KEY env:AWS_SESSION_TOKEN
+"""
+SHOWN = """
+    fs.s3a.endpoint fs.s3a.aws.credentials.provider fs.s3a.bucket.b.endpoint.region
+    fs.s3a.assumed.role.arn fs.azure.account.auth.type fs.azure.account.oauth.provider.type
+    hadoop.security.credential.provider.path env:HOME env:AWS_PROFILE hivevar:password
+    password my.secret hive.txn.timeout spark.driver.memory
+"""
+
+
+@pytest.mark.parametrize("key", SECRET.split())
+def test_secrets(key: str) -> None:
+    assert is_secret(key, ",".join(HIDDEN))
+    assert is_secret(key)
+
+
+@pytest.mark.parametrize("key", SHOWN.split())
+def test_what_is_shown(key: str) -> None:
+    assert not is_secret(key, ",".join(HIDDEN))
+
+
+def test_the_list_hides_what_begins_like_one_of_it() -> None:
+    assert is_secret("fs.s3a.endpoint", "x, fs.s3a.end ,")
+    assert without_secrets({"a.b": "1", "a.c": "2"}, "a.b") == {"a.c": "2"}
+
+
+def test_no_setting_of_ours_is_hidden() -> None:
+    assert without_secrets(dict.fromkeys(KEYS, ""), ",".join(HIDDEN)) == dict.fromkeys(KEYS, "")
+
+
+COVERED = {
+    "SET fs.s3a.secret.key=abc": "SET fs.s3a.secret.key=***",
+    "set\n hiveconf:fs.s3a.secret.key = a = b ": "set\n hiveconf:fs.s3a.secret.key = ***",
+    "SET fs.s3a.endpoint=http://here": "SET fs.s3a.endpoint=http://here",
+    "SELECT 'SET fs.s3a.secret.key=abc'": "SELECT 'SET fs.s3a.secret.key=abc'",
+}
+
+
+@pytest.mark.parametrize(("statement", "shown"), COVERED.items())
+def test_statements_are_shown_without_secrets(statement: str, shown: str) -> None:
+    assert cover_secret(statement) == shown
+
+
+def test_names_among_those_of_spark() -> None:
+    names = ["fs.s3a.endpoint", "dfs.nameservices", "hive.txn.timeout", "spark.driver.memory"]
+    assert [*map(spark_name, names)] == [
+        "spark.hadoop.fs.s3a.endpoint", "spark.hadoop.dfs.nameservices", *names[2:],
+    ]  # fmt: skip
