@@ -46,7 +46,7 @@ class S3Server:
     requests: list[str] = field(default_factory=list)
 
     def settings(self) -> dict[str, str]:
-        """Spark's settings to reach it."""
+        """Settings to reach it."""
         s3a = {
             "endpoint": self.url,
             "endpoint.region": "us-east-1",
@@ -54,7 +54,7 @@ class S3Server:
             "secret.key": "a-secret",
             "path.style.access": "true",
         }
-        return {f"spark.hadoop.fs.s3a.{name}": value for name, value in s3a.items()}
+        return {f"fs.s3a.{name}": value for name, value in s3a.items()}
 
 
 def _name_of(environ: dict[str, Any]) -> str:

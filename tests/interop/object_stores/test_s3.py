@@ -33,10 +33,10 @@ QUICK = {
     "spark.master": "local[2]",
     "spark.driver.memory": "1g",
     "spark.sql.shuffle.partitions": "2",
-    "spark.hadoop.fs.s3a.retry.limit": "5",
-    "spark.hadoop.fs.s3a.retry.interval": "20ms",
-    "spark.hadoop.fs.s3a.retry.throttle.interval": "20ms",
-    "spark.hadoop.fs.s3a.attempts.maximum": "3",
+    "fs.s3a.retry.limit": "5",
+    "fs.s3a.retry.interval": "20ms",
+    "fs.s3a.retry.throttle.interval": "20ms",
+    "fs.s3a.attempts.maximum": "3",
 }
 
 
@@ -60,15 +60,19 @@ def begin(
     metastore: Path,
     statements: Sequence[str],
     settings: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[str]:
+    """Start the program; with an ``environment`` that, and no settings, say where the server is."""
     process = subprocess.Popen(
         [sys.executable, PROGRAM, f"{server.url}{ASKED}"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, **(environment or {})},
     )  # fmt: skip
+    reached = {} if environment else server.settings()
     asked = {
         "metastore": f"sqlite:///{metastore}",
         "warehouse": home,
-        "settings": {**QUICK, **server.settings(), "spark.jars": jars, **(settings or {})},
+        "settings": {**QUICK, **reached, "spark.jars": jars, **(settings or {})},
         "statements": [statement for statement in statements if statement.strip()],
     }
     assert process.stdin is not None
@@ -179,6 +183,51 @@ def test_requests_of_each_statement(server: S3Server, jars: str, tmp_path: Path)
     assert uploads(server) == []
 
 
+def _site(path: Path, properties: Mapping[str, str]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    lines = (f"<property><name>{k}</name><value>{v}</value></property>"
+             for k, v in properties.items())  # fmt: skip
+    path.write_text(f"<configuration>{''.join(lines)}</configuration>")
+
+
+def test_sites_settings_reach_executors_and_no_list_of_processes(
+    server: S3Server, jars: str, tmp_path: Path
+) -> None:
+    """Of one key, that of hive-site.xml wins; what nobody says S3A looks for itself."""
+    given = server.settings()
+    by_hive = ("fs.s3a.endpoint", "fs.s3a.secret.key")
+    by_hadoop = ("fs.s3a.path.style.access", "fs.s3a.access.key")
+    wrong = {"fs.s3a.endpoint": "http://127.0.0.1:9"}
+    _site(tmp_path / "hadoop" / "core-site.xml", wrong | {key: given[key] for key in by_hadoop})
+    _site(tmp_path / "hive" / "core-site.xml", {"fs.s3a.path.style.access": "not read"})
+    _site(tmp_path / "hive" / "hive-site.xml", {key: given[key] for key in by_hive})
+    statements = [
+        f"CREATE TABLE t (k INT) {ACID}",
+        "INSERT INTO t SELECT stack(2, 1, 2)",
+        "SET fs.s3a.endpoint=http://127.0.0.1:9",
+        "SELECT sum(k) FROM t",
+    ]
+    environment = {
+        "HADOOP_CONF_DIR": str(tmp_path / "hadoop"),
+        "HIVE_CONF_DIR": str(tmp_path / "hive"),
+        "AWS_REGION": "us-east-1",
+    }
+    process = begin(
+        server, jars, f"s3a://{BUCKET}/site", tmp_path / "m.db", statements,
+        {"spark.master": "local-cluster[1,1,1024]"}, environment,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    listed = subprocess.run(["ps", "axww", "-o", "args"], capture_output=True, text=True).stdout
+    out, errors = process.communicate(timeout=500)
+    assert out.strip().endswith("}"), errors[-3000:]
+    outcomes = json.loads(out.splitlines()[-1])["outcomes"]
+    assert [one.get("rows", one.get("error")) for one in outcomes] == [[], [], [], [[3]]]
+    commands = [line for line in listed.splitlines() if "java" in line and server.url in line]
+    assert commands
+    assert [command for command in commands if "secret.key" in command] == []
+
+
 REFUSED = {
     "nowhere/t": "Make the bucket, or correct its name",
     f"{BUCKET}/denied/t": "Give yourself the right to it",
@@ -191,9 +240,9 @@ def test_refusals_say_what_to_do(server: S3Server, jars: str, tmp_path: Path) ->
     statements = [f"CREATE TABLE t (k INT) LOCATION 's3a://{place}'" for place in REFUSED]
     simple = "org.apache.hadoop.fs.s3a.SimpleAWSCredentialsProvider"
     keyless = {
-        "spark.hadoop.fs.s3a.bucket.keyless.aws.credentials.provider": simple,
-        "spark.hadoop.fs.s3a.bucket.keyless.access.key": "",
-        "spark.hadoop.fs.s3a.bucket.keyless.secret.key": "",
+        "fs.s3a.bucket.keyless.aws.credentials.provider": simple,
+        "fs.s3a.bucket.keyless.access.key": "",
+        "fs.s3a.bucket.keyless.secret.key": "",
     }
     told = run(
         server, jars, str(tmp_path), tmp_path / "m.db", [*statements, "SHOW TABLES"], keyless
