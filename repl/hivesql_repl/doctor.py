@@ -9,11 +9,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from hivesql import HiveSqlError, Session, connect
+from hivesql_executor.checks.finding import Observation
+from hivesql_executor.files.locations import complete_location
 from hivesql_executor.spark.class_archive import find_archive, make_archive
 from hivesql_repl.arguments import add_places, pairs
 from hivesql_repl.configuration import Profile, default_path, read_profile
@@ -22,73 +22,68 @@ _OLDEST_JAVA = 17
 _LITTLE_SPACE = 1 << 30
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at; ``help`` says what to do unless it is fine."""
+def examine(
+    options: Profile, place: str | None = None, *, profile_problem: str | None, spark: bool
+) -> Iterator[Observation]:
+    """Look at one thing after the other; ``spark`` also starts Spark, which takes seconds.
 
-    state: Literal["ok", "warning", "failed"]
-    subject: str
-    message: str
-    help: str = ""
-
-
-def examine(options: Profile, *, profile_problem: str | None, spark: bool) -> Iterator[Finding]:
-    """Look at one thing after the other; ``spark`` also starts Spark, which takes seconds."""
+    ``place`` is looked at instead of the warehouse.
+    """
     yield _python()
     java = _java()
     yield java
     if profile_problem:
-        yield Finding("failed", "configuration", profile_problem, "correct the file")
+        yield Observation("failed", "configuration", profile_problem, "correct the file")
     else:
-        place = default_path()
-        answer = str(place) if place.exists() else f"none ({place} does not exist)"
-        yield Finding("ok", "configuration", answer)
+        file = default_path()
+        answer = str(file) if file.exists() else f"none ({file} does not exist)"
+        yield Observation("ok", "configuration", answer)
     try:
         session = connect(options.metastore, options.warehouse, settings=options.settings)
     except HiveSqlError as error:
-        yield Finding("failed", "metastore", str(error), "check --metastore, and that it runs")
+        yield Observation("failed", "metastore", str(error), "check --metastore, and that it runs")
         return
     except Exception as error:  # noqa: BLE001 - whatever the driver raises is the finding
         answer = str(error).splitlines()[0]
-        yield Finding("failed", "metastore", answer, "check --metastore, and that it runs")
+        yield Observation("failed", "metastore", answer, "check --metastore, and that it runs")
         return
     starts = spark and java.state != "failed"
     with session:
         yield _guarded("metastore", lambda: _metastore(session))
-        yield _guarded("warehouse", lambda: _warehouse(session, reachable=starts))
+        yield from _warehouse(session, place, reachable=starts)
         if starts:
             yield _guarded("Spark", lambda: _spark(session))
 
 
-def _guarded(subject: str, look: Callable[[], Finding]) -> Finding:
+def _guarded(subject: str, look: Callable[[], Observation]) -> Observation:
     try:
         return look()
     except Exception as error:  # noqa: BLE001 - whatever it raises is the finding
-        return Finding("failed", subject, str(error).splitlines()[0], "see the message")
+        return Observation("failed", subject, str(error).splitlines()[0], "see the message")
 
 
-def _python() -> Finding:
+def _python() -> Observation:
     version = ".".join(map(str, sys.version_info[:3]))
-    return Finding("ok", "Python", f"{version} at {sys.executable}")
+    return Observation("ok", "Python", f"{version} at {sys.executable}")
 
 
-def _java() -> Finding:
+def _java() -> Observation:
     home = os.environ.get("JAVA_HOME")
     program = str(Path(home) / "bin" / "java") if home else "java"
     advice = f"install a JDK {_OLDEST_JAVA} and set JAVA_HOME, or put java on the PATH"
     if shutil.which(program) is None:
-        return Finding("failed", "Java", f"{program} is not there", advice)
+        return Observation("failed", "Java", f"{program} is not there", advice)
     completed = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
     match = re.search(r'version "(\d+)(?:\.(\d+))?[^"]*"', completed.stderr)
     if match is None:
-        return Finding("failed", "Java", f"{program} does not tell its version", advice)
+        return Observation("failed", "Java", f"{program} does not tell its version", advice)
     major = int(match[2] or 0) if match[1] == "1" else int(match[1])
     if major < _OLDEST_JAVA:
-        return Finding("failed", "Java", f"{program} is Java {major}", advice)
-    return Finding("ok", "Java", f"{major} at {shutil.which(program)}")
+        return Observation("failed", "Java", f"{program} is Java {major}", advice)
+    return Observation("ok", "Java", f"{major} at {shutil.which(program)}")
 
 
-def _metastore(session: Session) -> Finding:
+def _metastore(session: Session) -> Observation:
     store = session.runtime.metastore
     databases = store.databases()
     tables = sum(len(store.tables(name)) for name in databases)
@@ -99,52 +94,66 @@ def _metastore(session: Session) -> Finding:
     )
     if session.cache_counters is not None:
         answer += f", cache on (notification log at event {store.keep_log()})"
-    return Finding("ok", "metastore", answer)
+    return Observation("ok", "metastore", answer)
 
 
-def _warehouse(session: Session, *, reachable: bool) -> Finding:
-    location = session.runtime.metastore.database("default").location
-    place = location.removeprefix("file://").removeprefix("file:")
-    if "://" in place:
-        if not reachable:
+def _warehouse(session: Session, place: str | None, *, reachable: bool) -> Iterator[Observation]:
+    try:
+        location = place or session.runtime.metastore.database("default").location
+        path = location.removeprefix("file://").removeprefix("file:")
+        if "://" not in path:
+            yield _local_warehouse(Path(path))
+        elif not reachable:
             answer = f"{location} (not on this machine: not looked into)"
-            return Finding(
+            yield Observation(
                 "warning", "warehouse", answer, "run doctor with Spark, which reaches it"
             )
-        there = session.runtime.files(location).exists(location)
-        return Finding("ok", "warehouse", location if there else f"{location}, not made yet")
-    path = Path(place)
+        else:
+            from hivesql_executor.checks.place import probe_place
+
+            yield from probe_place(session.runtime.spark(), location)
+    except Exception as error:  # noqa: BLE001 - whatever it raises is the finding
+        yield Observation("failed", "warehouse", str(error).splitlines()[0], "see the message")
+
+
+def _local_warehouse(path: Path) -> Observation:
+    step = "made"
     try:
         path.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path):
-            pass
+        step = "written"
+        with tempfile.TemporaryFile(dir=path) as file:
+            file.write(b"hivesql")
+        step = "listed"
+        next(os.scandir(path), None)
     except OSError as error:
-        return Finding(
-            "failed", "warehouse", f"{path} cannot be written: {error.strerror}",
-            "give yourself the right to write there, or choose another --warehouse",
+        return Observation(
+            "failed", "warehouse", f"{path} cannot be {step}: {error.strerror}",
+            "give yourself the right to it, or choose another --warehouse",
         )  # fmt: skip
     free = shutil.disk_usage(path).free
     answer = f"{path}, {free / (1 << 30):.1f} GiB free"
     if free < _LITTLE_SPACE:
-        return Finding("warning", "warehouse", answer, "make room: Spark's jobs spill to disk too")
-    return Finding("ok", "warehouse", answer)
+        return Observation(
+            "warning", "warehouse", answer, "make room: Spark's jobs spill to disk too"
+        )
+    return Observation("ok", "warehouse", answer)
 
 
-def _spark(session: Session) -> Finding:
+def _spark(session: Session) -> Observation:
     spark = session.runtime.spark()
     count = spark.range(10).count()
     assert count == 10
     answer = f"{spark.version} at {spark.sparkContext.master}"
     if find_archive() is None:
-        return Finding("ok", "Spark", answer, "hivesql doctor --speed-up makes it start faster")
-    return Finding("ok", "Spark", answer)
+        return Observation("ok", "Spark", answer, "hivesql doctor --speed-up makes it start faster")
+    return Observation("ok", "Spark", answer)
 
 
-def _speed_up() -> Finding:
+def _speed_up() -> Observation:
     with tempfile.TemporaryDirectory() as scratch:
         archive = make_archive(Path(scratch))
     answer = f"{archive}, {archive.stat().st_size >> 20} MiB; delete it to undo"
-    return Finding("ok", "speed-up", answer)
+    return Observation("ok", "speed-up", answer)
 
 
 def run_doctor(argv: Sequence[str]) -> int:
@@ -154,6 +163,9 @@ def run_doctor(argv: Sequence[str]) -> int:
     from hivesql_repl.output.console import Screen
 
     parser = argparse.ArgumentParser(prog="hivesql doctor", description=examine.__doc__)
+    parser.add_argument(
+        "place", nargs="?", help="a directory or URI to look at, as a warehouse would be there"
+    )
     add_places(parser)
     parser.add_argument("--hiveconf", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--no-spark", action="store_true", help="do not start Spark")
@@ -181,7 +193,8 @@ def run_doctor(argv: Sequence[str]) -> int:
     if arguments.speed_up:
         findings = iter([_guarded("speed-up", _speed_up)])
     else:
-        findings = examine(options, profile_problem=problem, spark=not arguments.no_spark)
+        place = arguments.place and complete_location(arguments.place)
+        findings = examine(options, place, profile_problem=problem, spark=not arguments.no_spark)
     for finding in findings:
         color = {"ok": "green", "warning": "yellow", "failed": "red"}[finding.state]
         console.print(f"[{color}]{finding.state:<8}[/] {finding.subject:<14}", end="")

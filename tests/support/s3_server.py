@@ -26,6 +26,8 @@ ASKED = "/-/requests"
 _ANSWERS = {
     "slow": ("503 Slow Down", "SlowDown"),
     "denied": ("403 Forbidden", "AccessDenied"),
+    "wrong": ("403 Forbidden", "SignatureDoesNotMatch"),
+    "skewed": ("403 Forbidden", "RequestTimeTooSkewed"),
     "broken": ("500 Internal Server Error", "InternalError"),
 }
 
@@ -40,8 +42,9 @@ class S3Server:
     fault: Callable[[str], str] = lambda request: ""
     """What happens to a request (as ``requests`` tells it), '' for its answer.
 
-    ``slow`` and ``denied`` refuse it, ``broken`` carries it out and says 500, ``reset`` carries it
-    out and ends the connection.
+    ``slow``, ``denied``, ``wrong`` (the secret is) and ``skewed`` (the clock is) refuse it,
+    ``broken`` carries it out and says 500, ``reset`` carries it out and ends the connection,
+    ``unconditional`` forgets its conditions.
     """
     requests: list[str] = field(default_factory=list)
 
@@ -96,7 +99,9 @@ def s3_server() -> Iterator[S3Server]:
             server.requests.append(name)
             fault = server.fault(name)
         time.sleep(server.latency)
-        if not fault:
+        if fault == "unconditional":
+            environ.pop("HTTP_IF_NONE_MATCH", None)
+        if fault in ("", "unconditional"):
             answer: Iterable[bytes] = store(environ, start)
             return answer
         if fault in ("broken", "reset"):
@@ -126,10 +131,11 @@ def s3_server() -> Iterator[S3Server]:
         http.server_close()
 
 
-def s3a_jars(place: Path) -> list[Path]:
-    """S3A for the installed Spark, which Maven fetches once."""
-    hadoop = next(Path(pyspark.__file__).parent.glob("jars/hadoop-client-api-*.jar"))
-    version = hadoop.stem.rpartition("-")[2]
+def s3a_jars(place: Path, version: str | None = None) -> list[Path]:
+    """S3A for a version of Hadoop, without one for the installed Spark's; Maven fetches it once."""
+    if version is None:
+        hadoop = next(Path(pyspark.__file__).parent.glob("jars/hadoop-client-api-*.jar"))
+        version = hadoop.stem.rpartition("-")[2]
     place = place / f"s3a-{version}"
     if not place.is_dir():
         subprocess.run(

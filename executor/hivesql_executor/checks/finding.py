@@ -1,8 +1,9 @@
-"""What a check of a table finds."""
+"""What a check of a table finds, and one of a place."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,3 +12,13 @@ class Finding:
 
     place: str
     problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One thing that was looked at; ``help`` says what to do unless it is fine."""
+
+    state: Literal["ok", "warning", "failed"]
+    subject: str
+    message: str
+    help: str = ""

@@ -8,7 +8,8 @@ from hivesql_planner.errors import ExecutionError, SemanticError
 
 # What a file system of Hadoop refuses: the class of the exception and what it says.
 _REFUSED = re.compile(
-    r"\b(?:org\.apache\.hadoop\.\S*?\b|java\.nio\.file\.(?=AccessDeniedException: s3))"
+    r"\b(?:org\.apache\.hadoop\.\S*?\b"
+    r"|java\.nio\.file\.(?=AccessDeniedException: .*?(?:s3|amazon)))"
     r"(\w+)Exception\)?: *(?=(.*))"
 )
 _NO_CONNECTOR = re.compile(r"Class org\.apache\.hadoop\.fs\.(s3a|azurebfs)\.\S+ not found")
@@ -19,6 +20,19 @@ _GIVE_KEYS = (
     "Give credentials: fs.s3a.access.key and fs.s3a.secret.key, fs.s3a.aws.credentials.provider, "
     "or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
 )
+_RIGHT_KEYS = (
+    "Correct the credentials: fs.s3a.access.key and fs.s3a.secret.key, or what "
+    "fs.s3a.aws.credentials.provider looks for"
+)
+# What a store says in an answer of which Hadoop makes a refusal of rights.
+_BY_CODE = {
+    "SignatureDoesNotMatch": _RIGHT_KEYS,
+    "InvalidAccessKeyId": _RIGHT_KEYS,
+    "InvalidToken": _RIGHT_KEYS,
+    "ExpiredToken": "Renew the credentials, whose time is over (fs.s3a.session.token)",
+    "RequestTimeTooSkewed": "Set this machine's clock: it differs from the store's",
+}
+_CODE = re.compile("|".join(_BY_CODE))
 _REMEDIES = {
     "PathComponentTooLong": SHORTER_NAME,
     "AccessControl": NEEDS_RIGHT,
@@ -44,14 +58,22 @@ def refusal_of(report: str) -> ExecutionError | None:
     ``report`` is the text of a Java exception with its causes. Retryable where only the moment was
     wrong.
     """
+    explained = reason_and_remedy(report)
+    if explained is None:
+        return None
+    kind, reason, remedy = explained
+    refusal = ExecutionError(f"the file system refused it: {reason}. {remedy}", code=40000)
+    refusal.retryable = kind == "SafeMode"
+    return refusal
+
+
+def reason_and_remedy(report: str) -> tuple[str, str, str] | None:
+    """Return the kind of a refusal, why it was, and what to do; None for no refusal."""
     for kind, why in reversed(_REFUSED.findall(report)):
         if kind in _REMEDIES:
-            reason = why.rstrip(". ")
-            refusal = ExecutionError(
-                f"the file system refused it: {reason}. {_REMEDIES[kind]}", code=40000
-            )
-            refusal.retryable = kind == "SafeMode"
-            return refusal
+            code = _CODE.search(why)
+            remedy = _BY_CODE[code[0]] if code else _REMEDIES[kind]
+            return kind, why.rstrip(". "), remedy
     return None
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import hivesql
 from end_to_end.answers import rows
+from hivesql_executor.checks.place import probe_place
 from hivesql_executor.files.hadoop import HadoopFiles
 from hivesql_planner.errors import HiveSqlError
 from minidfs import hdfs_cluster
@@ -69,7 +70,14 @@ def test_refusals_of_hdfs_say_what_to_do(hdfs: str, spark: SparkSession, tmp_pat
             with pytest.raises(HiveSqlError, match="Wait until the name node") as refusal:
                 session.sql(statement)
             assert refusal.value.retryable
+        (told,) = (one for one in probe_place(spark, f"{hdfs}/refusals/a/b") if one.help)
+        assert (told.state, told.subject) == ("failed", "write")
+        assert told.help.startswith("Wait until the name node")
         system.setSafeMode(safe_mode.LEAVE)
+        looked_at = [*probe_place(spark, f"{hdfs}/refusals/a/b")]
+        assert {one.state for one in looked_at} == {"ok"}
+        assert looked_at[0].message == f"{hdfs}/refusals/a/b, not made yet; can be listed"
+        assert [str(status.getPath().getName()) for status in system.listStatus(path)] == ["t"]
         system.setQuota(path, system.getContentSummary(path).getFileCount() + 4, 1 << 40)
         with pytest.raises(HiveSqlError, match="Make room in the directory's quota of names"):
             session.sql(
