@@ -12,7 +12,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +38,18 @@ class Row(NamedTuple):
     row_id: tuple[int, int, int]
     values: tuple[Any, ...]
     partition: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storage:
+    """A file system that Hive reaches by more jars, and Hadoop's settings."""
+
+    jars: Sequence[Path]
+    settings: Mapping[str, str]
+
+    def options(self) -> list[str]:
+        """The launcher's arguments."""
+        return [word for key, value in self.settings.items() for word in ("-c", f"{key}={value}")]
 
 
 @dataclass(slots=True)
@@ -93,7 +105,7 @@ class Reading:
     is ``struct<name:type,…>``; without it the first file's columns are read.
     """
 
-    directory: Path
+    directory: Path | str
     high_watermark: int | None = None
     aborted: Collection[int] = ()
     open: Collection[int] = ()
@@ -135,15 +147,18 @@ def metastore(
         subprocess.run([launcher, kind, "stop", str(work)], check=True)
 
 
-def read(directory: Path, *, aborted: Collection[int] = ()) -> list[Row]:
+def read(
+    directory: Path | str, *, aborted: Collection[int] = (), storage: Storage | None = None
+) -> list[Row]:
     """The live rows below a table or partition directory, sorted by partition and row id."""
-    return read_all([Reading(directory=directory, aborted=aborted)])[0]
+    return read_all([Reading(directory=directory, aborted=aborted)], storage)[0]
 
 
-def read_all(readings: Sequence[Reading]) -> list[list[Row]]:
+def read_all(readings: Sequence[Reading], storage: Storage | None = None) -> list[list[Row]]:
     """The live rows of each, sorted by partition and row id; starts Hive once."""
     words = [word for reading in readings for word in reading.options()]
-    done = _launch(["read", *words], READ_SECONDS)
+    options = storage.options() if storage else []
+    done = _launch(["read", *options, *words], READ_SECONDS, jars=storage.jars if storage else ())
     found: list[list[Row]] = []
     partition: tuple[str, ...] = ()
     for line in _lines(done.stdout):
@@ -177,13 +192,15 @@ def _value(text: str) -> Any:
         return json.loads(re.sub(r"([{,])([^{},\[\]\":]+):", r'\1"\2":', text))
 
 
-def run(script: str, workdir: Path, *, settings: Sequence[str] = ()) -> list[Block]:
+def run(
+    script: str, workdir: Path, *, settings: Sequence[str] = (), storage: Storage | None = None
+) -> list[Block]:
     """Run statements and directives in the embedded Hive of ``workdir``; one block for each.
 
     The warehouse is ``workdir/warehouse``. A failing statement raises AssertionError unless the
     script marks it with ``!error``; its block then carries the message.
     """
-    done = _run(script, workdir, settings)
+    done = _run(script, workdir, settings, storage)
     blocks = parse_output(done.stdout)
     if done.returncode:
         failed = [f"{block.statement}\n  {block.error}" for block in blocks if block.error]
@@ -197,13 +214,16 @@ def output(script: str, workdir: Path, *, settings: Sequence[str] = ()) -> str:
     return _run(script, workdir, settings).stdout
 
 
-def _run(script: str, workdir: Path, settings: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def _run(
+    script: str, workdir: Path, settings: Sequence[str], storage: Storage | None = None
+) -> subprocess.CompletedProcess[str]:
     workdir.mkdir(parents=True, exist_ok=True)
     path = workdir / "script.sql"
     path.write_text(script, encoding="utf-8")
     options = [word for setting in settings for word in ("-c", setting)]
+    options += storage.options() if storage else []
     arguments = ["run", *options, str(workdir.absolute()), str(path.absolute())]
-    return _launch(arguments, RUN_SECONDS, workdir)
+    return _launch(arguments, RUN_SECONDS, workdir, jars=storage.jars if storage else ())
 
 
 def parse_output(text: str) -> list[Block]:
@@ -227,11 +247,12 @@ def _lines(text: str) -> list[str]:
 
 
 def _launch(
-    arguments: list[str], seconds: int, workdir: Path | None = None
+    arguments: list[str], seconds: int, workdir: Path | None = None, *, jars: Sequence[Path] = ()
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [build(), *arguments],
         cwd=workdir,  # Tez leaves its cache where it was started
+        env={**os.environ, "HIVE_LOCAL_CLASSPATH": ":".join(map(str, jars))},
         capture_output=True,
         encoding="utf-8",
         errors="replace",

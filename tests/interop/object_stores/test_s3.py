@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -18,13 +19,17 @@ from typing import Any
 import boto3
 import pytest
 
+import hivesql
 from interop import hive
 from interop.files.test_hdfs import LEFT, SCRIPT
+from interop.ours import Warehouse
 from s3_server import ASKED, BUCKET, S3Server, s3_server, s3a_jars
 
 pytestmark = [pytest.mark.hive, pytest.mark.slow]
 ROOT = Path(__file__).parents[3]
 PROGRAM = ROOT / "tests" / "support" / "s3_program.py"
+HADOOP_OF_HIVE = "3.4.1"
+ALL_OF_T = "SELECT id, v, p FROM t ORDER BY id, v, p"
 STATEMENTS = int(os.environ.get("HIVESQL_S3_STATEMENTS", "15"))
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 FAULTS = {"slow": 0.02, "broken": 0.04, "reset": 0.06}
@@ -104,29 +109,97 @@ def uploads(server: S3Server) -> list[str]:
     return [upload["Key"] for upload in listed]
 
 
-def copied(server: S3Server, prefix: str, place: Path) -> Path:
-    """Where all that lies below a prefix is on this machine too, for real Hive."""
-    client = boto3.client("s3", endpoint_url=server.url, region_name="us-east-1")
-    for item in client.list_objects_v2(Bucket=BUCKET, Prefix=prefix)["Contents"]:
-        path = place / item["Key"].removeprefix(prefix)
-        if not item["Key"].endswith("/"):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            client.download_file(BUCKET, item["Key"], str(path))
-    return place
+@pytest.fixture(scope="module")
+def real_hive(server: S3Server) -> hive.Storage:
+    """How real Hive reaches the server, by its own S3A."""
+    # Hive brings its own.
+    jars = [jar for jar in s3a_jars(ROOT / "build", HADOOP_OF_HIVE) if "slf4j" not in jar.name]
+    return hive.Storage(jars=jars, settings=server.settings())
 
 
-def test_s3_holds_what_a_local_disk_holds(server: S3Server, jars: str, tmp_path: Path) -> None:
-    statements = [*SCRIPT.split(";"), "SELECT id, v, p FROM t ORDER BY id, v, p"]
-    local = run(server, jars, str(tmp_path / "warehouse"), tmp_path / "local.db", statements)
-    stored = run(server, jars, f"s3a://{BUCKET}/same", tmp_path / "s3.db", statements)
+@pytest.fixture(scope="module")
+def same(
+    server: S3Server, jars: str, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[dict[str, Any], Path]:
+    """What came of SCRIPT in ``s3a://bucket/same``, and its metastore."""
+    metastore = tmp_path_factory.mktemp("same") / "m.db"
+    return run(server, jars, f"s3a://{BUCKET}/same", metastore, SAME), metastore
+
+
+SAME = [*SCRIPT.split(";"), ALL_OF_T]
+
+
+def test_s3_holds_what_a_local_disk_holds(
+    server: S3Server, jars: str, same: tuple[dict[str, Any], Path], tmp_path: Path
+) -> None:
+    local = run(server, jars, str(tmp_path / "warehouse"), tmp_path / "local.db", SAME)
+    stored, _ = same
     for told in (local, stored):
         assert [one.get("error") for one in told["outcomes"]] == [None] * len(told["outcomes"])
         assert told["outcomes"][-1]["rows"] == [[*row] for row in LEFT]
         assert told["problems"] == []
     assert stored["files"] == [path for path in local["files"] if not path.endswith(".crc")]
     assert uploads(server) == []
-    read = hive.read(copied(server, "same/t/", tmp_path / "copy"))
-    assert sorted((*row.values, int(row.partition[0])) for row in read) == LEFT
+
+
+HIVES = """
+    CREATE TABLE t (id int, v string) PARTITIONED BY (p int)
+    STORED AS ORC TBLPROPERTIES ('transactional'='true');
+    !adopt t {highest};
+    SELECT id, v, p FROM t ORDER BY id, v, p;
+    INSERT INTO t PARTITION (p) VALUES (20, 'h', 1), (21, 'h', 7);
+    UPDATE t SET v = 'hive' WHERE id = 2;
+    DELETE FROM t WHERE id = 9;
+    ALTER TABLE t PARTITION (p=2) COMPACT 'major';
+    !worker;
+    MERGE INTO t USING (SELECT 1 AS id, 'm' AS v UNION ALL SELECT 30, 'n') s ON t.id = s.id
+    WHEN MATCHED THEN UPDATE SET v = 'merged' WHEN NOT MATCHED THEN INSERT VALUES (s.id, s.v, 1);
+    SELECT id, v, p FROM t ORDER BY id, v, p;
+"""
+BY_HIVE = [(1, "merged", 1), (1, "merged", 2), (2, "hive", 1), (2, "hive", 2), (20, "h", 1),
+           (21, "h", 7), (30, "n", 1)]  # fmt: skip
+
+
+def test_real_hive_goes_on_there_and_we_after_it(
+    server: S3Server,
+    jars: str,
+    same: tuple[dict[str, Any], Path],
+    real_hive: hive.Storage,
+    tmp_path: Path,
+) -> None:
+    """Each reads what the other wrote, and neither leaves an upload behind."""
+    (stored, metastore), home = same, f"s3a://{BUCKET}/same"
+    highest = max(map(int, re.findall(r"_(?:v?0*)(\d+)", " ".join(stored["files"]))))
+    blocks = hive.run(
+        HIVES.format(highest=highest), tmp_path / "hive", storage=real_hive,
+        settings=[f"hive.metastore.warehouse.dir={home}"],
+    )  # fmt: skip
+    before, after = (
+        [tuple(line.split("\t")) for line in block.lines]
+        for block in blocks if block.statement.startswith("SELECT")
+    )  # fmt: skip
+    assert before == [tuple(map(str, row)) for row in LEFT]
+    assert after == [tuple(map(str, row)) for row in BY_HIVE]
+    with hivesql.connect(f"sqlite:///{metastore}", home) as session:
+        ours = Warehouse(session, Path(home))
+        for _ in range(20):
+            ours.burn_write_id("t")
+    statements = [
+        "MSCK REPAIR TABLE t", ALL_OF_T, "UPDATE t SET v = 'ours' WHERE p = 1",
+        "ALTER TABLE t PARTITION (p = 1) COMPACT 'major'", ALL_OF_T,
+        # Our catalog knows nothing of the rows that Hive counted in its own.
+        "ANALYZE TABLE t PARTITION (p) COMPUTE STATISTICS",
+    ]  # fmt: skip
+    told = run(server, jars, home, metastore, statements)
+    _, first, updated, compacted, second, _ = told["outcomes"]
+    assert first.get("rows", first) == [[*row] for row in BY_HIVE]
+    assert [one.get("error") for one in (updated, compacted)] == [None] * 2
+    ours_now = sorted((k, "ours" if p == 1 else v, p) for k, v, p in BY_HIVE)
+    assert second["rows"] == [[*row] for row in ours_now]
+    assert told["problems"] == []
+    read = hive.read(f"{home}/t", storage=real_hive)
+    assert sorted((*row.values, int(row.partition[0])) for row in read) == ours_now
+    assert [key for key in uploads(server) if key.startswith("same/")] == []
 
 
 BOUNDED = {

@@ -32,7 +32,7 @@ public final class Main {
         case "hms": hms(a); return; // keeps serving
         default:
           System.err.println("usage: run [-e mr|tez] [-c k=v]... WORKDIR SCRIPT...\n"
-              + "       read [-w HWM] [-s 'struct<..>'] [-x aborted,ids] [-o open,ids] DIR...\n       hms PORT WORKDIR");
+              + "       read [-c k=v]... [-w HWM] [-s 'struct<..>'] [-x aborted,ids] [-o open,ids] DIR...\n       hms PORT WORKDIR");
           rc = 2;
       }
     } catch (Throwable t) {

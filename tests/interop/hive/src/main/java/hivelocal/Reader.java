@@ -1,6 +1,7 @@
 package hivelocal;
 
 import java.io.File;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -10,6 +11,8 @@ import java.util.Properties;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hive.common.ValidReaderWriteIdList;
 import org.apache.hadoop.hive.conf.HiveConf;
@@ -50,69 +53,77 @@ final class Reader {
       while (a.get(0).startsWith("-")) {
         String o = a.remove(0);
         if (o.equals("-w")) hwm = Long.parseLong(a.remove(0));
-        else if (o.equals("-s")) schema = a.remove(0);
+        else if (o.equals("-c")) { // counts for all directories after it
+          String[] kv = a.remove(0).split("=", 2);
+          SETTINGS.set(kv[0], kv[1]);
+        } else if (o.equals("-s")) schema = a.remove(0);
         else if (o.equals("-x")) for (String s : a.remove(0).split(",")) aborted.add(Long.parseLong(s));
         else if (o.equals("-o")) for (String s : a.remove(0).split(",")) open.add(Long.parseLong(s));
         else throw new IllegalArgumentException(o);
       }
       String d = a.remove(0);
       Main.OUT.println("### " + d);
-      File root = new File(d).getCanonicalFile();
-      List<File> parts = new ArrayList<>();
-      leaves(root, parts);
-      for (File p : parts) {
-        String rel = root.toPath().relativize(p.toPath()).toString();
-        Main.OUT.println("# " + rel);
-        one(p, schema, hwm, aborted, open, rel);
+      Path root = d.contains("://") ? new Path(d) : new Path(new File(d).getCanonicalFile().toURI());
+      FileSystem fs = root.getFileSystem(SETTINGS);
+      List<Path> parts = new ArrayList<>();
+      leaves(fs, root, parts);
+      for (Path p : parts) {
+        Main.OUT.println("# " + relative(root, p));
+        one(fs, p, schema, hwm, aborted, open);
       }
     }
     return 0;
   }
 
-  static boolean skip(File f) {
-    return f.getName().startsWith(".") || f.getName().startsWith("_");
+  static boolean skip(FileStatus f) {
+    return f.getPath().getName().startsWith(".") || f.getPath().getName().startsWith("_");
   }
 
   /** Partition directories (k=v) below root, or root itself. */
-  static void leaves(File d, List<File> out) {
-    File[] fs = d.listFiles(f -> f.isDirectory() && f.getName().contains("=") && !skip(f));
-    if (fs == null || fs.length == 0) {
+  static void leaves(FileSystem fs, Path d, List<Path> out) throws IOException {
+    FileStatus[] found = fs.exists(d) ? fs.listStatus(d) : new FileStatus[0];
+    List<Path> below = Arrays.stream(found).filter(f -> f.isDirectory() && f.getPath().getName().contains("=") && !skip(f))
+        .map(FileStatus::getPath).sorted().collect(Collectors.toList());
+    if (below.isEmpty()) {
       out.add(d);
-      return;
     }
-    Arrays.sort(fs);
-    for (File f : fs) {
-      leaves(f, out);
+    for (Path p : below) {
+      leaves(fs, p, out);
     }
   }
 
-  static File firstOrc(File d, boolean deletes) {
-    File[] fs = d.listFiles();
-    if (fs == null) return null;
-    Arrays.sort(fs);
-    for (File f : fs) {
+  /** What lies between a directory and one below it. */
+  static String relative(Path root, Path below) {
+    return below.equals(root) ? "" : below.toUri().getPath().substring(root.toUri().getPath().length() + 1);
+  }
+
+  static Path firstOrc(FileSystem fs, Path d, boolean deletes) throws IOException {
+    FileStatus[] found = fs.listStatus(d);
+    Arrays.sort(found);
+    for (FileStatus f : found) {
+      String name = f.getPath().getName();
       if (skip(f)) continue;
       if (f.isDirectory()) {
-        if (!deletes && f.getName().startsWith("delete_delta_")) continue;
-        File r = firstOrc(f, deletes);
+        if (!deletes && name.startsWith("delete_delta_")) continue;
+        Path r = firstOrc(fs, f.getPath(), deletes);
         if (r != null) return r;
-      } else if (f.length() > 3 && !f.getName().endsWith("_flush_length")) {
-        return f;
+      } else if (f.getLen() > 3 && !name.endsWith("_flush_length")) {
+        return f.getPath();
       }
     }
     return null;
   }
 
-  static void one(File dir, String schema, long hwm, TreeSet<Long> aborted, TreeSet<Long> open, String rel) throws Exception {
+  static void one(FileSystem fs, Path dir, String schema, long hwm, TreeSet<Long> aborted, TreeSet<Long> open) throws Exception {
     JobConf job = new JobConf(SETTINGS);
     job.set("fs.defaultFS", "file:///");
     HiveConf.setBoolVar(job, HiveConf.ConfVars.HIVE_VECTORIZATION_ENABLED, false);
     if (schema == null) {
-      File f = firstOrc(dir, false);
+      Path f = fs.exists(dir) ? firstOrc(fs, dir, false) : null;
       if (f == null) {
         return;
       }
-      String s = OrcFile.createReader(new Path(f.toURI()), OrcFile.readerOptions(job)).getSchema().toString();
+      String s = OrcFile.createReader(f, OrcFile.readerOptions(job)).getSchema().toString();
       StructTypeInfo st = (StructTypeInfo) TypeInfoUtils.getTypeInfoFromTypeString(s);
       schema = st.getAllStructFieldNames().size() == 6 && st.getAllStructFieldNames().get(5).equals("row")
           ? st.getAllStructFieldTypeInfos().get(5).getTypeName() : s;
@@ -138,7 +149,7 @@ final class Reader {
     job.set("hive.txn.valid.txns", new org.apache.hadoop.hive.common.ValidReadTxnList(new long[0], new BitSet(), Long.MAX_VALUE, Long.MAX_VALUE).writeToString());
     job.set("transactional", "true"); // without these two the splits are raw files of no ACID table
     job.set("transactional_properties", "default");
-    FileInputFormat.setInputPaths(job, new Path(dir.toURI()));
+    FileInputFormat.setInputPaths(job, dir);
     Properties p = new Properties();
     p.setProperty("columns", names);
     p.setProperty("columns.types", types);

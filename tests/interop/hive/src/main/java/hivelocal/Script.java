@@ -1,6 +1,5 @@
 package hivelocal;
 
-import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -151,12 +150,12 @@ final class Script {
         Table table = m.getTable(dt[0], dt[1]);
         if (!table.getPartitionKeys().isEmpty()) {
           // not MSCK: it refuses names with escaped characters
-          File root = new File(java.net.URI.create(table.getSd().getLocation()));
-          List<File> leaves = new ArrayList<>();
-          Reader.leaves(root, leaves);
-          for (File leaf : leaves) {
+          org.apache.hadoop.fs.Path root = new org.apache.hadoop.fs.Path(table.getSd().getLocation());
+          List<org.apache.hadoop.fs.Path> leaves = new ArrayList<>();
+          Reader.leaves(root.getFileSystem(c), root, leaves);
+          for (org.apache.hadoop.fs.Path leaf : leaves) {
             if (!leaf.equals(root)) {
-              m.appendPartition(dt[0], dt[1], root.toPath().relativize(leaf.toPath()).toString());
+              m.appendPartition(dt[0], dt[1], Reader.relative(root, leaf));
             }
           }
         }
