@@ -1,0 +1,52 @@
+"""What file systems refuse, as Java says it, and what helps."""
+
+from __future__ import annotations
+
+import pytest
+
+from hivesql_executor.files.refusals import reason_and_remedy, refusal_of
+
+_CALLED = "An error occurred while calling o1.write.\n: "
+_OF_AWS = "software.amazon.awssdk.services.s3.model.S3Exception: (Service: S3, Status Code: 403)"
+_SIMPLE = "SimpleAWSCredentialsProvider: No AWS credentials in the Hadoop configuration"
+REPORTS = {
+    "a list that is denied": (
+        f"java.nio.file.AccessDeniedException: s3a://b/t: listObjects() on s3a://b/t: {_OF_AWS}",
+        "Give yourself the right to it",
+    ),
+    "a write that is denied, which names the key alone": (
+        f"java.nio.file.AccessDeniedException: t/x: Writing Object on t/x: {_OF_AWS}:AccessDenied",
+        "Give yourself the right to it",
+    ),
+    "a wrong secret": (
+        f"java.nio.file.AccessDeniedException: t/x: PUT: {_OF_AWS}:SignatureDoesNotMatch",
+        "Correct the credentials",
+    ),
+    "keys whose time is over": (
+        f"java.nio.file.AccessDeniedException: t/x: PUT: {_OF_AWS}:ExpiredToken",
+        "Renew the credentials",
+    ),
+    "a wrong clock": (
+        f"java.nio.file.AccessDeniedException: t/x: PUT: {_OF_AWS}:RequestTimeTooSkewed",
+        "Set this machine's clock",
+    ),
+    "no credentials": (
+        "java.nio.file.AccessDeniedException: s3a://b/t: "
+        f"org.apache.hadoop.fs.s3a.auth.NoAwsCredentialsException: {_SIMPLE}",
+        "Give credentials",
+    ),
+    "a rule of this machine's disk": ("java.nio.file.AccessDeniedException: /data/t", None),
+}
+
+
+@pytest.mark.parametrize(("report", "remedy"), REPORTS.values(), ids=REPORTS)
+def test_remedies(report: str, remedy: str | None) -> None:
+    explained, refusal = reason_and_remedy(_CALLED + report), refusal_of(_CALLED + report)
+    if remedy is None:
+        assert (explained, refusal) == (None, None)
+        return
+    assert explained is not None
+    assert explained[2].startswith(remedy)
+    assert refusal is not None
+    assert f". {remedy}" in str(refusal)
+    assert not refusal.retryable
