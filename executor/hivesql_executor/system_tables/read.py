@@ -13,6 +13,7 @@ from hivesql_executor.system_tables.table_layout import layout_rows
 from hivesql_planner.model.privileges import Principal
 from hivesql_planner.model.table import Table, TableName
 from hivesql_planner.relations import Scan
+from hivesql_planner.settings.file_system_keys import HIDDEN_LIST, without_secrets
 from hivesql_planner.settings.session_zone import fixed_zone
 from hivesql_planner.settings.settings import KEYS
 from hivesql_planner.system_tables.definitions import LAYOUT, SETTINGS
@@ -40,8 +41,10 @@ class SystemReader:
     def _read(self, table: Table) -> Rows:
         if table.name == SETTINGS:
             settings = self.runtime.settings
+            values = without_secrets({key: settings.text(key) for key in KEYS},
+                                     settings.text(HIDDEN_LIST))  # fmt: skip
             return [
-                (key, settings.text(key), setting.default, setting.meaning)
+                (key, values.get(key), setting.default, setting.meaning)
                 for key, setting in sorted(KEYS.items())
             ]
         if table.name == LAYOUT:
