@@ -34,6 +34,7 @@ from hivesql_planner.statements.bound import (
     SessionFiles,
     SetSetting,
     Statement,
+    UpdateRows,
     UseDatabase,
 )
 from hivesql_planner.statements.ddl import (
@@ -199,6 +200,9 @@ class _Overlay:
                 self.growing |= {grown.table.name for grown in targets}
             case MergeRows(target=target):
                 self.growing.add(target.table.name)
+            case UpdateRows(target=target, assignments=assignments):
+                moves = not set(target.table.partition_names).isdisjoint(assignments)
+                self.growing |= {target.table.name} if moves else set()
             case LoadData(table=table) | RepairTable(table=table):
                 self.growing.add(table.name)
             case AddPartitions(table=table, partitions=partitions):

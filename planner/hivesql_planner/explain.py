@@ -22,6 +22,7 @@ from hivesql_planner.plan import (
     InsertBranch,
     Plan,
     Select,
+    When,
     Write,
     WriteKind,
 )
@@ -163,7 +164,8 @@ def _change_lines(change: Change) -> Iterator[str]:
         yield from _query_lines(change.source, "    ")
     if change.on:
         yield f"  {'on' if change.source else 'where'} {change.on}"
-    if change.source and change.on and not change.queries and not change.by_row_id:
+    by_keys = not (change.queries or change.by_row_id or change.has(When.NOT_MATCHED_BY_SOURCE))
+    if change.source and change.on and by_keys:
         yield "  target by the keys of the source, which is computed once"
     for query in change.queries:
         yield f"  {query.view} = {_scan_text(query.scan)}"
@@ -186,7 +188,8 @@ def _little(small: SmallChange | SmallSelect) -> str:
 
 def _branch_lines(branch: ChangeBranch) -> Iterator[str]:
     condition = f" and {branch.condition}" if branch.condition else ""
-    yield f"  when {branch.when.value}{condition}"
+    moves = ", to another partition or bucket" if branch.moves else ""
+    yield f"  when {branch.when.value}{condition}{moves}"
     if branch.delete:
         yield f"    {_write_text(branch.delete)}"
     if branch.insert:
@@ -398,6 +401,8 @@ def _change(change: Change) -> _Json:
 def _clause(branch: ChangeBranch) -> _Json:
     members: _Json = {"when": branch.when.value}
     members |= _texts(condition=branch.condition)
+    if branch.moves:
+        members["moves"] = True
     if branch.delete:
         members["delete"] = _write(branch.delete)
     if branch.insert:

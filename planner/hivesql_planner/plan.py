@@ -85,6 +85,7 @@ class When(Enum):
 
     MATCHED = "matched"
     NOT_MATCHED = "not matched"
+    NOT_MATCHED_BY_SOURCE = "not matched by source"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +94,8 @@ class ChangeBranch:
 
     A row takes the first branch of its ``when`` whose ``condition`` is true. ``delete`` writes the
     old row's id, ``insert`` writes ``values``: one expression per data column, then per partition
-    column of an inserting clause (an update keeps the old row's partition).
+    column of an inserting clause or one that ``moves`` (any other update keeps the old row's
+    partition and bucket).
     """
 
     when: When
@@ -101,6 +103,8 @@ class ChangeBranch:
     delete: Write | None = None
     insert: Write | None = None
     values: tuple[Expr, ...] = ()
+    moves: bool = False
+    """Whether the new row may belong to another partition or bucket than the old one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +130,17 @@ class Change:
     queries: tuple[Source, ...] = ()
     small: SmallChange | None = None
     """How the same is done without Spark while there is little to read."""
+
+    @property
+    def deletes_matched(self) -> bool:
+        """Tell whether every matched row is deleted, and nothing else is done."""
+        (first, *others) = self.branches
+        is_delete = first.when is When.MATCHED and first.insert is None
+        return is_delete and first.condition is None and not others
+
+    def has(self, when: When) -> bool:
+        """Tell whether some branch is of that kind."""
+        return any(branch.when is when for branch in self.branches)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

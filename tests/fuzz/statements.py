@@ -245,7 +245,7 @@ class Update:
             row = table.named(values)
             hit = self.where is None or self.where.test(row)
             rows.append(set_cells(table, values, row, self.values) if hit else values)
-        return replaced(world, replace(table, rows=tuple(rows)))
+        return replaced(world, table.with_rows(rows))
 
 
 def set_cells(
@@ -294,6 +294,8 @@ class When:
     values: tuple[Expression, ...] = ()
     condition: Condition | None = None
     """On columns of the target where rows matched, else of the source."""
+    by_source: bool = False
+    """Of rows of the target alone, by which its values are."""
 
     def sql(self) -> str:
         also = self.condition.sql("s" if self.values else "t") if self.condition else ""
@@ -301,10 +303,18 @@ class When:
         if self.values:
             listed = ", ".join(value.sql("s") for value in self.values)
             return f" WHEN NOT MATCHED{told} THEN INSERT VALUES ({listed})"
+        of = "NOT MATCHED BY SOURCE" if self.by_source else "MATCHED"
+        return f" WHEN {of}{told} THEN {self.change()}"
+
+    def change(self) -> str:
+        """What becomes of a row of the target."""
         if not self.sets:
-            return f" WHEN MATCHED{told} THEN DELETE"
-        sets = ", ".join(f"`{column}` = {value.sql('s')}" for column, value in self.sets)
-        return f" WHEN MATCHED{told} THEN UPDATE SET {sets}"
+            return "DELETE"
+        return f"UPDATE SET {self.assigned()}"
+
+    def assigned(self) -> str:
+        of = "t" if self.by_source else "s"
+        return ", ".join(f"`{column}` = {value.sql(of)}" for column, value in self.sets)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -318,6 +328,8 @@ class Merge:
     whens: tuple[When, ...]
     among: Condition | None = None
     """What the source's rows must be."""
+    joined: bool = False
+    """Whether it is told as UPDATE … FROM or DELETE … USING, which have one WHEN MATCHED."""
 
     @property
     def tables(self) -> frozenset[str]:
@@ -328,6 +340,11 @@ class Merge:
         if self.among:
             source = f"(SELECT * FROM {self.source} WHERE {self.among.sql()})"
         on = f"{named(self.on[0], 't')} = {named(self.on[1], 's')}"
+        if self.joined:
+            (when,) = self.whens
+            if when.sets:
+                return f"UPDATE {self.table} t SET {when.assigned()} FROM {source} s WHERE {on}"
+            return f"DELETE FROM {self.table} t USING {source} s WHERE {on}"
         whens = "".join(when.sql() for when in self.whens)
         return f"MERGE INTO {self.table} t USING {source} s ON {on}{whens}"
 
@@ -343,14 +360,16 @@ class Merge:
             by_key.setdefault(row[self.on[1]], []).append(row)
         rows: list[tuple[Value, ...]] = []
         seen = set()
-        changes = any(not when.values for when in self.whens)
+        changes = any(not when.values and not when.by_source for when in self.whens)
+        if self.joined and not self.whens[0].sets:
+            changes = False
         for values in target.rows:
             key = target.named(values)[self.on[0]]
             partners = by_key.get(key, []) if key is not None else []
             seen.add(key)
             if changes and len(partners) > 1:
                 raise Refused("cardinality violation")
-            rows += self._changed(target, values, partners[0]) if partners else [values]
+            rows += self._changed(target, values, partners[0] if partners else None)
         for row in chosen:
             if row[self.on[1]] is None or row[self.on[1]] not in seen:
                 rows += self._inserted(target, row)
@@ -362,7 +381,7 @@ class Merge:
         for when in self.whens:
             need(target, (column for column, _ in when.sets))
             for _, value in when.sets:
-                need(source, value.columns)
+                need(target if when.by_source else source, value.columns)
             for value in when.values:
                 need(source, value.columns)
             if when.values and len(when.values) != len(target.columns):
@@ -371,17 +390,21 @@ class Merge:
                 need(source if when.values else target, when.condition.columns)
 
     def _changed(
-        self, target: TableModel, values: tuple[Value, ...], partner: Row
+        self, target: TableModel, values: tuple[Value, ...], partner: Row | None
     ) -> list[tuple[Value, ...]]:
         row = target.named(values)
-        for when in self.whens:
-            if when.values:
-                continue
+        whens = [
+            when for when in self.whens
+            if not when.values and when.by_source == (partner is None)
+        ]  # fmt: skip
+        is_hive = partner is not None and len({bool(when.sets) for when in whens}) == len(whens)
+        for when in whens:
             is_met = when.condition is None or when.condition.test(row)
-            if is_met is None:  # as in Hive, a row of which that is not known is left alone
+            if is_met is None and is_hive:  # there, a row of which that is not known is left alone
                 break
             if is_met:
-                return [set_cells(target, values, partner, when.sets)] if when.sets else []
+                seen = row if partner is None else partner
+                return [set_cells(target, values, seen, when.sets)] if when.sets else []
         return [values]
 
     def _inserted(self, target: TableModel, row: Row) -> list[tuple[Value, ...]]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from fuzz.conditions import Same, pick_condition, pick_expression
+from fuzz.conditions import Expression, Same, Schema, pick_condition, pick_expression
 from fuzz.kinds import NESTED, SCALAR, Constant, Kind
 from fuzz.queries import Past, Query
 from fuzz.shapes import NAMES, OURS, Flavour, kinds_of, pick_table
@@ -186,10 +186,24 @@ def update(walk: Walk) -> Statement | None:
     table, chance = walk.table(lambda one: one.is_full_acid and bool(one.settable)), walk.chance
     if table is None:
         return None
-    chosen = chance.sample(table.settable, chance.randint(1, min(3, len(table.settable))))
-    values = tuple((name, pick_expression(chance, kind, dict(table.data))) for name, kind in chosen)
+    values = assignments(walk, table, dict(table.data), 3)
     where = pick_condition(chance, table.columns) if chance.random() < 0.85 else None
     return Update(table=table.name, values=values, where=where)
+
+
+def assignments(
+    walk: Walk, table: TableModel, schema: Schema, most: int
+) -> tuple[tuple[str, Expression], ...]:
+    """What some columns are set to; with us, those too that tell where a row lies."""
+    chance, settable = walk.chance, table.settable
+    if not walk.flavour.for_hive and chance.random() < 0.3:
+        settable = (*table.data, *table.parts)
+    chosen = chance.sample(settable, chance.randint(1, min(most, len(settable))))
+    return tuple(
+        (name, pick_expression(chance, _only(kind, walk), {}) if (name, kind) in table.parts
+         else pick_expression(chance, kind, schema))
+        for name, kind in chosen
+    )  # fmt: skip
 
 
 def delete(walk: Walk) -> Statement | None:
@@ -218,29 +232,43 @@ def merge(walk: Walk) -> Statement | None:
     if not target.settable and "update" in kinds:
         kinds.remove("update")
     matched = [one for one in kinds if one != "insert"]
+    if matched and not walk.flavour.for_hive and chance.random() < 0.25:
+        matched.append(chance.choice(matched))
     for number, kind in enumerate(matched):
         must = number < len(matched) - 1
         condition = (
             pick_condition(chance, target.columns) if must or chance.random() < 0.4 else None
         )
-        sets = ()
-        if kind == "update":
-            chosen = chance.sample(target.settable, chance.randint(1, min(2, len(target.settable))))
-            sets = tuple(
-                (name, pick_expression(chance, one, source.columns)) for name, one in chosen
-            )
+        sets = assignments(walk, target, source.columns, 2) if kind == "update" else ()
         whens.append(When(sets=sets, condition=condition))
     if "insert" in kinds:
         values = [pick_expression(chance, kind, source.columns) for _, kind in target.data]
         values += [pick_expression(chance, _only(kind, walk), {}) for _, kind in target.parts]
         condition = pick_condition(chance, source.columns) if chance.random() < 0.4 else None
         whens.append(When(values=tuple(values), condition=condition))
+    if not walk.flavour.for_hive and chance.random() < 0.4:
+        whens += by_source(walk, target)
     if not whens:
         return None
     # Real Hive sees a cardinality violation where a filter leaves nothing but NULL of the key.
     others = {name: kind for name, kind in source.columns.items() if name != pair[1]}
     among = pick_condition(chance, others) if others and chance.random() < 0.5 else None
-    return Merge(table=target.name, source=source.name, on=pair, whens=tuple(whens), among=among)
+    alone = len(whens) == 1 and not whens[0].values and not whens[0].condition
+    return Merge(
+        table=target.name, source=source.name, on=pair, whens=tuple(whens), among=among,
+        joined=alone and not whens[0].by_source and not walk.flavour.for_hive,
+    )  # fmt: skip
+
+
+def by_source(walk: Walk, target: TableModel) -> list[When]:
+    """One or two clauses for rows that the source does not match."""
+    chance, found = walk.chance, []
+    for is_last in chance.choice(((True,), (False, True))):
+        conditioned = not is_last or chance.random() < 0.5
+        condition = pick_condition(chance, target.columns) if conditioned else None
+        sets = assignments(walk, target, target.columns, 2) if chance.random() < 0.5 else ()
+        found.append(When(sets=sets, condition=condition, by_source=True))
+    return found
 
 
 def truncate(walk: Walk) -> Statement | None:

@@ -57,7 +57,7 @@ class TableModel:
 
     @property
     def settable(self) -> tuple[tuple[str, Kind], ...]:
-        """The columns that an UPDATE may set."""
+        """The columns that an UPDATE of Hive's may set."""
         return tuple(one for one in self.data if one[0] not in self.buckets)
 
     def ddl(self, name: str = "") -> str:

@@ -77,6 +77,30 @@ CASES = {
         """,
         hive_update="UPDATE t SET v = 'hive' WHERE id = 9",
     ),
+    "rows that move, and rows that no source has": Case(
+        tables={
+            "t": "(id INT, v STRING) PARTITIONED BY (p STRING) "
+            f"CLUSTERED BY (id) INTO 2 BUCKETS {ACID}",
+            "s": f"(id INT, v STRING, p STRING) {ACID}",
+        },
+        script="""
+            INSERT INTO t PARTITION (p) VALUES (1, 'a', 'x'), (2, 'b', 'x'), (3, 'c', 'y'),
+              (4, 'd', 'y'), (5, 'e', 'y');
+            INSERT INTO s VALUES (1, 'one', 'x'), (2, 'two', 'z'), (9, 'nine', 'x');
+            UPDATE t SET p = 'moved', id = id + 10 WHERE id = 3;
+            WITH few AS (SELECT * FROM s WHERE id < 10)
+            MERGE INTO t USING few ON t.id = few.id
+              WHEN MATCHED AND few.id = 1 THEN UPDATE SET v = few.v
+              WHEN MATCHED THEN UPDATE SET *
+              WHEN NOT MATCHED THEN INSERT *
+              WHEN NOT MATCHED BY SOURCE AND id = 4 THEN DELETE
+              WHEN NOT MATCHED BY SOURCE THEN UPDATE SET v = concat(v, '?'), p = 'gone';
+            DELETE FROM t USING s WHERE t.id = s.id AND s.p = 'z';
+            UPDATE t SET v = s.p FROM s WHERE t.id = s.id AND s.id = 9;
+        """,
+        hive_update="UPDATE t SET v = 'hive' WHERE id = 13",
+        compacted="t PARTITION (p = 'gone')",
+    ),
     "partitioned and bucketed": Case(
         tables={
             "t": "(id INT, v STRING) PARTITIONED BY (d DATE, h INT) "

@@ -15,7 +15,7 @@ from hivesql_planner.model.statistics import (
     is_simple,
 )
 from hivesql_planner.model.table import TEMPORARY, Table, TableName
-from hivesql_planner.plan import Change, InsertBranch, WriteKind
+from hivesql_planner.plan import Change, InsertBranch, When, WriteKind
 
 if TYPE_CHECKING:
     from hivesql_executor.orc.publish import Measured, WrittenFile
@@ -45,7 +45,8 @@ def count_changed(
     table = change.target.table
     names = {file.partition for file in written if file.partition}
     changes = _by_unit(table, written, names, replaces=False)
-    if change.source is not None and not change.cardinality_check:
+    once = change.cardinality_check or change.deletes_matched or not change.has(When.MATCHED)
+    if change.source is not None and not once:
         # A row may have been deleted twice, which is one row.
         changes = [replace(change, rows=None) for change in changes]
     _gather(changes, table.name, txn, runtime)

@@ -35,7 +35,8 @@ def write_by_spark(
     table, runtime = change.target.table, work.runtime
     is_update = any(branch.delete and branch.insert for branch in change.branches)
     # A join would not leave the rows in their tasks.
-    alone = change.source is None and not change.queries
+    moves = any(branch.moves for branch in change.branches)
+    alone = change.source is None and not change.queries and not moves
 
     def read_old() -> Scanned:
         return read_target(
@@ -94,5 +95,5 @@ def _write(
         branches=branch_writes(change),
         whole_writers=whole_writers,
         once=change.cardinality_check,
-        few_new=joined.few,
+        few_new=joined.few and not any(branch.moves for branch in change.branches),
     )

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Literal
 
-from hivesql.binder.constraints import default_value, enforced, value
+from hivesql.binder.constraints import converted, default_value, enforced, value
 from hivesql.binding import Binding
+from hivesql.dialect.edits import Edit
 from hivesql.dialect.nodes.parts import name_of, names_of, slice_of, table_of
-from hivesql.dialect.slices import RANGE, Slice
+from hivesql.dialect.slices import RANGE, SPANS, Slice
 from hivesql.dialect.statements.rows import SOURCE
+from hivesql.dialect.structure import place_of
 from hivesql.dialect.tokens import Name, TableRef
 from hivesql.expressions.session_zone import check_zone_of
 from hivesql.python_sqlglot import exp
-from hivesql.query.meaning.learning import learn
+from hivesql.query.meaning.learning import QUERIES, column_meant, learn
 from hivesql.query.meaning.predicates import all_of, conjuncts
 from hivesql.query.scope import Relation, Scope, TableUse, outputs_of
 from hivesql.query.strict_checks import check_filtered, traced
@@ -25,8 +28,11 @@ from hivesql_planner.relations import Expr, Query, Source
 from hivesql_planner.statements.bound import DeleteRows, MergeClause, MergeRows, UpdateRows
 
 
-def bind_update(node: exp.Expr, binding: Binding) -> UpdateRows:
-    """UPDATE."""
+def bind_update(node: exp.Expr, binding: Binding) -> UpdateRows | MergeRows:
+    """UPDATE, and UPDATE … FROM, a MERGE with one clause."""
+    if node.args.get("from_") is not None:
+        when = exp.When(matched=True, then=exp.Update(expressions=node.expressions))
+        return _bind_joined(node, node.args["from_"].this, node.args["where"].this, [when], binding)
     ref = table_of(node.this)
     table = _changeable(ref, binding)
     _check_assigned(node, table, binding)
@@ -45,8 +51,12 @@ def bind_update(node: exp.Expr, binding: Binding) -> UpdateRows:
     )
 
 
-def bind_delete(node: exp.Expr, binding: Binding) -> DeleteRows:
-    """DELETE."""
+def bind_delete(node: exp.Expr, binding: Binding) -> DeleteRows | MergeRows:
+    """DELETE, and DELETE … USING, a MERGE with one clause that several rows may match."""
+    if node.args.get("using"):
+        (source,), when = node.args["using"], exp.When(matched=True, then=exp.var("DELETE"))
+        bound = _bind_joined(node, source, node.args["where"].this, [when], binding)
+        return replace(bound, by_any=True)
     ref = table_of(node.this)
     table = _changeable(ref, binding)
     walk, scope, target = _of_target(table, table.name.name, binding)
@@ -131,19 +141,11 @@ def _check_assigned(update: exp.Expr, table: Table, binding: Binding) -> None:
     assigned: set[str] = set()
     for name, _ in _assignments(update):
         column = name.text
-        if column in table.partition_names:
-            error = SemanticError(
-                f"Updating values of partition columns is not supported: {column}", code=10292
-            )
-        elif column in table.bucket_columns:
-            error = SemanticError(
-                f"Updating values of bucketing columns is not supported. Column {column}.",
-                code=10302,
-            )
-        elif column not in table.column_names:
+        names = [*table.column_names, *table.partition_names]
+        if column not in names:
             error = SemanticError(
                 f'Invalid target column name "{column}" in SET clause. Table "{table.name}" has '
-                f"{', '.join(table.column_names)}",
+                f"{', '.join(names)}",
                 code=10408,
             )
         elif column in assigned:
@@ -156,24 +158,35 @@ def _check_assigned(update: exp.Expr, table: Table, binding: Binding) -> None:
 
 def bind_merge(node: exp.Expr, binding: Binding) -> MergeRows:
     """MERGE."""
-    ref, whens = table_of(node.this), node.args["whens"].expressions
+    return _bind_joined(
+        node, node.args["using"], node.args["on"], node.args["whens"].expressions, binding
+    )
+
+
+def _bind_joined(
+    node: exp.Expr, using: exp.Expr, on_tree: exp.Expr, whens: Sequence[exp.Expr], binding: Binding
+) -> MergeRows:
+    """Bind what joins the table of a statement with a source of rows."""
+    ref = table_of(node.this)
     table = _merge_target(ref, whens, binding)
-    alias, source_alias = node.this.alias_or_name.lower(), _alias_of(node.args["using"])
+    alias, source_alias = node.this.alias_or_name.lower(), _alias_of(using)
     if alias == source_alias.text:
-        error = SemanticError(f"target and source of MERGE are both called {alias}", code=10008)
+        error = SemanticError(f"target and source are both called {alias}", code=10008)
         binding.fail(error, source_alias.start)
     walk, scope, target = _of_target(table, alias, binding)
     target.start = ref.start
-    source = _source_of(node)
+    source = _source_of(using, node.args.get("with_"))
     source_uses = _bind_source(source, source_alias, walk, scope)
-    condition = slice_of(node.args["on"])
+    condition = slice_of(on_tree)
     on = walk.expr(condition, scope)
-    for conjunct in conjuncts(condition.tree):
-        # A target row that fails a part of ON matches nothing, so it need not be read.
-        learn(conjunct, scope, walk.meanings, binding.text.text, only=scope.relations[0])
+    if not any(map(_is_by_source, whens)):
+        for conjunct in conjuncts(condition.tree):
+            # A target row that fails a part of ON matches nothing, so it need not be read.
+            learn(conjunct, scope, walk.meanings, binding.text.text, only=scope.relations[0])
     mentions = _mentions(condition, walk, scope.relations[0])
     walk.strict.merge(condition.tree, scope.relations[0])
-    clauses = tuple(_clause(when, table, walk, scope) for when in whens)
+    equated = _equated(condition.tree, table, walk, scope)
+    clauses = tuple(_clause(when, table, equated, walk, scope) for when in whens)
     if not mentions and any(clause.kind == "insert" for clause in clauses):
         error = SemanticError(
             f"No columns from target table '{table.name.name}' found in ON clause of MERGE, "
@@ -200,11 +213,10 @@ def _alias_of(source: exp.Expr) -> Name:
     return name_of(alias.this if alias is not None else source.this)
 
 
-def _source_of(merge: exp.Expr) -> Slice:
-    """Return the source of MERGE as a query of its own."""
-    using = merge.args["using"]
-    query = exp.Select(expressions=[exp.Star()], from_=exp.From(this=using))
-    return Slice((using.meta[RANGE],), query, SOURCE)
+def _source_of(using: exp.Expr, shared: exp.Expr | None) -> Slice:
+    """Return the source of MERGE as a query of its own; ``shared`` is the WITH before MERGE."""
+    query = exp.Select(expressions=[exp.Star()], from_=exp.From(this=using), with_=shared)
+    return Slice(using.meta[SPANS], query, SOURCE)
 
 
 def _kind(when: exp.Expr) -> Literal["update", "delete", "insert"]:
@@ -218,36 +230,60 @@ def _merge_target(ref: TableRef, whens: Sequence[exp.Expr], binding: Binding) ->
     table = binding.table(ref)
     check_zone_of(table, ref.start, binding)
     changes = [when for when in whens if _kind(when) != "insert"]
+    matched = [when for when in changes if not _is_by_source(when)]
     if changes:
         _check_changeable(table, ref, binding)
     elif table.is_view or table.is_materialized_view or not table.is_full_acid:
         # An inserting MERGE reads the target's row ids all the same.
         _check_changeable(table, ref, binding)
-    for kind, code in (("delete", 10405), ("update", 10406)):
-        of_kind = [when for when in changes if _kind(when) == kind]
-        if len(of_kind) > 1:
-            error = SemanticError(
-                f"MERGE statement can have at most 1 WHEN MATCHED ... {kind.upper()} clause",
-                code=code,
-            )
-            binding.fail(error, *of_kind[1].meta[RANGE])
-    if len(changes) > 1 and changes[0].args.get("condition") is None:
-        error = SemanticError(
+    for name, group in (
+        ("MATCHED", matched),
+        ("NOT MATCHED", [when for when in whens if when not in changes]),
+        ("NOT MATCHED BY SOURCE", [when for when in changes if when not in matched]),
+    ):
+        for when, after in pairwise(group):
+            if when.args.get("condition") is None:
+                binding.fail(_never_taken(name, when, after), *after.meta[RANGE])
+    for when in changes:
+        if not _is_star(when.args["then"]):
+            _check_assigned(when.args["then"], table, binding)
+    return table
+
+
+def _never_taken(name: str, when: exp.Expr, after: exp.Expr) -> SemanticError:
+    """Return the error of a clause behind one that takes every row, as Hive words it."""
+    kinds = [_kind(when), _kind(after)]
+    if name == "MATCHED" and kinds[0] != kinds[1]:
+        return SemanticError(
             'MERGE statement with both UPDATE and DELETE clauses requires "AND <boolean>" on '
             "the 1st WHEN MATCHED clause",
             code=10404,
         )
-        binding.fail(error, *changes[0].meta[RANGE])
-    for when in changes:
-        _check_assigned(when.args["then"], table, binding)
-    return table
+    code = {"delete": 10405, "update": 10406}.get(kinds[0]) if name == "MATCHED" else None
+    return SemanticError(
+        f"MERGE statement can have at most 1 WHEN {name} ... {kinds[0].upper()} clause without "
+        '"AND <boolean>", as the last one: no row is left for this one',
+        code=code,
+    )
+
+
+def _is_by_source(when: exp.Expr) -> bool:
+    return bool(when.args.get("source"))
+
+
+def _is_star(then: exp.Expr) -> bool:
+    """Tell whether it is UPDATE SET * or INSERT *."""
+    if isinstance(then, exp.Insert):
+        return isinstance(then.this, exp.Star)
+    return any(isinstance(item, exp.Star) for item in then.expressions)
 
 
 def _bind_source(part: Slice, alias: Name, walk: Walk, scope: Scope) -> list[TableUse]:
     columns = walk.query(part.tree, {}, None)
     uses = list(walk.uses)
     table, use = part.tree.args["from_"].this, None
-    if isinstance(table, exp.Table) and len(uses) == 1:
+    is_shared = part.tree.args.get("with_") is not None
+    if isinstance(table, exp.Table) and len(uses) == 1 and not is_shared:
         ref = table_of(table)
         database = ref.database.text if ref.database else None
         is_view = (
@@ -266,14 +302,90 @@ def _mentions(part: Slice, walk: Walk, target: Relation) -> bool:
     )
 
 
-def _clause(when: exp.Expr, table: Table, walk: Walk, scope: Scope) -> MergeClause:
+def _equated(condition: exp.Expr, table: Table, walk: Walk, scope: Scope) -> set[str]:
+    """Return the table's columns that ON compares with the source's of their names and types."""
+    target, source = scope.relations
+    types = {output.name: output.type for output in source.columns or ()}
+    own = {column.name: column.type for column in table.all_columns}
+    equated = set()
+    for conjunct in conjuncts(condition):
+        if not isinstance(conjunct, exp.EQ):
+            continue
+        sides = {
+            relation.alias: column_meant(side, walk.meanings, relation)
+            for side in (conjunct.this, conjunct.expression)
+            for relation in (target, source)
+            if isinstance(side, exp.Column) and column_meant(side, walk.meanings, relation)
+        }
+        name = sides.get(target.alias)
+        if name is not None and sides.get(source.alias) == name and own[name] == types.get(name):
+            equated.add(name)
+    return equated
+
+
+def _from_source(
+    star: exp.Expr, table: Table, skipped: Collection[str], walk: Walk, scope: Scope
+) -> dict[str, Expr]:
+    """Return what ``*`` assigns: each column the source's of its name, but for those skipped."""
+    source = scope.relations[1]
+    place, columns = star.meta[RANGE], source.columns
+    types = {output.name: output.type for output in columns or ()}
+    values = {}
+    for column in table.all_columns:
+        if column.name in skipped:
+            continue
+        if columns is not None and column.name not in types:
+            error = SemanticError(
+                f"* takes each column of {table.name} from that of its name, and {source.alias} "
+                f"has no {column.name}: name the columns",
+                code=10004,
+            )
+            walk.binding.fail(error, *place)
+        value_of_source = Expr(f"`{source.alias}`.`{column.name}`")
+        of_type = types.get(column.name)
+        values[column.name] = converted(value_of_source, of_type, column, place, walk.binding)
+    return values
+
+
+def _name_target(part: exp.Expr, target: Relation, walk: Walk) -> None:
+    """Put the table's name before its columns: the source may have some of the same names."""
+    places = (
+        place_of(column)
+        for column in part.walk(prune=lambda node: isinstance(node, QUERIES))
+        if isinstance(column, exp.Column) and len(column.parts) == 1
+    )
+    # First, so that they are inside of what else becomes of a column.
+    walk.edits[:0] = [Edit(*place, "", (f"`{target.alias}`.", place)) for place in places]
+
+
+def _clause(
+    when: exp.Expr, table: Table, equated: Collection[str], walk: Walk, scope: Scope
+) -> MergeClause:
+    """Bind a WHEN clause; of ``equated`` columns both sides have the same value in matched rows."""
     and_condition, then, kind = when.args.get("condition"), when.args["then"], _kind(when)
+    by_source = _is_by_source(when)
+    if by_source:
+        # There is no row of the source to speak of.
+        scope = Scope(relations=scope.relations[:1])
+        parts = [and_condition, *(assigned.expression for assigned in then.expressions)]
+        for part in filter(None, parts):
+            _name_target(part, scope.relations[0], walk)
     condition = walk.expr(slice_of(and_condition), scope) if and_condition is not None else None
     if kind == "delete":
-        return MergeClause(kind=kind, condition=condition)
+        return MergeClause(kind=kind, condition=condition, by_source=by_source)
     if kind == "update":
-        assigned = _assigned(then, table, walk, scope)
-        return MergeClause(kind=kind, condition=condition, assignments=assigned)
+        if _is_star(then):
+            # A row is not moved to where it is.
+            placing = {*table.partition_names, *table.bucket_columns}.intersection(equated)
+            assigned = _from_source(then.expressions[0], table, placing, walk, scope)
+        else:
+            assigned = _assigned(then, table, walk, scope)
+        return MergeClause(
+            kind=kind, condition=condition, assignments=assigned, by_source=by_source
+        )
+    if _is_star(then):
+        inserted = _from_source(then.this, table, (), walk, scope)
+        return MergeClause(kind=kind, condition=condition, values=tuple(inserted.values()))
     names = [column.name for column in table.all_columns]
     columns = _insert_columns(then, names, table, walk.binding)
     values = {

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hivesql.binding import Binding
-from hivesql.dialect.edits import Edit, apply_edits
+from hivesql.dialect.edits import Edit, Span, apply_edits
 from hivesql.dialect.slices import Slice
 from hivesql.dialect.spark_differences import tokens_in
 from hivesql.dialect.structure import place_of, read_expression
@@ -183,13 +183,29 @@ def _understood(text: str, table: Table, binding: Binding) -> tuple[Slice, Walk]
 
 def _as_written(value: Expr, part: Slice, column: Column, walk: Walk) -> Expr:
     """Return a value as Hive converts it for a column of another type."""
-    binding, source = walk.binding, walk.translator.type_of(part.tree)
+    literal = part.tree.name if isinstance(part.tree, exp.Literal) else None
+    source = walk.translator.type_of(part.tree)
+    return converted(value, source, column, part.spans[0], walk.binding, literal=literal)
+
+
+def converted(
+    value: Expr,
+    source: Type,
+    column: Column,
+    place: Span,
+    binding: Binding,
+    *,
+    literal: str | None = None,
+) -> Expr:
+    """Return a value of some type, or a literal, as Hive converts it for a column.
+
+    What it refuses to convert is an error at ``place`` in the statement's text.
+    """
     strict = binding.settings.flag("hive.strict.timestamp.conversion")
     try:
         check_conversion(source, column.type, strict=strict)
     except SemanticError as error:
-        binding.fail(error, *part.spans[0])
-    literal = part.tree.name if isinstance(part.tree, exp.Literal) else None
+        binding.fail(error, *place)
     template = write_template(
         Call("", (source,), (literal,), settings=binding.settings), column.type
     )

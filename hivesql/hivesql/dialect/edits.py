@@ -36,7 +36,7 @@ def insert(offset: int, text: str) -> Edit:
 
 
 def apply_edits(text: str, spans: Spans, edits: Sequence[Edit], prefix: str = "") -> str:
-    """Return the spans with the edits made, joined by line ends.
+    """Return the spans with the edits made, joined by line ends, ``prefix`` before the last one.
 
     Of edits with the same span the later one is outside. Insertions keep their order; at the
     border of a span inside an edit they belong to what is around it.
@@ -50,7 +50,8 @@ def apply_edits(text: str, spans: Spans, edits: Sequence[Edit], prefix: str = ""
         ),
     )  # fmt: skip
     edited = _Made(text, [edit for _, edit in numbered])
-    return prefix + "\n".join(edited.render(span, 0, len(edits), outermost=True) for span in spans)
+    parts = [edited.render(span, 0, len(edits), outermost=True) for span in spans]
+    return "\n".join([*parts[:-1], prefix + parts[-1]])
 
 
 class _Made:

@@ -21,7 +21,7 @@ SPANS = "spans"
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Parts of the text, in order; ``prefix`` is put before them when they are read."""
+    """Parts of the text, in order; ``prefix`` is put before the last one when they are read."""
 
     spans: tuple[tuple[int, int], ...]
     tree: exp.Expr = field(repr=False, compare=False)

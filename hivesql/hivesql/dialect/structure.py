@@ -7,7 +7,9 @@ that is read keep their offsets in the whole statement.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from hivesql.dialect.deep_recursion import with_room
@@ -222,14 +224,13 @@ class QueryParser(HiveParser):
         return item
 
     def _read(self, spans: Spans, prefix: str) -> exp.Expr:
-        """Read parts of the statement, behind ``prefix``, and nothing else."""
+        """Read parts of the statement, the last one behind ``prefix``, and nothing else."""
         text = self.statement
         inside = tokens_in(self.tokens, spans)
         edits = check_slice(text, inside)
-        sqlglot_input = [
-            *_prefix_tokens(prefix, spans[0][0]),
-            *sqlglot_tokens(text.text, inside, edits),
-        ]
+        sqlglot_input = sqlglot_tokens(text.text, inside, edits)
+        last = bisect_left(sqlglot_input, spans[-1][0], key=attrgetter("start")) if prefix else 0
+        sqlglot_input[last:last] = _prefix_tokens(prefix, spans[-1][0])
         try:
             trees = self.parse(sqlglot_input, text.text)
         except SqlglotParseError as error:

@@ -131,7 +131,7 @@ def _change(change: Change, most: int) -> SmallChange:
     if change.target.as_of or change.target.changes:
         raise Unclear
     (branch,) = change.branches
-    if branch.condition or not all(map(is_carried, table.columns)):
+    if branch.condition or branch.moves or not all(map(is_carried, table.columns)):
         raise Unclear
     return SmallChange(
         where=table_condition(_condition(change.on), table) if change.on else None,

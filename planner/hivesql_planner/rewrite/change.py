@@ -44,7 +44,7 @@ def rewrite_delete(delete: DeleteRows) -> Change:
 
 def rewrite_merge(merge: MergeRows, settings: Settings) -> Change:
     """Give one branch per WHEN clause, in the order of the text."""
-    changes_rows = any(clause.kind != "insert" for clause in merge.clauses)
+    changes_rows = any(clause.kind != "insert" and not clause.by_source for clause in merge.clauses)
     return Change(
         target=merge.target,
         target_alias=merge.alias,
@@ -55,6 +55,7 @@ def rewrite_merge(merge: MergeRows, settings: Settings) -> Change:
         branches=_branches(merge.target.table, merge.alias, merge.clauses),
         cardinality_check=changes_rows
         and not merge.by_row_id
+        and not merge.by_any
         and settings.flag("hive.merge.cardinality.check"),
         by_row_id=merge.by_row_id,
         queries=merge.subqueries,
@@ -75,30 +76,43 @@ def _branches(table: Table, alias: str, clauses: Sequence[MergeClause]) -> tuple
     }
     return tuple(
         ChangeBranch(
-            when=When.NOT_MATCHED if clause.kind == "insert" else When.MATCHED,
+            when=_when(clause),
             condition=_condition(clauses, position),
             delete=deletes.get(position),
             insert=inserts.get(position),
             values=_values(table, alias, clause),
+            moves=_moves(table, clause),
         )
         for position, clause in enumerate(clauses)
     )
 
 
-def _condition(clauses: Sequence[MergeClause], position: int) -> Expr | None:
-    """Return a clause's own condition, and that no earlier clause of its kind takes the row.
+def _when(clause: MergeClause) -> When:
+    if clause.kind == "insert":
+        return When.NOT_MATCHED
+    return When.NOT_MATCHED_BY_SOURCE if clause.by_source else When.MATCHED
 
-    As in Hive, a row for which an earlier condition is unknown (NULL) is in neither clause.
+
+def _moves(table: Table, clause: MergeClause) -> bool:
+    placing = {*table.partition_names, *table.bucket_columns}
+    return clause.kind == "update" and not placing.isdisjoint(clause.assignments)
+
+
+def _condition(clauses: Sequence[MergeClause], position: int) -> Expr | None:
+    """Return a clause's own condition, and what Hive asks of it beside an earlier one.
+
+    Of two clauses for matched rows that Hive knows, one UPDATE and one DELETE, a row for which the
+    earlier condition is unknown (NULL) is in neither. Of all others a row takes the first one
+    whose condition is true.
     """
     clause = clauses[position]
-    if clause.kind == "insert":
+    matched = [i for i, other in enumerate(clauses) if _when(other) is When.MATCHED]
+    kinds = {clauses[i].kind for i in matched}
+    if position not in matched or position == matched[0] or len(kinds) < len(matched):
         return clause.condition
+    first = clauses[matched[0]].condition
     parts = [f"({clause.condition.sql})"] if clause.condition else []
-    for earlier in clauses[:position]:
-        if earlier.kind != "insert":
-            condition = earlier.condition.sql if earlier.condition else "true"
-            parts.append(f"NOT ({condition})")
-    return Expr(" AND ".join(parts)) if parts else None
+    return Expr(" AND ".join([*parts, f"NOT ({first.sql if first else 'true'})"]))
 
 
 def _values(table: Table, alias: str, clause: MergeClause) -> tuple[Expr, ...]:
@@ -106,7 +120,13 @@ def _values(table: Table, alias: str, clause: MergeClause) -> tuple[Expr, ...]:
         return clause.values
     if clause.kind == "delete":
         return ()
-    return new_row(table, alias, clause.assignments)
+    values = new_row(table, alias, clause.assignments)
+    if not _moves(table, clause):
+        return values
+    return (*values, *(
+        clause.assignments.get(name, Expr(f"`{alias}`.`{name}`", OldValue(name)))
+        for name in table.partition_names
+    ))  # fmt: skip
 
 
 def new_row(table: Table, alias: str, assignments: Mapping[str, Expr]) -> tuple[Expr, ...]:
@@ -138,11 +158,24 @@ def change_writes(change: Change) -> tuple[Write, ...]:
 
 
 def branch_writes(change: Change) -> tuple[tuple[int, ...], ...]:
-    """For each branch the indexes of its writes, deletes first, in ``change_writes``."""
+    """For each branch the indexes of its writes, deletes first, in ``change_writes``.
+
+    A branch that moves rows has only its delete there: its new rows are a branch of their own,
+    ``new_rows_branch``.
+    """
     places = {write.statement_id: i for i, write in enumerate(change_writes(change))}
-    return tuple(
+    writes = [
         tuple(places[write.statement_id] for write in _writes(branch)) for branch in change.branches
-    )
+    ]
+    moved = [i for i, branch in enumerate(change.branches) if branch.moves]
+    old = (at[:1] if i in moved else at for i, at in enumerate(writes))
+    return (*old, *(writes[i][1:] for i in moved))
+
+
+def new_rows_branch(change: Change, position: int) -> int:
+    """Tell the number in ``branch_writes`` of the new rows of a branch that moves rows."""
+    earlier = sum(branch.moves for branch in change.branches[:position])
+    return len(change.branches) + earlier
 
 
 def _writes(branch: ChangeBranch) -> list[Write]:

@@ -89,7 +89,7 @@ class WriteDirectory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdateRows:
-    """UPDATE: assignments by data column name; expressions speak of ``alias``."""
+    """UPDATE: assignments by column name; expressions speak of ``alias``."""
 
     target: Scan
     alias: str
@@ -114,6 +114,8 @@ class MergeClause:
     """A WHEN clause; ``assignments`` for update, ``values`` (all columns) for insert."""
 
     kind: Literal["update", "delete", "insert"]
+    by_source: bool = False
+    """Whether it is about rows of the target that no row of the source matches."""
     condition: Expr | None = None
     assignments: Mapping[str, Expr] = field(default_factory=dict, hash=False)
     values: tuple[Expr, ...] = ()
@@ -132,6 +134,8 @@ class MergeRows:
     on_mentions_target: bool = True
     by_row_id: bool = False
     """Whether the source has the row ids of the rows that it changes: nothing is compared."""
+    by_any: bool = False
+    """Whether several rows of the source may match a row, as in DELETE … USING."""
     check: Expr | None = None
     subqueries: tuple[Source, ...] = ()
 

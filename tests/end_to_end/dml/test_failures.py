@@ -50,14 +50,25 @@ REFUSED = {
         "MERGE INTO plain USING t ON plain.id = t.id WHEN MATCHED THEN DELETE",
         hivesql.SemanticError, 10297, "plain"),
     "delete from an insert-only table": ("DELETE FROM m", hivesql.SemanticError, 10414, "m"),
-    "update of a partition column": ("UPDATE p SET k = 2", hivesql.SemanticError, 10292, ""),
-    "update of a bucketing column": ("UPDATE b SET id = 2", hivesql.SemanticError, 10302, "id"),
+    "update of no column": ("UPDATE p SET nothing = 2", hivesql.SemanticError, 10408, "nothing"),
     "both clauses, first without a condition": (
         "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN DELETE "
         "WHEN MATCHED THEN UPDATE SET v = 'x'", hivesql.SemanticError, 10404, ""),
     "two updates": (
-        "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED AND s.id = 1 THEN UPDATE SET v = 'x' "
-        "WHEN MATCHED THEN UPDATE SET v = 'y'", hivesql.SemanticError, 10406, ""),
+        "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = 'x' "
+        "WHEN MATCHED AND s.id = 1 THEN UPDATE SET v = 'y'", hivesql.SemanticError, 10406, ""),
+    "two deletes": (
+        "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN DELETE "
+        "WHEN MATCHED THEN DELETE", hivesql.SemanticError, 10405, ""),
+    "two inserts": (
+        "MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id) VALUES (1) "
+        "WHEN NOT MATCHED THEN INSERT (id) VALUES (2)", hivesql.SemanticError, None, "no row"),
+    "a column of the source where there is none": (
+        "MERGE INTO t USING s ON t.id = s.id WHEN NOT MATCHED BY SOURCE AND s.id = 1 THEN DELETE",
+        hivesql.SemanticError, 10004, "'s'"),
+    "a source without the table's columns": (
+        "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN UPDATE SET *",
+        hivesql.SemanticError, 10004, "s has no v"),
     "same output twice": (
         "FROM t INSERT INTO s SELECT id INSERT INTO s SELECT id",
         hivesql.SemanticError, 10087, "s"),

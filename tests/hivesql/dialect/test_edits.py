@@ -31,7 +31,7 @@ def test_edits(edits: list[Edit], expected: str) -> None:
     assert apply_edits(TEXT, ((0, len(TEXT)),), edits) == expected
 
 
-def test_spans_are_joined_by_line_ends_after_a_prefix() -> None:
+def test_spans_are_joined_by_line_ends_with_a_prefix_before_the_last() -> None:
     assert (
-        apply_edits(TEXT, ((0, 5), (7, 11)), [Edit(7, 8, "d")], "SELECT ") == "SELECT f(a+b\nd) x"
+        apply_edits(TEXT, ((0, 5), (7, 11)), [Edit(7, 8, "d")], "SELECT ") == "f(a+b\nSELECT d) x"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
@@ -17,8 +18,12 @@ from hivesql_executor.spark.write.write import NO_BRANCH, partition_text
 from hivesql_planner.errors import CardinalityViolation
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Change, ChangeBranch, When
+from hivesql_planner.predicates.predicate import OldValue
+from hivesql_planner.rewrite.change import new_rows_branch
 
 ROW_ID_TYPE = "struct<writeid:bigint,bucketid:int,rowid:bigint>"
+_MATCHES = "matches:"
+"""A column of the source that tells its rows from none; no column of Hive has a colon."""
 # AcidWriter.java raises it.
 _CARDINALITY = "Cardinality Violation in Merge statement: "
 
@@ -35,25 +40,25 @@ def changed_rows(change: Change, join: Joined, texts: Texts) -> DataFrame:
     target = join.target
     nanoseconds = nanosecond_structs(change, target, texts)
     (branch, *others) = change.branches
-    if change.source is None and nanoseconds[0] is None and not others:
+    if change.source is None and nanoseconds[0] is None and not others and not branch.moves:
         return enforce_check(after(target, *_steps(change, branch)), change.check)
     joined = _joined(change, join)
     chosen = _chosen(change, nanoseconds)
     if change.cardinality_check:
         # As in Hive, matches count that no WHEN takes.
         chosen = [*chosen, _untaken(change, nanoseconds)]
-    elif not others:
-        ((condition, row),) = chosen
+    elif not others and not branch.moves:
+        ((condition, (row,)),) = chosen
         rows = joined if condition is None else joined.where(condition)
         return enforce_check(rows.select(*row), change.check)
-    return enforce_check(joined.select(f.inline(_row_of_branch(chosen))), change.check)
+    return enforce_check(joined.select(f.inline(_rows_of_branch(chosen))), change.check)
 
 
-def _untaken(change: Change, nanoseconds: Sequence[Column | None]) -> tuple[Column, _Row]:
+def _untaken(change: Change, nanoseconds: Sequence[Column | None]) -> tuple[Column, list[_Row]]:
     """Return what becomes of a matched row that no branch takes: its id alone, of no branch."""
     unchanged = ChangeBranch(when=When.MATCHED)
     row = _changed_row(change, unchanged, NO_BRANCH, nanoseconds[0])
-    return f.expr(f"`{change.target_alias}`.row__id is not null"), row
+    return f.expr(_is_of(change, When.MATCHED)), [row]
 
 
 def _steps(change: Change, branch: ChangeBranch) -> list[Step]:
@@ -79,7 +84,14 @@ def _joined(change: Change, joined: Joined) -> DataFrame:
     assert change.source_alias is not None
     condition = f.expr(change.on.sql)
     source = joined.source.alias(change.source_alias)
-    if not any(branch.when is When.NOT_MATCHED for branch in change.branches):
+    inserts = change.has(When.NOT_MATCHED)
+    if change.has(When.NOT_MATCHED_BY_SOURCE):
+        source = joined.source.withColumn(_MATCHES, f.lit(True)).alias(change.source_alias)
+        return target.join(source, condition, "full" if inserts else "left")
+    if change.deletes_matched and not change.cardinality_check:
+        # Once, however many rows of the source match it.
+        return target.join(source, condition, "left_semi")
+    if not inserts:
         return target.join(source, condition, "inner")
     if joined.narrow:
         return source.join(target, condition, "left")
@@ -103,35 +115,65 @@ def cardinality_violation(error: Exception) -> CardinalityViolation | None:
 
 
 _Row = Sequence[Column]
-_Chosen = Sequence[tuple[Column | None, _Row]]
+_Chosen = Sequence[tuple[Column | None, list[_Row]]]
 """When each branch takes a row (None: always), and what it makes of it."""
 
 
-def _row_of_branch(chosen: _Chosen) -> Column:
+def _rows_of_branch(chosen: _Chosen) -> Column:
     """Make an array of what the first branch that takes a joined row makes of it; NULL if none."""
-    ((condition, row), *others) = chosen
-    assert condition is not None
-    chain = f.when(condition, f.array(f.struct(*row)))
-    for condition, row in others:
+    ((condition, rows), *others) = chosen
+    chain = f.when(f.lit(True) if condition is None else condition, _structs(rows))
+    for condition, rows in others:
         assert condition is not None
         # CASE takes the next WHEN when a condition is NULL: an unknown condition is not true.
-        chain = chain.when(condition, f.array(f.struct(*row)))
+        chain = chain.when(condition, _structs(rows))
     return chain
+
+
+def _structs(rows: Sequence[_Row]) -> Column:
+    return f.array(*(f.struct(*row) for row in rows))
 
 
 def _chosen(change: Change, nanoseconds: Sequence[Column | None]) -> _Chosen:
     return [
-        (_taken(change, branch), _changed_row(change, branch, number, texts))
+        (_taken(change, branch), _rows_of(change, number, texts))
         for number, (branch, texts) in enumerate(zip(change.branches, nanoseconds, strict=True))
+    ]
+
+
+def _rows_of(change: Change, number: int, nanoseconds: Column | None) -> list[_Row]:
+    """Return what a branch makes of a row: one, or the old one and the new one apart."""
+    branch = change.branches[number]
+    if not branch.moves:
+        return [_changed_row(change, branch, number, nanoseconds)]
+    old = replace(branch, insert=None, values=())
+    new_number = new_rows_branch(change, number)
+    return [
+        _changed_row(change, old, number, nanoseconds),
+        _changed_row(change, branch, new_number, nanoseconds),
     ]
 
 
 def _taken(change: Change, branch: ChangeBranch) -> Column | None:
     if change.source is None and branch.condition is None:
         return None
-    unknown = "is not null" if branch.when is When.MATCHED else "is null"
-    matches = f.expr(f"`{change.target_alias}`.row__id {unknown}")
+    matches = f.expr(_is_of(change, branch.when))
     return matches & f.expr(branch.condition.sql) if branch.condition else matches
+
+
+def _is_of(change: Change, when: When) -> str:
+    """Return the condition that tells which joined rows are matched and which are not."""
+    is_target = f"`{change.target_alias}`.row__id"
+    is_source = f"`{change.source_alias}`.`{_MATCHES}`"
+    match when:
+        case When.NOT_MATCHED:
+            return f"{is_target} is null"
+        case When.NOT_MATCHED_BY_SOURCE:
+            return f"{is_source} is null"
+        case When.MATCHED if change.has(When.NOT_MATCHED_BY_SOURCE):
+            return f"{is_target} is not null and {is_source} is not null"
+        case When.MATCHED:
+            return f"{is_target} is not null"
 
 
 def _changed_row(
@@ -139,16 +181,17 @@ def _changed_row(
 ) -> _Row:
     """Return a number for the branch, the old row's id, the new row, and where it is."""
     table = change.target.table
-    if branch.when is When.MATCHED:
-        row_id, old_texts = _old_row(change)
-        texts = [f.expr(text) for text in old_texts]
-    else:
+    is_new = branch.insert is not None and (branch.when is When.NOT_MATCHED or branch.moves)
+    row_id, old_texts = _old_row(change)
+    texts = [f.expr(text) for text in old_texts]
+    if is_new:
         row_id = f"cast(null as {ROW_ID_TYPE})"
         values = branch.values[len(table.columns) :]
         texts = [
-            partition_text(f.expr(value.sql), column.type)
-            for value, column in zip(values, table.partition_columns, strict=True)
-        ]
+            old if isinstance(value.meaning, OldValue) and value.meaning.column == column.name
+            else partition_text(f.expr(value.sql), column.type)
+            for value, column, old in zip(values, table.partition_columns, texts, strict=True)
+        ]  # fmt: skip
     if nanoseconds is not None and branch.insert is None:
         nanoseconds = f.when(f.lit(False), nanoseconds)
     return (

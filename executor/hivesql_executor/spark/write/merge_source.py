@@ -16,7 +16,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from hivesql_executor.jvm import gateway
-from hivesql_planner.plan import Change
+from hivesql_planner.plan import Change, When
 
 _MOST_LISTED = 100_000
 """Values that a search argument is asked for each row group, whatever the setting says."""
@@ -48,7 +48,8 @@ def compute_source(
     """
     spark = target.sparkSession
     # Conditions with subqueries name views that are not there yet.
-    on = change.on.sql if change.on and not change.queries else None
+    by_keys = change.on and not change.queries and not change.has(When.NOT_MATCHED_BY_SOURCE)
+    on = change.on.sql if change.on and by_keys else None
     named = target._jdf.alias(change.target_alias), source._jdf.alias(change.source_alias)
     settled: Any = gateway(spark).settle(*named, on, most_keys, min(most_listed, _MOST_LISTED))
     if settled is None:

@@ -17,6 +17,10 @@ _QUERIES = ("(", "select", "values", "with", "from", "map", "reduce")
 class HiveAcidParser(ChangeStatements, QueryStatements, FileStatements):
     """Reads every statement that it understands; what it does not is refused, never guessed."""
 
+    def read_with(self) -> Body:
+        """Read what begins with WITH: a query, an INSERT or a MERGE."""
+        return self.read_merge() if self.merges() else self.read_rows()
+
     def read_alter(self) -> Body:
         """ALTER of what we know."""
         # Imported late: what only changes of definitions need.
@@ -33,6 +37,7 @@ class HiveAcidParser(ChangeStatements, QueryStatements, FileStatements):
 
     STATEMENTS: ClassVar[dict[str, Callable[[HiveAcidParser], Body]]] = {
         **dict.fromkeys(_QUERIES, QueryStatements.read_rows),
+        "with": read_with,
         "insert": QueryStatements.read_insert,
         "update": ChangeStatements.read_update,
         "delete": ChangeStatements.read_delete,

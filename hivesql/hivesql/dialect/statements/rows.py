@@ -6,9 +6,9 @@ from hivesql.dialect.edits import Spans
 from hivesql.dialect.hive_grammar import check_tokens
 from hivesql.dialect.nodes.dml import DirectoryBody, MultiInsert, take_apart
 from hivesql.dialect.reading import StatementReader
-from hivesql.dialect.slices import RANGE, SPANS, Slice
+from hivesql.dialect.slices import SPANS, Slice
 from hivesql.dialect.statements.storage import parse_file_format, parse_row_format
-from hivesql.dialect.tokens import Kind
+from hivesql.dialect.tokens import Kind, Token
 from hivesql.python_sqlglot import exp
 
 SOURCE = "SELECT * FROM "
@@ -125,24 +125,52 @@ class QueryStatements(StatementReader):
 
 
 class ChangeStatements(StatementReader):
-    """Reads the statements that change rows; Hive knows no alias in UPDATE and DELETE."""
+    """Reads the statements that change rows.
+
+    Hive knows no alias in UPDATE and DELETE: they have one where they name a source of rows.
+    """
 
     def read_update(self) -> exp.Expr:
-        """UPDATE t SET c = e, … [WHERE e]."""
+        """UPDATE t SET c = e, … [WHERE e], and UPDATE t [AS a] SET … FROM s WHERE e."""
         self.expect("update")
-        table = self.table_name()
+        table, alias = self._target()
         self.expect("set")
-        assigned = self._assignments(table.name, "where")
-        statement = exp.Update(this=table, expressions=assigned, where=self._where())
+        assigned = self._assignments(table.alias_or_name, "where", "from")
+        source = exp.From(this=self._source()) if self.take("from") else None
+        statement = exp.Update(
+            this=table, expressions=assigned, from_=source, where=self._joining(alias, source)
+        )
         self.end()
         return statement
 
     def read_delete(self) -> exp.Expr:
-        """DELETE FROM t [WHERE e]."""
+        """DELETE FROM t [WHERE e], and DELETE FROM t [AS a] USING s WHERE e."""
         self.expect("delete", "from")
-        statement = exp.Delete(this=self.table_name(), where=self._where())
+        table, alias = self._target()
+        source = self._source() if self.take("using") else None
+        statement = exp.Delete(
+            this=table, using=source and [source], where=self._joining(alias, source)
+        )
         self.end()
         return statement
+
+    def _target(self) -> tuple[exp.Table, Token | None]:
+        """Take the table that a statement changes, and perhaps its alias, whose token is told."""
+        table, token = self.table_name(), self.peek()
+        alias = self._alias()
+        if alias is None:
+            return table, None
+        table.set("alias", exp.TableAlias(this=alias))
+        return table, token
+
+    def _joining(self, alias: Token | None, source: exp.Expr | None) -> exp.Where | None:
+        """Take WHERE, which tells which rows of a source belong to a row of the table."""
+        if source is None and alias is not None:
+            self.fail("only UPDATE … FROM and DELETE … USING give the table an alias", alias)
+        if source is not None and not self.at("where"):
+            self.fail("expected WHERE, which joins the table with its source; of more than one "
+                      "table make a query: (SELECT …) alias")  # fmt: skip
+        return self._where()
 
     def _where(self) -> exp.Where | None:
         if not self.take("where"):
@@ -157,6 +185,21 @@ class ChangeStatements(StatementReader):
         """``c = e, …``; a column may be named with the table, or its alias, before it."""
         return self.listed(lambda: self._assignment(qualifier.lower(), stops))
 
+    def merges(self) -> bool:
+        """Tell whether the WITH that begins here is that of a MERGE."""
+        start = self.position
+        self.find("insert", "update", "delete", "merge", "select", "from")
+        merges, self.position = self.at("merge"), start
+        return merges
+
+    def find(self, *stops: str) -> int:
+        """Move to the next of these words; the FROM of IS [NOT] DISTINCT FROM is none."""
+        end = super().find(*stops)
+        while self.at("from") and self.tokens[self.position - 1].is_("distinct"):
+            self.position += 1
+            end = super().find(*stops)
+        return end
+
     def _assignment(self, qualifier: str, stops: tuple[str, ...]) -> exp.Expr:
         start = self.peek()
         column = exp.Column(this=self.identifier("a column name"))
@@ -167,41 +210,49 @@ class ChangeStatements(StatementReader):
         return exp.EQ(this=column, expression=self.value(*stops))
 
     def read_merge(self) -> exp.Expr:
-        """MERGE INTO t [AS a] USING s ON e WHEN …."""
-        self.expect("merge", "into")
-        table = self.table_name()
-        alias = self._alias()
-        if alias is not None:
-            table.set("alias", exp.TableAlias(this=alias))
+        """[WITH …] MERGE INTO t [AS a] USING s ON e WHEN …."""
+        shared: Spans = ()
+        if self.at("with"):
+            start = self.peek().start
+            shared = ((start, self.find("merge")),)
+        self.expect("merge")
+        if self.at("with", "schema", "evolution"):
+            self.refuse("MERGE WITH SCHEMA EVOLUTION (ALTER TABLE … ADD COLUMNS before it)")
+        self.expect("into")
+        table, _ = self._target()
         self.expect("using")
-        source = self._source()
+        source = self._source(shared)
         self.expect("on")
         on = self.piece("when")
-        whens = []
+        whens: list[exp.When] = []
         while self.at("when"):
+            if whens and not whens[-1].args["matched"] and self.at("when", "matched"):
+                self.fail("WHEN MATCHED must stand before WHEN NOT MATCHED")
             whens.append(self._when(table.alias_or_name))
         self.end()
         if not whens:
             self.fail("MERGE needs at least one WHEN clause")
-        if any(isinstance(when.args["then"], exp.Insert) for when in whens[:-1]):
-            self.fail("WHEN NOT MATCHED must be the last clause, and there is only one")
-        return exp.Merge(this=table, using=source, on=on, whens=exp.Whens(expressions=whens))
+        query = source.parent_select
+        return exp.Merge(
+            this=table, using=source, on=on, whens=exp.Whens(expressions=whens),
+            with_=query and query.args.get("with_"),
+        )  # fmt: skip
 
-    def _source(self) -> exp.Expr:
+    def _source(self, shared: Spans = ()) -> exp.Expr:
+        """Take rows that are joined with the table; ``shared`` is the WITH that they may name."""
         start = self.peek().start
         if self.at("("):
             self.skip_group()
             if self._alias() is None:
-                self.fail("expected an alias for the source of MERGE")
+                self.fail("expected an alias for the source of rows")
             if self.at("("):
                 self.names()
         else:
             self.table(of_spark=True)
             self._alias()
-        span = (start, self.last_end)
-        query = self.read_query((span,), SOURCE)
+        query = self.read_query((*shared, (start, self.last_end)), SOURCE)
         source: exp.Expr = query.args["from_"].this
-        source.meta[RANGE] = span
+        source.meta[SPANS] = query.meta[SPANS]
         return source
 
     def _alias(self) -> exp.Identifier | None:
@@ -213,29 +264,39 @@ class ChangeStatements(StatementReader):
         start = self.expect("when").start
         matched = not self.take("not")
         self.expect("matched")
-        if self.at("by"):
-            self.refuse("MERGE … WHEN NOT MATCHED BY SOURCE or TARGET")
+        by_source = not matched and self.take("by", "source")
+        if not matched and not by_source and self.take("by"):
+            self.expect("target")
         condition = self.piece("then") if self.take("and") else None
         self.expect("then")
-        then = self._then(qualifier) if matched else self._insertion()
-        return self.mark_range(exp.When(matched=matched, condition=condition, then=then), start)
+        changes = matched or by_source
+        then = self._then(qualifier, has_source=matched) if changes else self._insertion()
+        when = exp.When(matched=matched, source=by_source, condition=condition, then=then)
+        return self.mark_range(when, start)
 
-    def _then(self, qualifier: str) -> exp.Expr:
+    def _then(self, qualifier: str, *, has_source: bool) -> exp.Expr:
         if self.take("delete"):
             return exp.var("DELETE")
         if not self.at("update"):
             self.fail("expected UPDATE or DELETE after WHEN MATCHED")
         self.expect("update", "set")
         if self.at("*"):
-            self.refuse("MERGE … UPDATE SET *")
+            if not has_source:
+                self.fail("rows that no row of the source matches have nothing to be set to: "
+                          "name columns")  # fmt: skip
+            return exp.Update(expressions=[self._star()])
         return exp.Update(expressions=self._assignments(qualifier, "when"))
+
+    def _star(self) -> exp.Star:
+        """Take ``*``: each column of the table from that of its name."""
+        return self.mark_range(exp.Star(), self.next().start)
 
     def _insertion(self) -> exp.Insert:
         if not self.at("insert"):
             self.fail("expected INSERT after WHEN NOT MATCHED")
         self.expect("insert")
         if self.at("*"):
-            self.refuse("MERGE … INSERT *")
+            return exp.Insert(this=self._star())
         columns = exp.Tuple(expressions=self.identifiers()) if self.at("(") else None
         self.expect("values", "(")
         values = exp.Tuple(expressions=self.listed(self.value))
