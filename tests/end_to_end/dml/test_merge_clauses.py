@@ -113,21 +113,17 @@ def test_rows_are_what_the_clauses_say(
     after = rows(tables)
     assert after == sorted(expected, key=repr)
     changed = {row[0] for row in {*before.values()} ^ {*after}}
-    if "to where it is" not in statement and "SET p = p" not in statement:
-        assert result.affected is not None
-        assert result.affected >= len(changed & before.keys())
+    assert result.affected is not None
+    assert result.affected >= len(changed & before.keys())
 
 
-@pytest.mark.parametrize(("statement", "expected"), CASES.values(), ids=CASES)
-def test_files_hold_the_same_after_compactions(
-    statement: str, expected: Rows, tables: hivesql.Session
-) -> None:
-    tables.sql(statement)
-    for (partition,) in tables.sql("SHOW PARTITIONS t").rows:
-        name, _, value = partition.partition("=")
-        tables.sql(f"ALTER TABLE t PARTITION ({name} = '{value}') COMPACT 'minor'")
-        tables.sql(f"ALTER TABLE t PARTITION ({name} = '{value}') COMPACT 'major'")
-    assert rows(tables) == sorted(expected, key=repr)
+def test_files_hold_the_same_after_compactions(tables: hivesql.Session) -> None:
+    tables.sql("UPDATE t SET p = 'z', k = k + 1 WHERE k < 4")
+    expected = [(2, "a", "z"), (3, "b", "z"), *BEFORE[3:], (4, "c", "z")]
+    for kind in ("minor", "major"):
+        for name in ("x", "y", "z"):
+            tables.sql(f"ALTER TABLE t PARTITION (p = '{name}') COMPACT '{kind}'")
+        assert rows(tables) == sorted(expected, key=repr)
 
 
 def test_a_row_that_two_rows_match_fails_and_nothing_moves(tables: hivesql.Session) -> None:

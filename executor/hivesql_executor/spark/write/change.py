@@ -42,16 +42,28 @@ def changed_rows(change: Change, join: Joined, texts: Texts) -> DataFrame:
     (branch, *others) = change.branches
     if change.source is None and nanoseconds[0] is None and not others and not branch.moves:
         return enforce_check(after(target, *_steps(change, branch)), change.check)
-    joined = _joined(change, join)
-    chosen = _chosen(change, nanoseconds)
+    # Where rows without a row of the source are looked at, a full join would sort all of the table.
+    apart = change.has(When.NOT_MATCHED_BY_SOURCE)
+    new = [clause for clause in change.branches if apart and clause.when is When.NOT_MATCHED]
+    old = [clause for clause in change.branches if clause not in new]
+    chosen = _chosen(change, nanoseconds, old)
     if change.cardinality_check:
         # As in Hive, matches count that no WHEN takes.
         chosen = [*chosen, _untaken(change, nanoseconds)]
-    elif not others and not branch.moves:
-        ((condition, (row,)),) = chosen
-        rows = joined if condition is None else joined.where(condition)
-        return enforce_check(rows.select(*row), change.check)
-    return enforce_check(joined.select(f.inline(_rows_of_branch(chosen))), change.check)
+    rows = _made(_joined(change, join), chosen)
+    if new:
+        matches = _source_with_matches(change, join)
+        rows = rows.unionAll(_made(matches, _chosen(change, nanoseconds, new)))
+    return enforce_check(rows, change.check)
+
+
+def _made(joined: DataFrame, chosen: _Chosen) -> DataFrame:
+    """Return what the branches make of joined rows."""
+    (condition, made), *others = chosen
+    if others or len(made) > 1:
+        return joined.select(f.inline(_rows_of_branch(chosen)))
+    rows = joined if condition is None else joined.where(condition)
+    return rows.select(*made[0])
 
 
 def _untaken(change: Change, nanoseconds: Sequence[Column | None]) -> tuple[Column, list[_Row]]:
@@ -74,30 +86,39 @@ def _steps(change: Change, branch: ChangeBranch) -> list[Step]:
 
 
 def _joined(change: Change, joined: Joined) -> DataFrame:
-    alias = change.target_alias
     if change.by_row_id:
         return joined.target
-    target = joined.target.alias(alias)
+    target = joined.target.alias(change.target_alias)
     if joined.source is None:
         return target.where(f.expr(change.on.sql)) if change.on else target
     assert change.on is not None
     assert change.source_alias is not None
     condition = f.expr(change.on.sql)
     source = joined.source.alias(change.source_alias)
-    inserts = change.has(When.NOT_MATCHED)
     if change.has(When.NOT_MATCHED_BY_SOURCE):
         source = joined.source.withColumn(_MATCHES, f.lit(True)).alias(change.source_alias)
-        return target.join(source, condition, "full" if inserts else "left")
+        return target.join(source, condition, "left")
     if change.deletes_matched and not change.cardinality_check:
         # Once, however many rows of the source match it.
         return target.join(source, condition, "left_semi")
-    if not inserts:
+    if not change.has(When.NOT_MATCHED):
         return target.join(source, condition, "inner")
+    return _source_with_matches(change, joined)
+
+
+def _source_with_matches(change: Change, joined: Joined) -> DataFrame:
+    """Return the source's rows, each with those of the target that it matches, or with NULLs."""
+    assert change.on is not None
+    assert change.source_alias is not None
+    assert joined.source is not None
+    target = joined.target.alias(change.target_alias)
+    source = joined.source.alias(change.source_alias)
+    condition = f.expr(change.on.sql)
     if joined.narrow:
         return source.join(target, condition, "left")
     # The outer join keeps source rows, so Spark could only broadcast the big side. Reducing the
     # target to the rows that match anything first lets the small side be broadcast.
-    candidates = target.join(source, condition, "left_semi").alias(alias)
+    candidates = target.join(source, condition, "left_semi").alias(change.target_alias)
     return source.join(candidates, condition, "left")
 
 
@@ -134,10 +155,13 @@ def _structs(rows: Sequence[_Row]) -> Column:
     return f.array(*(f.struct(*row) for row in rows))
 
 
-def _chosen(change: Change, nanoseconds: Sequence[Column | None]) -> _Chosen:
+def _chosen(
+    change: Change, nanoseconds: Sequence[Column | None], wanted: Sequence[ChangeBranch]
+) -> _Chosen:
     return [
         (_taken(change, branch), _rows_of(change, number, texts))
         for number, (branch, texts) in enumerate(zip(change.branches, nanoseconds, strict=True))
+        if branch in wanted
     ]
 
 
