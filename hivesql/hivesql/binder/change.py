@@ -243,7 +243,8 @@ def _merge_target(ref: TableRef, whens: Sequence[exp.Expr], binding: Binding) ->
     ):
         for when, after in pairwise(group):
             if when.args.get("condition") is None:
-                binding.fail(_never_taken(name, when, after), *after.meta[RANGE])
+                error = _never_taken(name, when, after)
+                binding.fail(error, *(when if error.code == 10404 else after).meta[RANGE])
     for when in changes:
         if not _is_star(when.args["then"]):
             _check_assigned(when.args["then"], table, binding)

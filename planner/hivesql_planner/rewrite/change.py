@@ -108,11 +108,13 @@ def _condition(clauses: Sequence[MergeClause], position: int) -> Expr | None:
     clause = clauses[position]
     matched = [i for i, other in enumerate(clauses) if _when(other) is When.MATCHED]
     kinds = {clauses[i].kind for i in matched}
-    if position not in matched or position == matched[0] or len(kinds) < len(matched):
+    if clause.kind == "insert":
         return clause.condition
-    first = clauses[matched[0]].condition
     parts = [f"({clause.condition.sql})"] if clause.condition else []
-    return Expr(" AND ".join([*parts, f"NOT ({first.sql if first else 'true'})"]))
+    if position in matched[1:] and len(kinds) == len(matched):
+        first = clauses[matched[0]].condition
+        parts.append(f"NOT ({first.sql if first else 'true'})")
+    return Expr(" AND ".join(parts)) if parts else None
 
 
 def _values(table: Table, alias: str, clause: MergeClause) -> tuple[Expr, ...]:
