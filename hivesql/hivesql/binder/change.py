@@ -350,11 +350,13 @@ def _from_source(
 
 def _name_target(part: exp.Expr, target: Relation, walk: Walk) -> None:
     """Put the table's name before its columns: the source may have some of the same names."""
-    places = (
+    inside = part.walk(prune=lambda node: isinstance(node, QUERIES))
+    columns = [column for column in inside if isinstance(column, exp.Column)]
+    places = [
         place_of(column)
-        for column in part.walk(prune=lambda node: isinstance(node, QUERIES))
-        if isinstance(column, exp.Column) and len(column.parts) == 1
-    )
+        for column in columns
+        if len(column.parts) == 1 or column.parts[0].name.lower() != target.alias
+    ]
     # First, so that they are inside of what else becomes of a column.
     walk.edits[:0] = [Edit(*place, "", (f"`{target.alias}`.", place)) for place in places]
 

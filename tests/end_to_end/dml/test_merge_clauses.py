@@ -147,6 +147,17 @@ def test_an_update_of_all_columns_leaves_rows_where_the_join_says_they_are(
     assert rows(tables) == [(1, "A", "x"), *((k, v, "other") for k, v, _ in BEFORE[1:])]
 
 
+def test_columns_are_the_tables_where_no_row_of_the_source_is(session: hivesql.Session) -> None:
+    session.sql(f"""
+        CREATE TABLE n (k INT, a STRUCT<f: INT>, ts ARRAY<INT>) {ACID};
+        INSERT INTO n SELECT 1, named_struct('f', 7), array(1, 2);
+        MERGE INTO n USING (SELECT * FROM n WHERE k > 1) other ON n.k = other.k
+          WHEN NOT MATCHED BY SOURCE AND a.f = 7 AND size(ts) = 2 AND n.a.f > ts[0]
+            THEN UPDATE SET ts = array(a.f, ts[1])
+    """)
+    assert rows(session, "SELECT k, a.f, ts FROM n") == [(1, 7, [7, 2])]
+
+
 def test_the_texts_of_partitions_that_stay_are_kept(session: hivesql.Session) -> None:
     session.sql(f"""
         CREATE TABLE n (k INT) PARTITIONED BY (p INT, q STRING) {ACID};
