@@ -35,6 +35,9 @@ def statement_of(row_id: tuple[int, int, int]) -> object:
     return row_id[0], row_id[1] & 0xFFF
 
 
+# What Hive refuses, and moves rows here: docs/decisions/0059.
+MOVES = ("!error update tp set p=7 where id=4", "!error update tp set id=7 where id=4")
+
 # Where the two differ in who writes what, which Hive's layout leaves open:
 LOOSE = {
     # New rows of a MERGE into an unbucketed table go to as many writers as there are cores.
@@ -55,6 +58,8 @@ def replayed(
     ours.run("SET spark.sql.shuffle.partitions=1")
     # No statement of these scripts has a semicolon inside.
     for statement in map(str.strip, (case / "script.sql").read_text(encoding="utf-8").split(";")):
+        if statement in MOVES:
+            continue
         if statement.startswith("!error "):
             with pytest.raises(hivesql.HiveSqlError):
                 ours.run(statement.removeprefix("!error "))
