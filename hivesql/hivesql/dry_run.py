@@ -11,7 +11,7 @@ from hivesql.binding import Catalog, OwnFunctions
 from hivesql.dialect.statements.statement import parse
 from hivesql.script import split, split_key
 from hivesql.session import Session
-from hivesql.sessions.settings import with_setting
+from hivesql.sessions.settings import assign
 from hivesql_executor.runtime import CurrentRoles, Runtime
 from hivesql_planner.errors import HiveSqlError, NoSuchObject
 from hivesql_planner.explain import explain
@@ -19,7 +19,6 @@ from hivesql_planner.model.hive_type import STRING
 from hivesql_planner.model.table import Database, Partition, Table, TableName
 from hivesql_planner.planning import plan
 from hivesql_planner.predicates.partitions import PartitionTest, may_pass
-from hivesql_planner.settings.file_system_keys import HIDDEN_LIST, is_secret
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.authorization import SetRole
 from hivesql_planner.statements.bound import (
@@ -335,6 +334,4 @@ def _set(statement: SetSetting, settings: Settings, variables: dict[str, str]) -
         variables[f"hivevar:{key}"] = statement.value
     if space != "hiveconf" or key.startswith("spark."):
         return settings
-    if not is_secret(key, settings.text(HIDDEN_LIST)):
-        variables[f"hiveconf:{key}"] = statement.value
-    return with_setting(settings, key, statement.value)
+    return assign(settings, variables, key, statement.value)

@@ -29,10 +29,10 @@ from hivesql.sessions.running_statement import RunningStatement
 from hivesql.sessions.session_files import AddedFiles
 from hivesql.sessions.settings import (
     after_reset,
+    assign,
     setting_lines,
     setting_text,
     unheeded_notice,
-    with_setting,
 )
 from hivesql.sessions.statement_keys import StatementKeys
 from hivesql.sessions.system_rows import SystemRows
@@ -52,7 +52,7 @@ from hivesql_planner.errors import (
 from hivesql_planner.model.table import TableName
 from hivesql_planner.plan import Select
 from hivesql_planner.planning import plan
-from hivesql_planner.settings.file_system_keys import HIDDEN_LIST, is_secret, spark_name
+from hivesql_planner.settings.file_system_keys import HIDDEN_LIST, spark_name
 from hivesql_planner.settings.settings import RESTRICTED, notice_about
 from hivesql_planner.statements.bound import (
     Describe,
@@ -430,9 +430,8 @@ class Session:
             if name.startswith("spark."):
                 return notice
         self._check_changeable(name)
-        self.runtime = self.runtime.with_settings(with_setting(self.settings, name, value))
-        if not is_secret(name, self.settings.text(HIDDEN_LIST)):
-            self.variables[f"hiveconf:{name}"] = value
+        assigned = assign(self.settings, self.variables, name, value)
+        self.runtime = self.runtime.with_settings(assigned)
         return notice
 
     # -- about tables and rows of the caller's

@@ -138,6 +138,11 @@ class Change:
         is_delete = first.when is When.MATCHED and first.insert is None
         return is_delete and first.condition is None and not others
 
+    @property
+    def moves(self) -> bool:
+        """Tell whether some row may get another partition or bucket."""
+        return any(branch.moves for branch in self.branches)
+
     def has(self, when: When) -> bool:
         """Tell whether some branch is of that kind."""
         return any(branch.when is when for branch in self.branches)

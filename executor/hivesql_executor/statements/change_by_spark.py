@@ -35,8 +35,7 @@ def write_by_spark(
     table, runtime = change.target.table, work.runtime
     is_update = any(branch.delete and branch.insert for branch in change.branches)
     # A join would not leave the rows in their tasks.
-    moves = any(branch.moves for branch in change.branches)
-    alone = change.source is None and not change.queries and not moves
+    alone = change.source is None and not change.queries and not change.moves
 
     def read_old() -> Scanned:
         return read_target(
@@ -95,5 +94,5 @@ def _write(
         branches=branch_writes(change),
         whole_writers=whole_writers,
         once=change.cardinality_check,
-        few_new=joined.few and not any(branch.moves for branch in change.branches),
+        few_new=joined.few and not change.moves,
     )

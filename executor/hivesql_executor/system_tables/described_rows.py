@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hivesql_executor.metastore.api import LockState, Metastore
-from hivesql_planner.compaction.queue import Compaction
+from hivesql_executor.metastore.database.transactions.lock_rows import CODES
+from hivesql_planner.compaction.queue import ENDED, KINDS, QUEUED, Compaction
 from hivesql_planner.errors import DataError, NoSuchObject, NotSupported
-from hivesql_planner.locks.lock import LockType
 from hivesql_planner.model.table import Table, TableName
 from hivesql_planner.system_tables.definitions import INFORMATION_SCHEMA, SYS
 from hivesql_planner.system_tables.views import Stored, StoredRow, stored_tables_of
@@ -23,13 +23,8 @@ _SHOWN = {
           "txns"),
 }  # fmt: skip
 _CATALOG = ("dbs", "tbls", "sds", "columns_v2", "tbl_privs")
-_KINDS = {"minor": "i", "major": "a", "rebalance": "r"}
-_QUEUED = {"initiated": "i", "working": "w", "ready for cleaning": "r"}
-_ENDED = {"failed": "f", "succeeded": "s", "did not initiate": "a", "refused": "c", "aborted": "x"}
-_LOCK_TYPES = {
-    LockType.EXCLUSIVE: "e", LockType.EXCL_WRITE: "x", LockType.SHARED_READ: "r",
-    LockType.SHARED_WRITE: "w",
-}  # fmt: skip
+_KINDS = {kind: code for code, kind in KINDS.items()}
+_QUEUED, _ENDED = ({state: code for code, state in states.items()} for states in (QUEUED, ENDED))
 
 
 def described_rows(shown: Iterable[TableName], store: Metastore) -> Stored:
@@ -99,7 +94,7 @@ def _lock_rows(store: Metastore) -> list[StoredRow]:
             "hl_txnid": lock.txn_id, "hl_db": lock.database, "hl_table": lock.table,
             "hl_partition": lock.partition,
             "hl_lock_state": "a" if lock.state is LockState.ACQUIRED else "w",
-            "hl_lock_type": _LOCK_TYPES[lock.type], "hl_last_heartbeat": lock.last_heartbeat or 0,
+            "hl_lock_type": CODES[lock.type], "hl_last_heartbeat": lock.last_heartbeat or 0,
             "hl_acquired_at": lock.acquired_at, "hl_user": lock.user, "hl_host": lock.host,
             "hl_agent_info": lock.agent_info, "hl_heartbeat_count": None,
             "hl_blockedby_ext_id": _number(blocker[0]), "hl_blockedby_int_id": _number(blocker[2]),

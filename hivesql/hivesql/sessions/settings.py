@@ -53,11 +53,17 @@ def setting_text(key: str, settings: Settings, variables: Variables) -> str:
     raise SemanticError(_UNDEFINED[space].format(space=space, name=name))
 
 
-def with_setting(settings: Settings, key: str, value: str) -> Settings:
-    """Give the settings with one changed; secrets of file systems are kept by Spark alone."""
-    if present_name(key) not in KEYS and is_secret(key, settings.text(HIDDEN_LIST)):
-        return settings
-    return settings.with_value(key, value)
+def assign(settings: Settings, variables: Variables, key: str, value: str) -> Settings:
+    """Give the settings with one changed, which ``${hiveconf:…}`` gives from now on.
+
+    Secrets are in no variable, and those of file systems are kept by Spark alone.
+    """
+    hidden = is_secret(key, settings.text(HIDDEN_LIST))
+    if not hidden or present_name(key) in KEYS:
+        settings = settings.with_value(key, value)
+    if not hidden:
+        variables[f"hiveconf:{key}"] = value
+    return settings
 
 
 def unheeded_notice(keys: Sequence[str]) -> str | None:

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 INITIATED, WORKING, READY = "initiated", "working", "ready for cleaning"
 FAILED, SUCCEEDED, REFUSED = "failed", "succeeded", "refused"
 NOT_INITIATED, ABORTED = "did not initiate", "aborted"
+# As a metastore writes them down.
+KINDS: Mapping[str, Kind] = {"i": "minor", "a": "major", "r": "rebalance"}
+QUEUED = {"i": INITIATED, "w": WORKING, "r": READY}
+"""The states of what is in COMPACTION_QUEUE."""
+ENDED = {"f": FAILED, "s": SUCCEEDED, "a": NOT_INITIATED, "c": REFUSED, "x": ABORTED}
+"""The states of what is in COMPLETED_COMPACTIONS."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

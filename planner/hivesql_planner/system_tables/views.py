@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone, tzinfo
 from typing import Any
 
+from hivesql_planner.compaction.queue import ENDED, KINDS, QUEUED
 from hivesql_planner.model.privileges import Principal
 from hivesql_planner.model.table import TEMPORARY, Table, TableName
 from hivesql_planner.system_tables.definitions import INFORMATION_SCHEMA
@@ -36,11 +37,6 @@ _TXN_TYPES = (
 _OPERATIONS = {"s": "SELECT", "i": "INSERT", "u": "UPDATE", "d": "DELETE", "c": "COMPACT"}
 _LOCK_STATES = {"a": "acquired", "w": "waiting"}
 _LOCK_TYPES = {"e": "exclusive", "x": "excl_write", "r": "shared_read", "w": "shared_write"}
-_KINDS = {"i": "minor", "a": "major", "r": "rebalance"}
-_QUEUED = {"i": "initiated", "w": "working", "r": "ready for cleaning"}
-_ENDED = {
-    "f": "failed", "s": "succeeded", "a": "did not initiate", "c": "refused", "x": "aborted",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,7 +248,7 @@ def _locks_seen(stored: Stored, viewer: Viewer) -> Iterator[StoredRow]:
 # -- views of sys
 def _compactions(stored: Stored, viewer: Viewer) -> Iterator[StoredRow]:
     for prefix, table, states in (
-        ("cc", "completed_compactions", _ENDED), ("cq", "compaction_queue", _QUEUED),
+        ("cc", "completed_compactions", ENDED), ("cq", "compaction_queue", QUEUED),
     ):  # fmt: skip
         for stored_row in stored[table]:
             row = {key.removeprefix(f"{prefix}_"): value for key, value in stored_row.items()}
@@ -276,7 +272,7 @@ def _compaction(row: StoredRow, states: Mapping[str, str], viewer: Viewer) -> St
         **{f"c_{key}": row[key] for key in same},
         **{f"c_{key}": text for key, text in clocks.items()},
         "c_catalog": _CATALOG,
-        "c_type": _KINDS.get(row["type"], "UNKNOWN"),
+        "c_type": KINDS.get(row["type"], "UNKNOWN"),
         "c_state": states.get(row["state"], "UNKNOWN"),
         "c_duration": None if ended is None or row["start"] is None else str(ended - row["start"]),
         "c_worker_host": worker_host,

@@ -27,6 +27,8 @@ from hivesql_executor.metastore.database.transactions.transactions import lowest
 from hivesql_executor.metastore.database.transactions.txn_rows import ABORTED, OPEN
 from hivesql_planner.acid.write_ids import ValidTxnList
 from hivesql_planner.compaction.decide import Kind
+from hivesql_planner.compaction.queue import ENDED, QUEUED
+from hivesql_planner.compaction.queue import KINDS as KIND_NAMES
 from hivesql_planner.compaction.request import (
     NO_DETAILS,
     CompactionDetails,
@@ -37,20 +39,10 @@ from hivesql_planner.errors import ExecutionError
 from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.table import TableName
 
-KINDS: dict[Kind, str] = {"major": "a", "minor": "i", "rebalance": "r"}
-_KIND_NAMES = {code: kind for kind, code in KINDS.items()}
+KINDS: dict[Kind, str] = {kind: code for code, kind in KIND_NAMES.items()}
 _INITIATED, _WORKING, _READY = "i", "w", "r"
 _FAILED, _SUCCEEDED, _REFUSED = "f", "s", "c"
-STATE_NAMES = {
-    _INITIATED: "initiated",
-    _WORKING: "working",
-    _READY: "ready for cleaning",
-    _FAILED: "failed",
-    _SUCCEEDED: "succeeded",
-    "a": "did not initiate",
-    _REFUSED: "refused",
-    "x": "aborted",
-}
+STATE_NAMES = {**QUEUED, **ENDED}
 _queue = compaction_queue.c
 _CHUNK = 500
 
@@ -322,7 +314,7 @@ def as_compaction(row: Row[Any]) -> Compaction:
         id=row.id,
         table=TableName(row.database, row.table),
         partition=row.partition,
-        kind=_KIND_NAMES[row.kind],
+        kind=KIND_NAMES[row.kind],
         state=STATE_NAMES[row.state],
         worker_id=row.worker_id,
         enqueued=row.enqueued,
