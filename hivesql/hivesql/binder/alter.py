@@ -1,4 +1,4 @@
-"""ALTER TABLE and VIEW."""
+"""ALTER TABLE, VIEW and DATABASE."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hivesql.dialect.nodes.alter import (
     AlterBody,
     RefusedBody,
 )
-from hivesql.dialect.nodes.parts import slice_of, table_of
+from hivesql.dialect.nodes.parts import name_of, properties_of, slice_of, table_of
 from hivesql.dialect.slices import PartitionItems
 from hivesql.dialect.tokens import Name
 from hivesql.python_sqlglot import exp
@@ -36,7 +36,7 @@ from hivesql_planner.statements.alter import (
     ReplaceColumns,
     altered,
 )
-from hivesql_planner.statements.ddl import AlterTable, AlterView, RenameTable
+from hivesql_planner.statements.ddl import AlterDatabase, AlterTable, AlterView, RenameTable
 
 _OF_COLUMNS = (AddColumns, ReplaceColumns, ChangeColumn)
 """What leaves partitions alone without CASCADE."""
@@ -154,3 +154,19 @@ def bind_rename(node: exp.Expr, binding: Binding) -> RenameTable:
         for name in (table.name, to)
     )
     return RenameTable(table=table, to=to, home=home, to_home=to_home)
+
+
+def bind_alter_database(node: exp.Expr, binding: Binding) -> AlterDatabase:
+    """ALTER DATABASE: properties are added, the rest is replaced."""
+    name = name_of(node.this)
+    binding.check_not_system(name.text, name.start)
+    database = binding.catalog.database(binding.check_database(name))
+    after = replace(
+        database,
+        properties={**database.properties, **properties_of(node.args.get("properties"))},
+        owner=node.text("owner").lower() or database.owner,
+        owner_type=node.args.get("owner_type") or database.owner_type,
+        location=node.text("location") or database.location,
+        managed_location=node.text("managed_location") or database.managed_location,
+    )
+    return AlterDatabase(database=database, altered=after)

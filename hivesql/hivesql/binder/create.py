@@ -1,4 +1,4 @@
-"""CREATE TABLE with the checks Hive's metastore makes, and views whose rows are kept in one."""
+"""CREATE DATABASE and TABLE with the checks Hive's metastore makes, and views with rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hivesql.binder.targets import check_managed, materialized_view
 from hivesql.binder.views import check_column, check_distinct, new_name, view_of
 from hivesql.binding import Binding
 from hivesql.dialect.nodes.ddl import CreateMaterializedBody, CreateTableBody
-from hivesql.dialect.nodes.parts import table_of
+from hivesql.dialect.nodes.parts import name_of, properties_of, table_of
 from hivesql.dialect.structure import read_query
 from hivesql.dialect.tokens import Name
 from hivesql.python_sqlglot import exp
@@ -21,17 +21,18 @@ from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
 from hivesql_planner.model.avro_schema import LITERAL, columns_of, parsed_schema
 from hivesql_planner.model.hive_type import UNKNOWN, quote_name
 from hivesql_planner.model.materialized import NEEDS_ACID, IncrementalRebuild, Materialized
-from hivesql_planner.model.names import check_table
+from hivesql_planner.model.names import check_database_name, check_table
 from hivesql_planner.model.table import (
     TEMPORARY,
     Column,
+    Database,
     FileFormat,
     Table,
     TableName,
     columns_of_format,
 )
 from hivesql_planner.relations import Query
-from hivesql_planner.statements.bound import CreateTable, InsertRows, InsertTarget
+from hivesql_planner.statements.bound import CreateDatabase, CreateTable, InsertRows, InsertTarget
 
 _TRANSACTIONAL = "transactional"
 _KIND = "transactional_properties"
@@ -421,3 +422,25 @@ def bind_rebuild(node: exp.Expr, binding: Binding) -> InsertRows:
         rebuilds=True,
     )
     return InsertRows(targets=(target,))
+
+
+def bind_create_database(node: exp.Expr, binding: Binding) -> CreateDatabase:
+    """CREATE DATABASE."""
+    name, comment = name_of(node.this), node.args["comment"]
+    binding.check_not_system(name.text, name.start)
+    try:
+        special = binding.settings.flag("hive.support.special.characters.tablename")
+        check_database_name(name.text, special=special)
+    except HiveSqlError as error:
+        binding.fail(error, name.start)
+    managed = node.args["managed_location"]
+    database = Database(
+        name=name.text, location=node.text("location"), comment=comment and comment.name,
+        properties=properties_of(node.args["properties"]),
+        managed_location=managed and managed.name,
+    )  # fmt: skip
+    return CreateDatabase(
+        database=database, if_not_exists=node.args["exists"],
+        home=binding.catalog.database_home(database),
+        exists=binding.known_database(database.name) is not None,
+    )  # fmt: skip
