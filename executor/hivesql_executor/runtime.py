@@ -83,6 +83,8 @@ class Runtime:
     host: str = field(default_factory=lambda: os.uname().nodename)
     clock: Clock = field(default_factory=Clock)
     notify: Callable[[str], None] = lambda line: None
+    program: str = "hivesql"
+    """Who writes, as the history of a table tells it."""
     query_id: str = ""
     query_text: str = ""
     cancelled: threading.Event = field(default_factory=threading.Event)

@@ -83,8 +83,9 @@ def run_until(stop: threading.Event, services: Sequence[Service], runtime: Runti
 
 
 def purge_history(runtime: Runtime) -> None:
-    """Forget old compactions."""
+    """Forget old compactions, and what was written long ago."""
     runtime.metastore.purge_compactions(history_limits(runtime.settings))
+    runtime.metastore.forget_writes(runtime.settings.seconds("hivesql.history.retention"))
 
 
 def history_limits(settings: Settings) -> HistoryLimits:

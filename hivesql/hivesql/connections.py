@@ -104,8 +104,12 @@ def connect(
             f"made a new metastore, {file}, with no tables: one that is elsewhere is named by "
             "--metastore, or for good in the configuration file"
         )
+    # Imported late: the package's own module imports this one.
+    from hivesql import __version__
+
     try:
         runtime = Runtime(
+            program=f"hivesql {__version__}",
             metastore=store,
             spark=lazy,
             files=lambda place: _files(place, lazy),
@@ -138,6 +142,7 @@ def _open_session(
         reap(runtime)
         store.clean_txns()
         store.purge_events(event_lifetime)
+        store.forget_writes(settings.seconds("hivesql.history.retention"))
     store.database(database)
     if settings.flag(AUTHORIZATION) and not settings.asks_for_privileges:
         manager = settings.text(AUTHORIZATION_MANAGER)

@@ -196,3 +196,5 @@ class Plan:
     """CREATE TABLE AS SELECT: any lock that would have to wait fails at once."""
     bound: tuple[BoundTable, ...] = ()
     """What must be as it was bound once the locks are held, and is in no scan or write."""
+    operation: str = ""
+    """What the history of the tables calls it that it writes."""

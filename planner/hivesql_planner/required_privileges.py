@@ -259,8 +259,11 @@ def _show(statement: bound.Show, reads: Reads) -> Required:
         need = Need((with_grant("SELECT"),), PrivilegeObject(statement.database))
         return Required("SHOW_CREATEDATABASE", (need,))
     if table is None:
-        return NOTHING
+        # Statements tell of rows.
+        return _by_admin("SHOWHISTORY") if statement.kind == "history" else NOTHING
     match statement.kind:
+        case "history":
+            return Required("SHOWHISTORY", (_on(table.name, *_SELECT),))
         case "columns":
             return Required("SHOWCOLUMNS", (_on(table.name, *_SELECT),))
         case "partitions":

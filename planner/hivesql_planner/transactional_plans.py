@@ -78,7 +78,28 @@ def decided(statement: Statement, settings: Settings) -> Plan:
         and body.create is not None
         and settings.flag("hive.txn.xlock.ctas"),
         bound=_bound(statement, body),
+        operation=_operation(statement) if targets else "",
     )
+
+
+_OPERATIONS = {
+    "UpdateRows": "UPDATE", "DeleteRows": "DELETE", "TruncateTable": "TRUNCATE",
+    "LoadData": "LOAD", "CreateTable": "CREATE TABLE AS SELECT",
+}  # fmt: skip
+
+
+def _operation(statement: Statement) -> str:
+    """Return what the history of a table calls a statement that writes to it."""
+    match statement:
+        case InsertRows(targets=targets):
+            (first, *_) = targets
+            if first.rebuilds or first.concatenates:
+                return "REBUILD" if first.rebuilds else "CONCATENATE"
+            return "INSERT OVERWRITE" if any(into.overwrite for into in targets) else "INSERT"
+        case MergeRows(operation=operation):
+            return operation
+    name = type(statement).__name__
+    return _OPERATIONS.get(name, name)
 
 
 def _bound(statement: Statement, body: Body) -> tuple[BoundTable, ...]:

@@ -36,6 +36,9 @@ CASES = {
             UPDATE t SET v = concat(v, '!') WHERE id IN (1, 3);
             UPDATE t SET v = concat(v, '?') WHERE id = 1;
             DELETE FROM t WHERE id = 2;
+            DELETE FROM t WHERE id = 4;
+            UPDATE t SET v = 'wrong';
+            RESTORE TABLE t TO VERSION AS OF 5;
         """,
         hive_update="UPDATE t SET v = 'hive' WHERE id >= 3",
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from hivesql_executor.compaction.unit import Place, each, find_place, list_roots, made_by_writes
@@ -24,7 +25,8 @@ from hivesql_planner.acid.layout import (
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ListMode, Range, ValidTxnList, ValidWriteIdList
 from hivesql_planner.compaction.initiator import NO_CLEANUP, flag_property
-from hivesql_planner.errors import ExecutionError, NoSuchObject
+from hivesql_planner.errors import ExecutionError, HiveSqlError, NoSuchObject
+from hivesql_planner.settings.retention import RETENTION, Retention, retention_of
 
 
 def clean(runtime: Runtime) -> int:
@@ -33,6 +35,8 @@ def clean(runtime: Runtime) -> int:
     An entry that cannot be cleaned is tried again later, and told of; the others go on.
     """
     settings, store = runtime.settings, runtime.metastore
+    for compaction in store.retained_compactions():
+        _end_retention(compaction, runtime)
     delayed = settings.flag("hive.compactor.delayed.cleanup.enabled")
     ready = store.ready_to_clean(
         delay=settings.seconds("hive.compactor.cleaner.retention.time.seconds") if delayed else 0,
@@ -86,6 +90,8 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
         reason = f"Cleaning of {place.table.name} is switched off by its property {NO_CLEANUP}"
         store.mark_failed(compaction.id, reason, refused=True)
         return False
+    if _is_retained(compaction, place, runtime):
+        return False
     now = store.valid_txns()
     if compaction.next_txn_id is None and compaction.txn_id in now.aborted:
         # The worker died between its last note and its commit: there is no result.
@@ -115,6 +121,27 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
     hit_failpoint(FailPoint.DIRECTORY_CLEANED)
     store.mark_cleaned(compaction.id, retained=retained)
     return True
+
+
+def _end_retention(compaction: Compaction, runtime: Runtime) -> None:
+    """Let the cleaner come to what waits for a number of versions, or longer than the table says.
+
+    What cannot be told by now, of a table that was dropped or by a value that is none, waits on.
+    """
+    with suppress(HiveSqlError):
+        if not _is_retained(compaction, find_place(compaction.unit, runtime), runtime):
+            runtime.metastore.end_retention(compaction.id)
+
+
+def _is_retained(compaction: Compaction, place: Place, runtime: Runtime) -> bool:
+    """Tell whether the table keeps versions that the compaction has replaced."""
+    store, default = runtime.metastore, runtime.settings.text(RETENTION)
+    retention = retention_of(place.table.properties, default)
+    if retention == Retention() or compaction.highest_write_id is None:
+        return False
+    visible = store.valid_write_ids(store.valid_txns(), [compaction.table])[compaction.table]
+    age = (store.now() - (compaction.committed or 0)) / 1000
+    return retention.keeps(compaction.highest_write_id, visible.high_watermark, age)
 
 
 def _visible(compaction: Compaction, txns: ValidTxnList, runtime: Runtime) -> ValidWriteIdList:

@@ -24,6 +24,7 @@ from hivesql_planner.compaction.queue import READY, WORKING
 from hivesql_planner.errors import CommitUnknown, ExecutionError, NoSuchObject
 from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.statistics import StatisticsChange
+from hivesql_planner.settings.retention import RETENTION, retention_of
 
 _claims = threading.Lock()
 _running: set[int] = set()
@@ -130,7 +131,7 @@ def _run(compaction: Compaction, place: Place, runtime: Runtime, stopping: threa
             refused, counted = _compact(compaction, place, txn_id, own)
             heartbeat.stop()
             heartbeat.check()
-        _commit(compaction, txn_id, counted, runtime, is_done=refused is None)
+        _commit(compaction, place, txn_id, counted, runtime, is_done=refused is None)
     except CommitUnknown:
         heartbeat.stop()
         raise
@@ -146,6 +147,7 @@ def _run(compaction: Compaction, place: Place, runtime: Runtime, stopping: threa
 
 def _commit(
     compaction: Compaction,
+    place: Place,
     txn_id: int,
     counted: StatisticsChange,
     runtime: Runtime,
@@ -156,11 +158,12 @@ def _commit(
 
     A worker that died in between would leave a request that is nobody's.
     """
-    store = runtime.metastore
+    store, default = runtime.metastore, runtime.settings.text(RETENTION)
+    hold = retention_of(place.table.properties, default).hold
 
     def finish() -> None:
         if is_done:
-            store.mark_compacted(compaction.id)
+            store.mark_compacted(compaction.id, hold=hold)
             hit_failpoint(FailPoint.COMPACTION_MARKED)
         store.commit_txn(txn_id, changes=[counted])
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hivesql_planner.model.statistics import Statistics, StatisticsChange
     from hivesql_planner.model.table import Database, Partition, Table, TableName
     from hivesql_planner.predicates.partitions import PartitionTest
+    from hivesql_planner.write_history import TableWrite
 
 
 from typing import TYPE_CHECKING
@@ -239,7 +240,9 @@ class CompactionQueue(Protocol):
         pool_timeout: float | None = None,
     ) -> Compaction | None: ...  # fmt: skip
     def set_compaction_txn(self, id: int, txn_id: int, highest_write_id: int) -> None: ...
-    def mark_compacted(self, id: int) -> None: ...
+    def mark_compacted(self, id: int, *, hold: float = 0) -> None: ...
+    def retained_compactions(self) -> tuple[Compaction, ...]: ...
+    def end_retention(self, id: int) -> None: ...
     def mark_failed(self, id: int, error: str, *, refused: bool = False) -> None: ...
     def release_compactions(
         self, *, worker_id: str | None = None, silent: float | None = None
@@ -368,6 +371,17 @@ class TxnRow:
 
 
 @dataclass(frozen=True, slots=True)
+class LaterWrites:
+    """Writes of a table that were committed after a moment, by their write ids.
+
+    Whether writes up to the id ``forgotten`` were so too, nobody knows; 0: there are none.
+    """
+
+    ids: frozenset[int]
+    forgotten: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class TableNote:
     """A table property that changes with a commit: its new value."""
 
@@ -474,7 +488,7 @@ class TransactionStore(Protocol):
     def valid_write_ids(
         self, txns: ValidTxnList, tables: Collection[TableName]
     ) -> Mapping[TableName, ValidWriteIdList]: ...
-    def writes_after(self, table: TableName, moment: datetime) -> frozenset[int]: ...
+    def writes_after(self, table: TableName, moment: datetime) -> LaterWrites: ...
     def seed_write_id(self, table: TableName, next_write_id: int, /) -> None: ...
     def add_dynamic_partitions(
         self,
@@ -488,7 +502,7 @@ class TransactionStore(Protocol):
     def commit_txn(
         self, txn_id: int, *, exclusive_write: bool = True, once: Once | None = None,
         note: TableNote | None = None, changes: Collection[StatisticsChange] = (),
-        for_reading: bool = False, settles: bool = False,
+        writes: Collection[TableWrite] = (), for_reading: bool = False, settles: bool = False,
     ) -> None: ...  # fmt: skip
     def abort_txns(self, txn_ids: Collection[int], reason: str) -> tuple[int, ...]: ...
     def heartbeat(self, txn_id: int, lock_id: int = 0) -> None: ...
@@ -531,6 +545,16 @@ class OnceKeys(Protocol):
     def forget_keys(self, seconds: float) -> None: ...
 
 
+class WriteHistory(Protocol):
+    """What was written to transactional tables, by whom and when."""
+
+    def writes(
+        self, *, table: TableName | None = None, database: str | None = None,
+        limit: int | None = None,
+    ) -> tuple[TableWrite, ...]: ...  # fmt: skip
+    def forget_writes(self, seconds: float) -> None: ...
+
+
 class MoveNotes(Protocol):
     """What is about to happen to files."""
 
@@ -550,6 +574,7 @@ class Metastore(
     LockQueue,
     ObjectLocks,
     OnceKeys,
+    WriteHistory,
     MoveNotes,
     CompactionQueue,
     NotificationSource,

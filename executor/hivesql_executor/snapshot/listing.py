@@ -61,10 +61,11 @@ def scan_files(
 
     def list_root(root: tuple[Partition | None, str]) -> PartitionFiles:
         partition, location = root
-        state = acid_state(files, location, visible, txns)
+        is_earlier = scan.as_of is not None
+        state = acid_state(files, location, visible, txns, is_earlier=is_earlier)
         check_versions(files, location, state)
-        if scan.as_of is not None:
-            require_history(scan.table.name, location, state, visible, files, runtime)
+        if is_earlier:
+            require_history(scan.table, partition, location, state, visible, runtime)
         insert_only = scan.table.is_insert_only
         chosen = files_to_read(state, visible, insert_only=insert_only, location=location)
         return PartitionFiles(partition=partition, location=location, files=chosen)
@@ -77,12 +78,22 @@ def scan_files(
 
 
 def acid_state(
-    files: Files, location: str, visible: ValidWriteIdList, txns: ValidTxnList
+    files: Files,
+    location: str,
+    visible: ValidWriteIdList,
+    txns: ValidTxnList,
+    *,
+    is_earlier: bool = False,
 ) -> AcidState:
-    """Tell what one table or partition directory holds, seen through a snapshot."""
+    """Tell what one table or partition directory holds, seen through a snapshot.
+
+    Of one that ``is_earlier`` require_history tells afterwards whether all of it is there.
+    """
     listing = with_flushed_lengths(files, location, files.list(location))
     metadata = read_metadata(files, location, listing)
-    return select(listing, visible, txns, metadata=metadata, location=location)
+    return select(
+        listing, visible, txns, metadata=metadata, location=location, is_earlier=is_earlier
+    )
 
 
 def read_metadata(files: Files, location: str, listing: Sequence[FileStatus]) -> dict[str, str]:

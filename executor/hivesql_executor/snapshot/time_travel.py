@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hivesql_planner.acid.time_travel import after_write, check_history, without_writes
+from hivesql_planner.compaction.queue import READY, SUCCEEDED
 from hivesql_planner.errors import DataError
+from hivesql_planner.model.table import partition_name
 
 if TYPE_CHECKING:
-    from hivesql_executor.files.api import Files
     from hivesql_executor.runtime import Runtime
     from hivesql_executor.transactions.transaction import Transaction
     from hivesql_planner.acid.snapshot import AcidState
     from hivesql_planner.acid.write_ids import ValidWriteIdList
-    from hivesql_planner.model.table import TableName
+    from hivesql_planner.model.table import Partition, Table, TableName
     from hivesql_planner.relations import AsOf
 
 
@@ -34,7 +35,7 @@ def visible_as_of(
     for compaction in runtime.metastore.compactions():
         if (
             compaction.table == table
-            and compaction.state == "succeeded"
+            and compaction.state == SUCCEEDED
             and (compaction.ended or 0) > moment
         ):
             raise DataError(
@@ -42,23 +43,38 @@ def visible_as_of(
                 "catalog no longer knows which writes came before that time",
                 code=10327,
             )
-    return without_writes(now, runtime.metastore.writes_after(table, as_of.time))
+    later = runtime.metastore.writes_after(table, as_of.time)
+    if any(now.sees(write_id) for write_id in range(1, later.forgotten + 1)):
+        raise DataError(
+            f"{table} cannot be read as of {as_of}: the catalog no longer knows which of its "
+            f"writes up to {later.forgotten} came before that time. Name a write instead: FOR "
+            "SYSTEM_VERSION AS OF",
+            code=10327,
+        )
+    return without_writes(now, later.ids)
 
 
 def require_history(
-    table: TableName,
+    table: Table,
+    partition: Partition | None,
     location: str,
     state: AcidState,
     then: ValidWriteIdList,
-    files: Files,
     runtime: Runtime,
 ) -> None:
-    """Raise DataError 10327 when the directory no longer holds that state."""
-    cleaned = (
-        compaction.highest_write_id or 0
-        for compaction in runtime.metastore.compactions()
-        if compaction.table == table and compaction.state == "succeeded"
-    )
+    """Raise DataError 10327 when the directory no longer holds that state, or soon may not.
+
+    It was listed before, so that what no cleaner may delete even now was all there.
+    """
+    store = runtime.metastore
+    unit = partition and partition_name(table.partition_names, partition.values)
+    compactions = [
+        row
+        for row in store.compactions()
+        if row.table == table.name and row.partition in (None, unit)
+    ]
+    cleaned = (row.highest_write_id or 0 for row in compactions if row.state == SUCCEEDED)
+    files = runtime.files(table.location)
     check_history(
         files.list(location),
         state,
@@ -66,3 +82,18 @@ def require_history(
         cleaned_up_to=max(cleaned, default=0),
         location=location,
     )
+    later = [
+        row
+        for row in compactions
+        if row.kind != "minor" and not then.is_valid_base(row.highest_write_id or 0)
+    ]
+    waiting = [row for row in later if row.state == READY]
+    now = store.now() if waiting else 0
+    if any(row.retained_until <= now for row in waiting):
+        raise DataError(
+            f"{location} cannot be read as of that time: a compaction has replaced what was "
+            "there, which a cleaner may delete by now. hivesql.retention keeps earlier versions",
+            code=10327,
+        )
+    if state.doubt and (not waiting or any(row.state == SUCCEEDED for row in later)):
+        raise DataError(state.doubt, code=10327)

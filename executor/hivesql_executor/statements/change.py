@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from hivesql_executor.bookkeeping.history import note_counts, of_change
 from hivesql_executor.bookkeeping.partitions import (
     foreign_locations,
     record_partitions,
@@ -16,6 +16,7 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.snapshot.listing import scan_files
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.statements.context import Work
+from hivesql_executor.statements.restore import require_same_row_ids
 from hivesql_executor.statements.tables import refuse_filled
 from hivesql_planner.locks.lock import Operation
 from hivesql_planner.plan import Change, WriteKind
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 def run_change(change: Change, work: Work) -> Outcome:
     """Write the change's events and record the partitions that got any."""
     table = change.target.table
+    if work.plan.operation == "RESTORE":
+        require_same_row_ids(work)
     if table.is_immutable:
         refuse_filled(table, table.location, work.runtime)
     written = _write(change, work)
@@ -40,7 +43,9 @@ def run_change(change: Change, work: Work) -> Outcome:
         record_partitions(table, touched, operation, work.txn, work.runtime, dynamic=True)
     record_touched(work.txn, work.runtime)
     count_changed(change, written, work.txn, work.runtime)
-    return Outcome(affected=_affected(change, written))
+    counts = of_change(change, written)
+    note_counts(table.name, counts, work.txn)
+    return Outcome(affected=(counts.inserted or 0) + (counts.updated or 0) + (counts.deleted or 0))
 
 
 def _write(change: Change, work: Work) -> tuple[WrittenFile, ...]:
@@ -79,16 +84,4 @@ def _write_small(
         staging=staging_directory(table, work.txn.id),
         locations=foreign_locations(table, runtime),
         changes=work.txn.changes,
-    )
-
-
-def _affected(change: Change, written: Collection[WrittenFile]) -> int:
-    """Rows of the table that were changed: an update's two events are one row."""
-    halves = {
-        branch.insert.statement_id for branch in change.branches if branch.delete and branch.insert
-    }
-    return sum(
-        file.rows
-        for file in written
-        if not (file.kind is WriteKind.DELTA and file.statement_id in halves)
     )

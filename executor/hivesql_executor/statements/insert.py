@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from hivesql_executor.bookkeeping.history import note_counts, of_insert
 from hivesql_executor.bookkeeping.partitions import (
     foreign_locations,
     record_partitions,
@@ -134,6 +135,7 @@ def _finish(branch: InsertBranch, table: Table, rows: StagedRows, work: Work) ->
     count_inserted(
         table, written, touched, work.txn, work.runtime, replaces=overwrites, columns=rows.columns
     )
+    note_counts(table.name, of_insert(written), work.txn)
     return sum(file.rows for file in written)
 
 

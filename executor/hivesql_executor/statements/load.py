@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hivesql_executor.bookkeeping.history import note_counts
 from hivesql_executor.bookkeeping.loaded_files import check_file, files_to_load
 from hivesql_executor.bookkeeping.partitions import inheriting
 from hivesql_executor.bookkeeping.reachable_locations import named_path
@@ -19,6 +20,7 @@ from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.statistics import StatisticsChange
 from hivesql_planner.model.table import Partition, partition_name
 from hivesql_planner.statements.ddl import LoadData
+from hivesql_planner.write_history import RowCounts
 
 
 def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) -> Outcome:
@@ -56,6 +58,8 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
             anew = table.stored_anew(statement.partition)
             runtime.metastore.alter_partition(table.name, anew.values, anew)
     count([_loaded(statement, sizes)], txn, runtime)
+    counts = RowCounts(inserted=None, files=len(sizes), bytes=sum(sizes))
+    note_counts(table.name, counts, txn)
     return Outcome(message=f"Loading data to table {table.name}")
 
 

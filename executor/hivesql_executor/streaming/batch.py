@@ -21,6 +21,7 @@ from hivesql_planner.streaming_errors import (
     StreamingException,
     TransactionError,
 )
+from hivesql_planner.write_history import RowCounts, TableWrite
 
 _CLOSED = "the transaction batch is closed"
 NOT_OPEN = "Transaction batch is null/ state is not OPEN. Missing beginTransaction?"
@@ -49,6 +50,8 @@ class Batch:
     states: list[State] = field(default_factory=list)
     _current: int = -1
     _dead: bool = False
+    _rows: int = 0
+    """Records that the current transaction has taken."""
     _ending: threading.Lock = field(default_factory=threading.Lock)
     """Held while transactions end: a beat of one that has just ended would count as its loss."""
 
@@ -137,11 +140,13 @@ class Batch:
             self.close()
             raise TransactionError(f"Unable to acquire lock on {name}: {error.message}") from error
         self._or_die(self.deltas.begin)
+        self._rows = 0
         self.states[self._current] = State.OPEN
 
     def write(self, rows: Sequence[Row], size: int) -> None:
         """Take records into the open transaction; the last of many go to the disk at once."""
         self.require_open()
+        self._rows += len(rows)
         if self.deltas.take(rows, size):
             self.stream.statistics.auto_flushes += 1
             self._or_die(self._flush)
@@ -201,7 +206,10 @@ class Batch:
                 stream.statistics.metastore_calls += 1
             with self._ending:
                 store.commit_txn(
-                    txn_id, exclusive_write=exclusive.flag("hive.txn.xlock.write"), note=noted
+                    txn_id,
+                    exclusive_write=exclusive.flag("hive.txn.xlock.write"),
+                    note=noted,
+                    writes=[self._done(are_counted=not partitions)],
                 )
                 self.states[self._current] = State.COMMITTED
             stream.statistics.metastore_calls += 1
@@ -214,6 +222,20 @@ class Batch:
                 f"Aborted transaction cannot be committed: {error.message}"
             ) from error
         self.deltas.touched.clear()
+
+    def _done(self, *, are_counted: bool) -> TableWrite:
+        """Return what the transaction did; what others have written for it is not counted."""
+        runtime = self.stream.runtime
+        rows = self._rows if are_counted else None
+        return TableWrite(
+            table=self.stream.table.name,
+            write_id=self.write_id,
+            operation="STREAM",
+            counts=RowCounts(inserted=rows, files=None, bytes=None),
+            user=runtime.user,
+            host=runtime.host,
+            program=runtime.query_id or runtime.program,
+        )
 
     def _abort(self, txn_ids: Collection[int]) -> None:
         with self._ending:

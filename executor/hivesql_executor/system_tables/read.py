@@ -8,6 +8,7 @@ from typing import Any
 
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.statements.authorization import current_roles, is_admin
+from hivesql_executor.statements.show.history import history_rows
 from hivesql_executor.system_tables.described_rows import described_rows
 from hivesql_executor.system_tables.table_layout import layout_rows
 from hivesql_planner.model.privileges import Principal
@@ -16,7 +17,7 @@ from hivesql_planner.relations import Scan
 from hivesql_planner.settings.file_system_keys import HIDDEN_LIST, without_secrets
 from hivesql_planner.settings.session_zone import fixed_zone
 from hivesql_planner.settings.settings import KEYS
-from hivesql_planner.system_tables.definitions import LAYOUT, SETTINGS
+from hivesql_planner.system_tables.definitions import HISTORY, LAYOUT, SETTINGS
 from hivesql_planner.system_tables.views import Stored, Viewer, stored_tables_of, system_rows
 
 Rows = Sequence[Sequence[Any]]
@@ -50,6 +51,8 @@ class SystemReader:
         if table.name == LAYOUT:
             hints = [scan.where for scan in self.scans if scan.table.name == LAYOUT]
             return layout_rows(hints, self.runtime)
+        if table.name == HISTORY:
+            return history_rows(self.runtime.metastore.writes(), self.runtime)
         if self._stored is None:
             self._viewer = _viewer(self.runtime)
             self._stored = self._read_stored()
@@ -57,7 +60,7 @@ class SystemReader:
 
     def _read_stored(self) -> Stored:
         tables = {scan.table.name for scan in self.scans if scan.table.is_system}
-        shown = sorted(tables - {LAYOUT, SETTINGS}, key=str)
+        shown = sorted(tables - {HISTORY, LAYOUT, SETTINGS}, key=str)
         store = self.runtime.metastore
         if not store.keeps_rows:
             return described_rows(shown, store)

@@ -12,6 +12,7 @@ from hivesql_executor.metastore.api import LockState, TxnType
 from hivesql_executor.transactions.bound_tables import check_listings, check_tables
 from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.heartbeat import Heartbeat
+from hivesql_executor.transactions.history import writes_of
 from hivesql_executor.transactions.lock_wait import await_locks, request_locks
 from hivesql_planner.definitions.steps import Definition
 from hivesql_planner.errors import CommitUnknown, ExecutionError, StaleSnapshot, WriteConflict
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from hivesql_planner.model.statistics import StatisticsChange
     from hivesql_planner.model.table import TableName
     from hivesql_planner.plan import Plan
+    from hivesql_planner.write_history import RowCounts, TableWrite
 
 
 _DATABASE_FAILED = 10280
@@ -49,6 +51,8 @@ class Transaction:
     """A property of a table that the commit sets; at most one."""
     touched: dict[tuple[TableName, Operation], set[str]] = field(default_factory=dict)
     """Partitions that the statement has written and not yet told the metastore."""
+    done: dict[TableName, RowCounts] = field(default_factory=dict)
+    """What the statement did to each table, as far as it was counted."""
 
 
 @dataclass(kw_only=True)
@@ -64,6 +68,8 @@ class OpenTransaction:
     replaced: set[TableName] = field(default_factory=set)
     counted: list[StatisticsChange] = field(default_factory=list)
     notes: list[TableNote] = field(default_factory=list)
+    writes: list[TableWrite] = field(default_factory=list)
+    """What its statements did, which becomes the history of their tables."""
 
 
 def open_transaction(runtime: Runtime, *, read_only: bool = False) -> OpenTransaction:
@@ -124,6 +130,7 @@ def commit(
             once=runtime.once,
             note=opened.notes[0] if opened.notes else None,
             changes=opened.counted,
+            writes=opened.writes,
             for_reading=for_reading and runtime.once is None,
             settles=bool(opened.changes),
         )
@@ -187,9 +194,12 @@ def transaction(
     """
     if inside is not None:
         inside.heartbeat.check()
+        began = runtime.clock.monotonic()
         with _before_commit(plan):
-            yield _prepare_inside(plan, runtime, inside)
+            txn = _prepare_inside(plan, runtime, inside)
+            yield txn
         inside.heartbeat.check()
+        inside.writes += writes_of(plan, txn.write_ids, txn.done, runtime, began)
         inside.replaced |= replaced_tables(plan.body)
         inside.next_statement_id = next_statement_id(plan.body, inside.next_statement_id)
         return
@@ -204,14 +214,17 @@ def transaction(
         if none.counted:
             store.count_changes(none.counted)
         return
+    began = runtime.clock.monotonic()
     try:
         opened = open_transaction(runtime, read_only=plan.read_only)
     except CommitUnknown as error:
         raise _answer_lost(error) from error
     try:
         with _before_commit(plan):
-            yield _prepare(plan, runtime, opened)
+            txn = _prepare(plan, runtime, opened)
+            yield txn
         runtime.check_cancelled()
+        opened.writes += writes_of(plan, txn.write_ids, txn.done, runtime, began)
     except BaseException as error:
         roll_back(opened, runtime, error)
         raise

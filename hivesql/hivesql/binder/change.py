@@ -32,7 +32,10 @@ def bind_update(node: exp.Expr, binding: Binding) -> UpdateRows | MergeRows:
     """UPDATE, and UPDATE … FROM, a MERGE with one clause."""
     if node.args.get("from_") is not None:
         when = exp.When(matched=True, then=exp.Update(expressions=node.expressions))
-        return _bind_joined(node, node.args["from_"].this, node.args["where"].this, [when], binding)
+        bound = _bind_joined(
+            node, node.args["from_"].this, node.args["where"].this, [when], binding
+        )
+        return replace(bound, operation="UPDATE")
     ref = table_of(node.this)
     table = _changeable(ref, binding)
     _check_assigned(node, table, binding)
@@ -56,7 +59,7 @@ def bind_delete(node: exp.Expr, binding: Binding) -> DeleteRows | MergeRows:
     if node.args.get("using"):
         (source,), when = node.args["using"], exp.When(matched=True, then=exp.var("DELETE"))
         bound = _bind_joined(node, source, node.args["where"].this, [when], binding)
-        return replace(bound, by_any=True)
+        return replace(bound, operation="DELETE")
     ref = table_of(node.this)
     table = _changeable(ref, binding)
     walk, scope, target = _of_target(table, table.name.name, binding)

@@ -40,6 +40,10 @@ def bind_show(body: ShowBody, binding: Binding) -> Show:
     locks_objects = binding.settings.text("hive.txn.manager") == DUMMY_TXN_MANAGER
     if body.kind == "compactions" or (body.kind == "locks" and not locks_objects):
         return _bind_by_name(body, binding)
+    return (_bind_history if body.kind == "history" else _bind_shown)(body, binding)
+
+
+def _bind_shown(body: ShowBody, binding: Binding) -> Show:
     ref = body.table
     if ref is not None and body.kind == "columns" and body.database is not None:
         ref = TableRef(body.database, ref.name, ref.start, ref.end)
@@ -73,6 +77,20 @@ def bind_show(body: ShowBody, binding: Binding) -> Show:
     )  # fmt: skip
 
 
+def _bind_history(body: ShowBody, binding: Binding) -> Show:
+    """Bind SHOW HISTORY, and DESCRIBE HISTORY: of a table, else of a database."""
+    if body.table is None:
+        database = binding.check_database(body.database or Name(binding.database, 0))
+        return Show(kind="history", database=database, limit=body.limit)
+    table = binding.table(body.table, only_tells=True)
+    if not table.is_transactional:
+        error = SemanticError(
+            f"{table.name} is not transactional: only writes to transactional tables have a history"
+        )
+        binding.fail(error, body.table.start)
+    return Show(kind="history", table=table, limit=body.limit)
+
+
 def _partition_of(table: Table, items: PartitionItems, binding: Binding) -> str:
     """Return the name that the given values of partition columns make, in the table's order."""
     values = binding.partition_values(table, items)
@@ -101,8 +119,10 @@ def _bind_by_name(body: ShowBody, binding: Binding) -> Show:
     )  # fmt: skip
 
 
-def bind_describe(body: DescribeBody, binding: Binding) -> Describe:
+def bind_describe(body: DescribeBody, binding: Binding) -> Describe | Show:
     """DESCRIBE."""
+    if body.history is not None and not _has_column(body, binding):
+        return bind_show(body.history, binding)
     if body.database is not None:
         return Describe(database=binding.check_database(body.database), style=body.style)
     assert body.table is not None
@@ -113,6 +133,14 @@ def bind_describe(body: DescribeBody, binding: Binding) -> Describe:
         table=table, style=body.style, partition=partition, column=column,
         column_text=body.column_text,
     )  # fmt: skip
+
+
+def _has_column(body: DescribeBody, binding: Binding) -> bool:
+    """Tell whether Hive would describe a column of a table, which is called ``history``."""
+    assert body.table is not None
+    table = binding.known_table(body.table.full(binding.database))
+    names = {column.name for column in table.all_columns} if table is not None else set()
+    return body.column is not None and body.column.text in names
 
 
 def bind_lock(body: LockBody, binding: Binding) -> LockObject:

@@ -93,6 +93,7 @@ BINDERS = {
     "Create": "views.bind_create_view",
     "LoadData": "load.bind_load",
     "Repair": "load.bind_repair",
+    "Restore": "restore.bind_restore",
     "Analyze": "load.bind_analyze",
     "AlterBody": "alter.bind_alter",
     "AlterView": "alter.bind_alter_view",

@@ -29,7 +29,14 @@ from hivesql.dialect.nodes.commands import Tree
 from hivesql.dialect.nodes.constants import BareInterval, Default
 from hivesql.dialect.nodes.databases import AlterDatabase, CreateDatabase
 from hivesql.dialect.nodes.dml import MultiInsert
-from hivesql.dialect.nodes.files import Compact, Concatenate, Repair, SortKey, Truncate
+from hivesql.dialect.nodes.files import (
+    Compact,
+    Concatenate,
+    Repair,
+    Restore,
+    SortKey,
+    Truncate,
+)
 from hivesql.dialect.nodes.own import print_own
 from hivesql.dialect.nodes.views import AlterView, PartitionedOn, Rebuild
 from hivesql.dialect.slices import Slice
@@ -164,8 +171,8 @@ def _create_view(self: HiveGenerator, node: exp.Create) -> str:
 
 _OWN = (
     AddPartitions, AlterDatabase, AlterView, Compact, Concatenate, CreateDatabase, DropPartitions,
-    ExchangePartition, MovePartition, NewPartition, Rebuild, Rename, RenamePartition, Repair, Touch,
-    Truncate, UpdateStatistics,
+    ExchangePartition, MovePartition, NewPartition, Rebuild, Rename, RenamePartition, Repair,
+    Restore, Touch, Truncate, UpdateStatistics,
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Table
 from hivesql_planner.older_python import read_datetime
 from hivesql_planner.relations import AsOf
+from hivesql_planner.settings.session_zone import fixed_zone
 
 _UNITS = ("seconds", "minutes", "hours", "days", "weeks")
 # FOR SYSTEM_TIME AS OF CURRENT_TIMESTAMP ( ) - INTERVAL 'n' DAYS
@@ -80,8 +81,9 @@ def _time(binding: Binding, tokens: Sequence[Token]) -> tuple[AsOf, Token]:
     except ValueError:
         error = SemanticError(f"'{token.value}' is not a timestamp: write yyyy-MM-dd HH:mm:ss")
         binding.fail(error, token.start)
-    # The session's time zone is UTC.
-    return AsOf(time=time if time.tzinfo else time.replace(tzinfo=timezone.utc)), token
+    return AsOf(
+        time=time if time.tzinfo else time.replace(tzinfo=fixed_zone(binding.settings))
+    ), token
 
 
 def _before_now(binding: Binding, tokens: Sequence[Token]) -> tuple[AsOf, Token]:

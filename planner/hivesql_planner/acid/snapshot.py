@@ -53,6 +53,8 @@ class AcidState:
     obsolete: tuple[str, ...] = ()
     aborted: tuple[str, ...] = ()
     uncompacted_aborts: bool = False
+    doubt: str = ""
+    """Why an earlier state may have been cleaned in part; empty where it cannot."""
 
     @property
     def directories(self) -> tuple[ListedDirectory, ...]:
@@ -79,10 +81,12 @@ def select(
     *,
     metadata: Mapping[str, str] | None = None,
     location: str = "",
+    is_earlier: bool = False,
 ) -> AcidState:
     """Choose base, deltas and originals that the snapshot sees.
 
-    ``metadata`` maps a directory to the dataFormat in its ``_metadata_acid`` file. Raises
+    ``metadata`` maps a directory to the dataFormat in its ``_metadata_acid`` file. A state that
+    ``is_earlier`` may have a doubt, which is for the caller to clear. Raises
     DataError 10327 when the history the snapshot needs was cleaned away, and DataError for a
     directory or a dataFormat that only looks like Hive's: rows must not be guessed.
     Source: AcidUtils.getAcidState of Hive 4, except that a base of INSERT OVERWRITE is only used
@@ -100,13 +104,15 @@ def select(
         originals = []
     current = _uncovered(selection, write_ids)
     oldest = selection.oldest_base
+    doubt = ""
     if oldest and selection.base is None and _is_compacted(oldest, metadata):
         first = min(write_ids.exceptions, default=None)
-        raise DataError(
+        doubt = (
             f"Not enough history available for ({write_ids.high_watermark},{first}). "
-            f"Oldest available base: {location}/{oldest.name}",
-            code=10327,
+            f"Oldest available base: {location}/{oldest.name}"
         )
+    if doubt and not is_earlier:
+        raise DataError(doubt, code=10327)
     return AcidState(
         base=selection.base,
         deltas=tuple(current),
@@ -114,6 +120,7 @@ def select(
         obsolete=tuple(selection.obsolete),
         aborted=tuple(selection.aborted),
         uncompacted_aborts=selection.uncompacted_aborts,
+        doubt=doubt,
     )
 
 

@@ -48,6 +48,8 @@ class Compaction:
     properties: Mapping[str, str] = field(default_factory=dict, hash=False)
     bucket_count: int | None = None
     order: str | None = None
+    retained_until: int = 0
+    """Until when no cleaner deletes what the result has replaced; 0: one may come at any time."""
 
     @property
     def unit(self) -> Unit:

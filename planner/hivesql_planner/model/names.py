@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.materialized import MATERIALIZED
 from hivesql_planner.model.skew import SKEWED, check_skew
 from hivesql_planner.model.table import Database, Table, directory_of
+from hivesql_planner.settings.retention import RETENTION, read_retention
 
 LONGEST_DATABASE = 128
 LONGEST_TABLE = 256
@@ -98,10 +99,7 @@ def check_table(table: Table, before: Table | None = None) -> None:
         _check_columns(table, before)
     for column in table.all_columns:
         _check_length(f"comment of column {column.name}", column.comment or "", _LONGEST_COMMENT)
-    _check_keys(table.properties)
-    for key in (MATERIALIZED, SKEWED):
-        if key in table.properties:
-            raise SemanticError(f"the property {key} is kept by HiveSQL itself: it cannot be set")
+    _check_properties(table.properties)
     _check_keys(table.serde_properties)
     if table.skew is not None and table.columns:
         # Those of a query are known when it has run.
@@ -110,6 +108,15 @@ def check_table(table: Table, before: Table | None = None) -> None:
     for constraint in table.constraints:
         if constraint.name not in named:
             check_constraint_name(constraint.name)
+
+
+def _check_properties(properties: Mapping[str, str]) -> None:
+    _check_keys(properties)
+    for key in (MATERIALIZED, SKEWED):
+        if key in properties:
+            raise SemanticError(f"the property {key} is kept by HiveSQL itself: it cannot be set")
+    if RETENTION in properties:
+        read_retention(properties[RETENTION])
 
 
 def _check_columns(table: Table, before: Table | None) -> None:

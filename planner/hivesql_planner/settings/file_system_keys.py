@@ -33,6 +33,13 @@ _SETS = re.compile(
     r"\s*set\s+(?P<key>[^\s=]+)(?:\s*=\s*|\s+)(?P<value>.*\S)\s*;?\s*", re.IGNORECASE | re.DOTALL
 )
 _COVER = "***"
+_TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+# 'key' = 'value' of a list of properties, and the key of a cipher, its call's second argument.
+_SECRETS = re.compile(
+    rf"(?P<key>{_TEXT})(?P<between>\s*=\s*){_TEXT}"
+    rf"|(?P<call>\baes_(?:en|de)crypt\s*\((?:[^()'\"]|{_TEXT}|\([^()]*\))*,\s*){_TEXT}",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 def is_of_file_systems(key: str) -> bool:
@@ -74,6 +81,20 @@ def cover_secret(statement: str, hidden: str = "") -> str:
     if match is None or not is_secret(match["key"], hidden):
         return statement
     return statement[: match.start("value")] + _COVER
+
+
+def cover_secrets(statement: str, hidden: str = "") -> str:
+    """Return a statement whose secrets are covered: properties' values, keys of ciphers, SET's."""
+
+    def covered(match: re.Match[str]) -> str:
+        if match["key"] is not None:
+            is_shown = not is_secret(match["key"][1:-1], hidden) and not _SECRET.search(
+                match["key"]
+            )
+            return match[0] if is_shown else f"{match['key']}{match['between']}'{_COVER}'"
+        return f"{match['call']}'{_COVER}'"
+
+    return _SECRETS.sub(covered, cover_secret(statement, hidden))
 
 
 def sets_secret(statements: Iterable[str], hidden: str = "") -> bool:

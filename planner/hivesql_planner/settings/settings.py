@@ -11,7 +11,9 @@ from hivesql_planner.settings.compactor_keys import (
     COMPACTOR_KEYS,
     COMPACTOR_WITHOUT_EFFECT,
 )
+from hivesql_planner.settings.durations import read_duration
 from hivesql_planner.settings.file_system_keys import HIDDEN, HIDDEN_LIST
+from hivesql_planner.settings.retention import RETENTION, read_retention
 from hivesql_planner.settings.setting import Kind, Setting
 from hivesql_planner.settings.transaction_keys import (
     ALIASES_OF_TRANSACTIONS,
@@ -22,16 +24,6 @@ from hivesql_planner.settings.transaction_keys import (
 )
 
 _ALIASES: Mapping[str, str] = {**ALIASES_OF_COMPACTOR, **ALIASES_OF_TRANSACTIONS}
-
-_UNITS = {
-    "ns": 1e-9, "nsec": 1e-9,
-    "us": 1e-6, "usec": 1e-6,
-    "ms": 1e-3, "msec": 1e-3,
-    "s": 1.0, "sec": 1.0,
-    "m": 60.0, "min": 60.0,
-    "h": 3600.0, "hour": 3600.0,
-    "d": 86400.0, "day": 86400.0,
-}  # fmt: skip
 
 
 def _table(*rows: tuple[str, str, Kind, str]) -> dict[str, Setting]:
@@ -185,6 +177,11 @@ KEYS: Mapping[str, Setting] = _table(
      "ALTER TABLE … COMPACT runs the compaction and the cleaner before it returns."),
     ("hivesql.idempotency.retention", "30d", "duration",
      "How long idempotency keys are remembered; those of streams always are."),
+    ("hivesql.retention", "", "text",
+     "How long, or how many, earlier versions of tables stay readable after compactions: 7d, "
+     "'10 versions', or both with a comma. A table's property of this name counts before it."),
+    ("hivesql.history.retention", "30d", "duration",
+     "How long DESCRIBE HISTORY tells of a write, and FOR SYSTEM_TIME AS OF knows its time."),
     ("hivesql.deletes.broadcast.max", "4000000", "int",
      "Up to this many 64-row words of delete events each executor keeps those of a partition; "
      "above it each task reads those of its own rows."),
@@ -277,13 +274,11 @@ class Settings:
 
     def seconds(self, key: str) -> float:
         """Read a duration such as ``300s``, ``100ms``, ``5m``; its default has the usual unit."""
-        text = self.text(key).strip().lower()
-        digits = text.rstrip("abcdefghijklmnopqrstuvwxyz ")
         usual = KEYS[present_name(key)].default.lstrip("0123456789")
-        try:
-            return float(digits) * _UNITS[text[len(digits) :].strip() or usual]
-        except (ValueError, KeyError):
-            raise SemanticError(f"{key} must be a duration like 300s, not {text!r}") from None
+        seconds = read_duration(self.text(key), usual)
+        if seconds is None:
+            raise SemanticError(f"{key} must be a duration like 300s, not {self.text(key)!r}")
+        return seconds
 
     def with_value(self, key: str, value: str) -> Settings:
         """Give the same settings with one changed; the value is checked against the key's kind."""
@@ -298,6 +293,8 @@ class Settings:
             raise SemanticError(
                 f"{key} must be {DB_TXN_MANAGER} or {DUMMY_TXN_MANAGER}, not {value!r}", code=10261
             )
+        if key == RETENTION:
+            read_retention(value)
         changed._check(setting)
         return changed
 

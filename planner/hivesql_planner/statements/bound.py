@@ -134,10 +134,15 @@ class MergeRows:
     on_mentions_target: bool = True
     by_row_id: bool = False
     """Whether the source has the row ids of the rows that it changes: nothing is compared."""
-    by_any: bool = False
-    """Whether several rows of the source may match a row, as in DELETE … USING."""
+    operation: Literal["MERGE", "UPDATE", "DELETE", "RESTORE"] = "MERGE"
+    """Which statement it is: some others are carried out as a MERGE."""
     check: Expr | None = None
     subqueries: tuple[Source, ...] = ()
+
+    @property
+    def by_any(self) -> bool:
+        """Tell whether several rows of the source may match a row, as in DELETE … USING."""
+        return self.operation == "DELETE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,6 +278,7 @@ ShowKind = Literal[
     "databases", "tables", "views", "columns", "partitions", "tblproperties", "create table",
     "functions", "locks", "transactions", "compactions", "conf", "extended tables",
     "tables of a type", "table extended", "create database", "materialized views", "function",
+    "history",
 ]  # fmt: skip
 """What SHOW may ask for."""
 
@@ -299,6 +305,8 @@ class Show:
     compactions: CompactionFilter = NO_FILTER
     function: OwnFunction | Macro | None = None
     """What DESCRIBE FUNCTION is about, where it is the user's own."""
+    limit: int | None = None
+    """How many lines of SHOW HISTORY there may be; None: all."""
 
     @property
     def table_name(self) -> TableName | None:

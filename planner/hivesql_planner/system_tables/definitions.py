@@ -126,9 +126,14 @@ _SYS: Mapping[str, str] = {
 }
 
 LAYOUT, SETTINGS = TableName(SYS, "hivesql_table_layout"), TableName(SYS, "hivesql_settings")
+HISTORY = TableName(SYS, "hivesql_history")
 _OURS: Mapping[str, str] = {
     LAYOUT.name: """DATABASE_NAME string, TABLE_NAME string, PARTITION_NAME string, FILES bigint,
         BYTES bigint, DELTAS int, DELETE_DELTAS int, DELETE_SHARE double""",
+    HISTORY.name: """DATABASE_NAME string, TABLE_NAME string, VERSION bigint, COMMITTED_AT string,
+        OPERATION string, USER_NAME string, HOST string, PROGRAM string, STATEMENT string,
+        ROWS_INSERTED bigint, ROWS_UPDATED bigint, ROWS_DELETED bigint, FILES bigint,
+        BYTES bigint, DURATION_MS bigint, COMPACTED_BY string, TXN_ID bigint""",
     SETTINGS.name: "KEY string, VALUE string, DEFAULT_VALUE string, MEANING string",
 }
 """What Hive does not have."""

@@ -8,6 +8,7 @@ import pytest
 
 from hivesql_planner.model.table import TableName
 from hivesql_planner.system_tables.definitions import (
+    HISTORY,
     LAYOUT,
     SETTINGS,
     SYSTEM_DATABASES,
@@ -31,8 +32,8 @@ def test_a_table_has_the_columns_of_hives(name: str) -> None:
     assert " ".join(table.column_names) == HIVE[name]
 
 
-def test_only_two_tables_are_not_hives() -> None:
-    assert {str(name) for name in NAMES} - HIVE.keys() == {str(LAYOUT), str(SETTINGS)}
+def test_only_three_tables_are_not_hives() -> None:
+    assert {str(name) for name in NAMES} - HIVE.keys() == {*map(str, (HISTORY, LAYOUT, SETTINGS))}
 
 
 @pytest.mark.parametrize("name", NAMES, ids=str)
@@ -45,7 +46,7 @@ def test_a_table_is_read_only_and_of_known_types(name: TableName) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in NAMES if name not in (LAYOUT, SETTINGS)], ids=str
+    "name", [name for name in NAMES if name not in (HISTORY, LAYOUT, SETTINGS)], ids=str
 )
 def test_a_metastore_without_rows_gives_none(name: TableName) -> None:
     table = system_table(name)

@@ -29,6 +29,7 @@ from hivesql_executor.metastore.database.schema import (
     txns,
     write_set,
 )
+from hivesql_executor.metastore.database.transactions import history
 from hivesql_executor.metastore.database.transactions.idempotence import claim_key, record
 from hivesql_executor.metastore.database.transactions.moves import settle_txn
 from hivesql_executor.metastore.database.transactions.transactions import (
@@ -46,6 +47,7 @@ from hivesql_planner.errors import AlreadyCommitted, HiveSqlError, WriteConflict
 from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.statistics import StatisticsChange
 from hivesql_planner.model.table import TableName
+from hivesql_planner.write_history import TableWrite
 
 _REPLACING = (Operation.UPDATE.value, Operation.DELETE.value)
 _WRITING = (Operation.INSERT.value, *_REPLACING)
@@ -90,9 +92,10 @@ def commit_txn(
     once: Once | None = None,
     note: TableNote | None = None,
     changes: Collection[StatisticsChange] = (),
+    writes: Collection[TableWrite] = (),
     settles: bool = False,
 ) -> HiveSqlError | None:
-    """Commit, and count ``changes``; committing again is silent.
+    """Commit, count ``changes`` and keep ``writes`` as history; committing again is silent.
 
     What the transaction has noted of its files is settled, if it ``settles`` any.
 
@@ -117,6 +120,8 @@ def commit_txn(
         set_property(db, note)
     if settles and conflict is None:
         settle_txn(db, txn_id)
+    if conflict is None:
+        history.enter(db, txn_id, writes)
     return conflict
 
 

@@ -165,11 +165,35 @@ def set_compaction_txn(db: Connection, id: int, txn_id: int, highest_write_id: i
     )
 
 
-def mark_compacted(db: Connection, id: int) -> None:
-    """Say that the result is written: the old directories wait for the cleaner."""
+def mark_compacted(db: Connection, id: int, *, hold: float = 0) -> None:
+    """Say that the result is written: the old directories wait for the cleaner.
+
+    It comes no sooner than ``hold`` seconds after the commit, and Hive's neither.
+    """
     if locked_row(db, id).state != _WORKING:
         raise ExecutionError(f"compaction {id} was taken from this worker, which was silent")
-    db.execute(update(compaction_queue).where(_queue.id == id).values(state=_READY, worker_id=None))
+    db.execute(
+        update(compaction_queue)
+        .where(_queue.id == id)
+        .values(state=_READY, worker_id=None, retry_retention=int(hold * 1000))
+    )
+
+
+def retained_compactions(db: Connection) -> tuple[Compaction, ...]:
+    """Compacted units whose old directories wait on purpose, not since a cleaning failed."""
+    waits = select(compaction_queue).where(
+        _queue.state == _READY, _queue.retry_retention > 0, _queue.error.is_(None)
+    )
+    return tuple(as_compaction(row) for row in db.execute(waits.order_by(_queue.id)))
+
+
+def end_retention(db: Connection, id: int) -> None:
+    """Let the cleaner come as soon as it likes."""
+    db.execute(
+        update(compaction_queue)
+        .where(_queue.id == id, _queue.state == _READY, _queue.error.is_(None))
+        .values(retry_retention=0)
+    )
 
 
 def mark_failed(db: Connection, id: int, error: str, *, refused: bool = False) -> None:
@@ -331,4 +355,12 @@ def as_compaction(row: Row[Any]) -> Compaction:
         properties=parse_properties(row.properties),
         bucket_count=row.bucket_count,
         order=row.order_by,
+        retained_until=_retained_until(row),
     )
+
+
+def _retained_until(row: Row[Any]) -> int:
+    hold = row._mapping.get(_queue.retry_retention)
+    # After an error it is the pause until the next attempt: the first may have deleted something.
+    is_held = hold and row.state == _READY and row.error is None and row.committed is not None
+    return int(row.committed + hold) if is_held else 0

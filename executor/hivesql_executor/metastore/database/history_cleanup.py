@@ -10,6 +10,7 @@ from hivesql_executor.metastore.database.schema import (
     compaction_queue,
     completed_compactions,
     completed_txn_components,
+    history,
     hive_locks,
     next_write_id,
     txn_components,
@@ -20,12 +21,12 @@ from hivesql_planner.model.table import TableName
 
 _OF_DONE = (completed_txn_components, compaction_queue, completed_compactions)
 _PER_PARTITION = (txn_components, *_OF_DONE)
-_PER_TABLE = (txn_to_write_id, next_write_id)
+_PER_TABLE = (txn_to_write_id, next_write_id, history)
 _CHUNK = 500
 
 
 def drop_table(db: Connection, name: TableName) -> None:
-    """Forget the writes, write ids and compactions of a table.
+    """Forget the writes, write ids, compactions and history of a table.
 
     Locks and the write set stay, as in Hive: they end with their transactions.
     """

@@ -35,6 +35,7 @@ from hivesql_executor.metastore.database.migrations.known_revisions import REVIS
 from hivesql_executor.metastore.database.transaction_calls import TransactionCalls
 from hivesql_executor.metastore.database.transactions import (
     aborts,
+    history,
     idempotence,
     moves,
     snapshots,
@@ -126,6 +127,8 @@ class CompactionCalls(Calls):
     next_compaction = writing(compaction_queue.next_compaction)
     set_compaction_txn = writing(compaction_queue.set_compaction_txn)
     mark_compacted = writing(compaction_queue.mark_compacted)
+    retained_compactions = reading(compaction_queue.retained_compactions)
+    end_retention = writing(compaction_queue.end_retention)
     mark_failed = writing(compaction_queue.mark_failed)
     release_compactions = writing(compaction_queue.release_compactions)
     ready_to_clean = reading(compaction_queue.ready_to_clean)
@@ -223,6 +226,13 @@ class KeyCalls(Calls):
     forget_keys = writing(idempotence.forget_keys)
 
 
+class HistoryCalls(Calls):
+    """What was written to transactional tables."""
+
+    writes = reading(history.writes)
+    forget_writes = writing(history.forget)
+
+
 class ObjectLockCalls(Calls):
     """Locks of DummyTxnManager."""
 
@@ -241,6 +251,7 @@ class DatabaseMetastore(
     NotificationCalls,
     MoveCalls,
     KeyCalls,
+    HistoryCalls,
     ObjectLockCalls,
 ):
     """Metastore over Hive's tables: every method is one database transaction."""

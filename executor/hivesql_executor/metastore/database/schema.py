@@ -441,6 +441,30 @@ object_locks = _generated(
     _needed("LAST_HEARTBEAT", "last_heartbeat", _Millis),
 )
 
+# Nor is this: what each statement did to a transactional table.
+history = _generated(
+    "HIVESQL_HISTORY",
+    _pk("ID", "id", generated=True),
+    _needed("DB_NAME", "database", _Name),
+    _needed("TBL_NAME", "table", _Table),
+    _needed("WRITE_ID", "write_id", BigInteger()),
+    _needed("TXN_ID", "txn_id", BigInteger()),
+    _needed("OPERATION", "operation", _Name),
+    _c("STATEMENT", "statement", Text()),
+    _c("USER_NAME", "user", _Name),
+    _c("HOST", "host", _Name),
+    _c("PROGRAM", "program", _Name),
+    _c("STARTED_AT", "started", _Millis),
+    _c("DURATION", "duration", _Millis),
+    _needed("COMMITTED_AT", "committed", _Millis, index=True),
+    _c("ROWS_INSERTED", "inserted", BigInteger()),
+    _c("ROWS_UPDATED", "updated", BigInteger()),
+    _c("ROWS_DELETED", "deleted", BigInteger()),
+    _c("FILES", "files", BigInteger()),
+    _c("BYTES", "bytes", BigInteger()),
+    Index("HIVESQL_HISTORY_IDX", "database", "table", "write_id"),
+)
+
 # Nor is this: what was committed under an idempotency key, and as which transaction.
 idempotence = Table(
     "HIVESQL_IDEMPOTENCE",

@@ -26,6 +26,7 @@ from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError, 
 from hivesql_planner.locks.lock import Lock
 from hivesql_planner.model.statistics import StatisticsChange
 from hivesql_planner.model.table import TableName
+from hivesql_planner.write_history import TableWrite
 
 
 class TransactionCalls(Calls):
@@ -118,6 +119,7 @@ class TransactionCalls(Calls):
         once: Once | None = None,
         note: TableNote | None = None,
         changes: Collection[StatisticsChange] = (),
+        writes: Collection[TableWrite] = (),
         for_reading: bool = False,
         settles: bool = False,
     ) -> None:
@@ -132,7 +134,7 @@ class TransactionCalls(Calls):
         def commit(db: Connection) -> HiveSqlError | None:
             return commits.commit_txn(
                 db, txn_id, exclusive_write=exclusive_write, once=once, note=note,
-                changes=changes, settles=settles,
+                changes=changes, writes=writes, settles=settles,
             )  # fmt: skip
 
         try:

@@ -85,8 +85,11 @@ class CompactionCalls(LockCalls):
         claim.highestWriteId = highest_write_id
         self._client.call("update_compactor_state", claim, txn_id)
 
-    def mark_compacted(self, id: int) -> None:
-        """Say that the result is written: the old directories wait for the metastore's cleaner."""
+    def mark_compacted(self, id: int, *, hold: float = 0) -> None:
+        """Say that the result is written: the old directories wait for the metastore's cleaner.
+
+        No call tells it to wait longer.
+        """
         self._client.call("mark_compacted", self._claim(id), again=True)
 
     def mark_failed(self, id: int, error: str, *, refused: bool = False) -> None:
@@ -126,6 +129,13 @@ class CompactionCalls(LockCalls):
     ) -> int:
         """Nothing: the metastore hands on what a worker was silent about for too long."""
         return 0
+
+    def retained_compactions(self) -> tuple[Compaction, ...]:
+        """None: the metastore's cleaner comes when it likes."""
+        return ()
+
+    def end_retention(self, id: int) -> None:
+        """Nothing, for the same reason."""
 
     def ready_to_clean(self, *, delay: float = 0, limit: int = 1000) -> tuple[Compaction, ...]:
         """None: the metastore's cleaner has them."""

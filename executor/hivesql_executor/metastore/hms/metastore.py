@@ -16,7 +16,8 @@ from hivesql_planner.errors import NotSupported
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-    from hivesql_planner.model.table import Database, Table
+    from hivesql_planner.model.table import Database, Table, TableName
+    from hivesql_planner.write_history import TableWrite
 
 
 class HiveMetastore(NotificationCalls, AuthorizationCalls):
@@ -107,6 +108,16 @@ class HiveMetastore(NotificationCalls, AuthorizationCalls):
 
     def forget_keys(self, seconds: float) -> None:
         """Nothing: there are no keys."""
+
+    def writes(
+        self, *, table: TableName | None = None, database: str | None = None,
+        limit: int | None = None,
+    ) -> tuple[TableWrite, ...]:  # fmt: skip
+        """NotSupported: the metastore keeps no history of writes that Thrift could tell."""
+        raise NotSupported("DESCRIBE HISTORY and SHOW HISTORY with a Hive Metastore")
+
+    def forget_writes(self, seconds: float) -> None:
+        """Nothing: none are kept."""
 
     def close(self) -> None:
         """Close all connections."""

@@ -8,7 +8,15 @@ from datetime import datetime
 from typing import TypeVar
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
-from hivesql_executor.metastore.api import MAX_BATCH, MAX_OPEN, Once, TableNote, TxnRow, TxnType
+from hivesql_executor.metastore.api import (
+    MAX_BATCH,
+    MAX_OPEN,
+    LaterWrites,
+    Once,
+    TableNote,
+    TxnRow,
+    TxnType,
+)
 from hivesql_executor.metastore.hms.catalog import lower
 from hivesql_executor.metastore.hms.client import idl
 from hivesql_executor.metastore.hms.statistics import StatisticsCalls
@@ -23,6 +31,7 @@ from hivesql_planner.errors import (
 from hivesql_planner.locks.lock import Lock, Operation
 from hivesql_planner.model.statistics import StatisticsChange
 from hivesql_planner.model.table import TableName
+from hivesql_planner.write_history import TableWrite
 
 T = TypeVar("T")
 
@@ -131,7 +140,7 @@ class TransactionCalls(StatisticsCalls):
             )
         return {table: valid[str(lower(table))] for table in tables}
 
-    def writes_after(self, table: TableName, moment: datetime) -> frozenset[int]:
+    def writes_after(self, table: TableName, moment: datetime) -> LaterWrites:
         """Refused: no call tells when a write was committed."""
         raise NotSupported("FOR SYSTEM_TIME AS OF with a Hive Metastore")
 
@@ -197,10 +206,14 @@ class TransactionCalls(StatisticsCalls):
         once: Once | None = None,
         note: TableNote | None = None,
         changes: Collection[StatisticsChange] = (),
+        writes: Collection[TableWrite] = (),
         for_reading: bool = False,
         settles: bool = False,
     ) -> None:
-        """Commit; silent when it is committed already. NotSupported with ``once`` or ``note``."""
+        """Commit; silent when it is committed already. NotSupported with ``once`` or ``note``.
+
+        The metastore has no place for ``writes``.
+        """
         if once is not None:
             raise NotSupported(KEYS)
         if note is not None:

@@ -81,9 +81,9 @@ def _parts(
     table, files = table_scan.table, runtime.files(table_scan.table.location)
     parts = []
     for partition, location in table_roots(table, table_scan.partitions):
-        state = acid_state(files, location, then, txn.txns)
+        state = acid_state(files, location, then, txn.txns, is_earlier=True)
         check_versions(files, location, state)
-        require_history(table.name, location, state, then, files, runtime)
+        require_history(table, partition, location, state, then, runtime)
         require_events(state, low, location=location)
         chosen = files_to_read(state, then, location=location)
         parts.append(PartitionFiles(partition=partition, location=location, files=chosen))

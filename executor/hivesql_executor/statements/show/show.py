@@ -22,6 +22,7 @@ from hivesql_executor.statements.show.describe import (
     stored_properties,
 )
 from hivesql_executor.statements.show.functions import describe_function, show_functions
+from hivesql_executor.statements.show.history import show_history
 from hivesql_executor.statements.show.tables import (
     matching,
     show_create_database,
@@ -296,4 +297,5 @@ _KINDS: dict[str, Callable[[Show, Runtime], Outcome]] = {
     "locks": _locks,
     "transactions": _transactions,
     "compactions": show_compactions,
+    "history": show_history,
 }

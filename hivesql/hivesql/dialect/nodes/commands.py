@@ -72,6 +72,7 @@ class ShowBody:
     key: str | None = None
     compactions: CompactionFilter = NO_FILTER
     order: tuple[tuple[Name, OrderKey], ...] = ()
+    limit: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +86,8 @@ class DescribeBody:
     column: Name | None = None
     column_text: str = ""
     """The column's name with the capitals that it is written with."""
+    history: ShowBody | None = None
+    """What DESCRIBE HISTORY c means, unless there is a table called ``history`` with a column c."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,15 @@ class Truncate(Own):
     written = "TRUNCATE TABLE @this [@partition] [COLUMNS (@columns)] [FORCE ?force]"
 
 
+class Restore(Own):
+    """RESTORE TABLE … TO: ``moment`` is the text that follows AS OF."""
+
+    arg_types: ClassVar[dict[str, bool]] = {
+        "this": True, "partition": False, "kind": True, "moment": True,
+    }  # fmt: skip
+    written = "RESTORE TABLE @this [@partition] TO @kind AS OF @moment"
+
+
 class Concatenate(Own):
     """ALTER TABLE … CONCATENATE."""
 

@@ -11,7 +11,7 @@ from hivesql.dialect.nodes.commands import DescribeBody, LockBody, ShowBody, Use
 from hivesql.dialect.statements.clauses import parse_chosen, parse_partition
 from hivesql.dialect.statements.clauses import parse_properties as parse_properties
 from hivesql.dialect.statements.compaction import parse_abort_compactions, parse_show_compactions
-from hivesql.dialect.tokens import Cursor, Kind, at
+from hivesql.dialect.tokens import Cursor, Kind, Name, TableRef, at
 from hivesql.script import StatementText
 from hivesql_planner.errors import NotSupported, ParseError
 from hivesql_planner.model.table import OwnerType
@@ -209,6 +209,18 @@ def _locks(cursor: Cursor) -> dict[str, Any]:
     return parts
 
 
+def _history(cursor: Cursor) -> dict[str, Any]:
+    """[t | DATABASE d] [LIMIT n]; without a name the current database's."""
+    parts: dict[str, Any] = {}
+    if cursor.take("database") or cursor.take("schema"):
+        parts["database"] = cursor.name("a database name")
+    elif not cursor.at_end and not cursor.at("limit"):
+        parts["table"] = cursor.table()
+    if cursor.take("limit"):
+        parts["limit"] = cursor.integer("how many to show")
+    return parts
+
+
 _SHOW: dict[str, Callable[[Cursor], dict[str, Any]]] = {
     "databases": _databases,
     "schemas": _databases,
@@ -227,6 +239,7 @@ _SHOW: dict[str, Callable[[Cursor], dict[str, Any]]] = {
     "locks": _locks,
     "transactions": _transactions,
     "compactions": parse_show_compactions,
+    "history": _history,
 }
 
 
@@ -255,6 +268,8 @@ def parse_describe(cursor: Cursor) -> DescribeBody | ShowBody:
         body = ShowBody(kind="function", key=_function(cursor), extended=extended)
         cursor.end()
         return body
+    if cursor.at("history") and cursor.peek(1).is_name and not cursor.at("history", "partition"):
+        return _describe_history(cursor)
     style: Literal["", "extended", "formatted"] = ""
     if (cursor.at("database") or cursor.at("schema")) and cursor.peek(1).kind is not Kind.END:
         cursor.next()
@@ -276,6 +291,24 @@ def parse_describe(cursor: Cursor) -> DescribeBody | ShowBody:
     cursor.end()
     return DescribeBody(
         table=table, style=style, partition=partition, column=column, column_text=written
+    )
+
+
+def _describe_history(cursor: Cursor) -> DescribeBody | ShowBody:
+    """HISTORY t [LIMIT n]; in Hive HISTORY c is a column of a table with that name."""
+    token = cursor.next()
+    written = cursor.peek()
+    table = cursor.table()
+    limit = cursor.integer("how many to show") if cursor.take("limit") else None
+    history = ShowBody(kind="history", table=table, limit=limit)
+    cursor.end()
+    if table.database is not None or limit is not None:
+        return history
+    return DescribeBody(
+        table=TableRef(None, Name("history", token.start), token.start, token.end),
+        column=Name(table.name.text, table.start),
+        column_text=written.text.strip("`"),
+        history=history,
     )
 
 

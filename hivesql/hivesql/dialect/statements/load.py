@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from hivesql.dialect.nodes.files import Compact, Repair, SortKey, Truncate
+from hivesql.dialect.nodes.files import Compact, Repair, Restore, SortKey, Truncate
 from hivesql.dialect.reading import StatementReader
 from hivesql.dialect.statements.compaction import Order, parse_buckets, parse_order
 from hivesql.dialect.statements.storage import parse_serde
+from hivesql.dialect.tokens import Kind
 from hivesql.python_sqlglot import exp
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 
@@ -54,6 +55,28 @@ class FileStatements(StatementReader):
                 break
         self.end()
         return Repair(this=table, repair=repair, action=action)
+
+    def read_restore(self) -> exp.Expr:
+        """RESTORE [TABLE] t [PARTITION (…)] TO VERSION | TIMESTAMP AS OF …."""
+        self.expect("restore")
+        self.take("table")
+        table = self.table_name()
+        partition = self.partition(dynamic=False) if self.at("partition") else None
+        self.expect("to")
+        kind = self.peek().text.upper()
+        if not self.take("version"):
+            self.expect("timestamp")
+        self.expect("as", "of")
+        start = self.peek().start
+        if kind == "VERSION":
+            self.integer("the number of a version")
+        elif self.peek().kind is Kind.END:
+            self.fail("expected a time")
+        else:
+            self.position = len(self.tokens) - 1
+        self.end()
+        moment = self.mark_range(exp.var(self.text.text[start : self.last_end]), start)
+        return Restore(this=table, partition=partition, kind=exp.var(kind), moment=moment)
 
     def read_analyze(self) -> exp.Expr:
         """ANALYZE TABLE t [PARTITION (…)] COMPUTE STATISTICS [NOSCAN | FOR COLUMNS [c, …]]."""

@@ -45,6 +45,7 @@ class HiveAcidParser(ChangeStatements, QueryStatements, FileStatements):
         "load": FileStatements.read_load,
         "msck": FileStatements.read_repair,
         "analyze": FileStatements.read_analyze,
+        "restore": FileStatements.read_restore,
         "truncate": FileStatements.read_truncate,
         "alter": read_alter,
         "create": read_create,

@@ -45,8 +45,8 @@ _CLIENT = {
 }
 _ROWS = frozenset({"select", "values", "with", "from", "map", "reduce"})
 _BY_SQLGLOT = frozenset(
-    {"alter", "analyze", "create", "delete", "insert", "load", "merge", "msck", "truncate",
-     "update"}
+    {"alter", "analyze", "create", "delete", "insert", "load", "merge", "msck", "restore",
+     "truncate", "update"}
 )  # fmt: skip
 _EXPLAIN_REFUSED = {
     "authorization", "dependency", "cbo", "ast", "vectorization", "analyze", "reoptimization",

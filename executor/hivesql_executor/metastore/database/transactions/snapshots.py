@@ -24,10 +24,12 @@ from sqlalchemy import (
 )
 from sqlalchemy import Table as SqlTable
 
+from hivesql_executor.metastore.api import LaterWrites
 from hivesql_executor.metastore.database.connection import millis_now, open_window
 from hivesql_executor.metastore.database.notification_log import note
 from hivesql_executor.metastore.database.schema import (
     completed_txn_components,
+    history,
     next_write_id,
     txn_components,
     txn_to_write_id,
@@ -113,20 +115,32 @@ def valid_write_ids(db: Connection, txns_seen: ValidTxnList, table: TableName) -
     return ValidWriteIdList(int(highest), frozenset(opened), frozenset(aborted), str(table))
 
 
-def writes_after(db: Connection, table: TableName, moment: datetime) -> frozenset[int]:
-    """List writes of a table that were committed after a moment (with its zone), to the second.
+def writes_after(db: Connection, table: TableName, moment: datetime) -> LaterWrites:
+    """List writes of a table that were committed after a moment, which has its zone.
 
-    What a cleaned compaction covers is no longer known.
+    Those of other programs are known to the second. What a cleaned compaction covers, what was
+    forgotten with the history, and of their writes to the same place all but the latest are not.
     """
     table = table.lower()
-    completed = completed_txn_components.c
+    logged, completed = history.c, completed_txn_components.c
     # The column is filled by the database: in UTC in SQLite, in the session's zone elsewhere.
     bound: Any = moment.astimezone(timezone.utc).replace(tzinfo=None)
     if db.dialect.name != "sqlite":
         bound = func.timezone(func.current_setting("TimeZone"), moment)
-    here = and_(completed.database == table.database, completed.table == table.name)
-    write_ids = db.scalars(select(completed.write_id).where(here, completed.timestamp > bound))
-    return frozenset(int(write_id) for write_id in write_ids if write_id is not None)
+    known = select(logged.write_id, logged.committed > round(moment.timestamp() * 1000)).where(
+        logged.database == table.database, logged.table == table.name
+    )
+    others = select(completed.write_id, completed.timestamp > bound).where(
+        completed.database == table.database,
+        completed.table == table.name,
+        completed.write_id.is_not(None),
+        completed.write_id.not_in(known.with_only_columns(logged.write_id)),
+    )
+    later: set[int] = set()
+    earlier: set[int] = set()
+    for write_id, is_later in db.execute(union_all(known, others)):
+        (later if is_later else earlier).add(int(write_id))
+    return LaterWrites(frozenset(later), 0 if earlier or not later else min(later) - 1)
 
 
 def compactor_write_ids(db: Connection, table: TableName) -> ValidWriteIdList:

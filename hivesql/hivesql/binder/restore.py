@@ -1,0 +1,87 @@
+"""RESTORE TABLE: an earlier state comes back by the events that undo what was done since."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NoReturn
+
+from hivesql.binder.change import bind_merge
+from hivesql.binding import Binding
+from hivesql.dbapi_literals import literal
+from hivesql.dialect.nodes.parts import partition_of, table_of
+from hivesql.dialect.slices import RANGE
+from hivesql.dialect.statements.statement import parse
+from hivesql.python_sqlglot import exp
+from hivesql.script import StatementText
+from hivesql_planner.errors import HiveSqlError, SemanticError
+from hivesql_planner.model.table import Table
+from hivesql_planner.statements.bound import MergeRows
+
+_NOW, _THEN, _ID = "row__now", "row__then", "row__then__id"
+
+
+def bind_restore(node: exp.Expr, binding: Binding) -> MergeRows:
+    """Bind RESTORE as the MERGE of the earlier state by row ids: rows that are in both stay."""
+    ref, moment = table_of(node.this), node.args["moment"].meta[RANGE]
+    table = binding.table(ref)
+    if not table.is_full_acid:
+        what = "insert-only" if table.is_transactional else "not transactional"
+        error = SemanticError(
+            f"{table.name} is {what}: RESTORE needs the row ids of a full-ACID table", code=10414
+        )
+        binding.fail(error, ref.start)
+    items = partition_of(node.args["partition"]) or ()
+    if items:
+        # No partition at all is an error at its place.
+        binding.matching(table, items)
+    values = binding.partition_values(table, items)
+    clause = f"{node.args['kind'].name} AS OF {node.args['moment'].name}"
+    clause = "FOR SYSTEM_" + clause.replace("TIMESTAMP", "TIME", 1)
+    text = StatementText(_merge(table, clause, values), f"restore {table.name}")
+    # Filters are not asked for: whoever restores a table means all of it.
+    settings = binding.settings.with_value("hive.mapred.mode", "nonstrict")
+    inner = replace(binding, text=text, settings=settings, _tokens=())
+    try:
+        bound = bind_merge(_parsed(text), inner)
+    except HiveSqlError as error:
+        _fail_at(error, binding, *moment)
+    return replace(bound, operation="RESTORE")
+
+
+def _merge(table: Table, clause: str, values: Mapping[str, str | None]) -> str:
+    """Return the MERGE; ``values`` of partition columns say of which partitions the rows are."""
+    name = f"`{table.name.database}`.`{table.name.name}`"
+    columns = [f"`{column.name}`" for column in table.all_columns]
+    only = [_is(key, value, table) for key, value in values.items()]
+    same = [f"{_NOW}.ROW__ID = {_THEN}.{_ID}"]
+    same += [f"{_NOW}.`{key}` <=> {_THEN}.`{key}`" for key in table.partition_names]
+    earlier = f"SELECT ROW__ID AS {_ID}, {', '.join(columns)} FROM {name} {clause}"
+    if only:
+        earlier += f" WHERE {' AND '.join(only)}"
+    new = [f"AND {_NOW}.{condition}" for condition in only]
+    old = ", ".join(f"{_THEN}.{column}" for column in columns)
+    return (
+        f"MERGE INTO {name} AS {_NOW} USING ({earlier}) AS {_THEN} ON {' AND '.join(same)} "
+        f"WHEN NOT MATCHED BY SOURCE {' '.join(new)} THEN DELETE "
+        f"WHEN NOT MATCHED THEN INSERT VALUES ({old})"
+    )
+
+
+def _is(key: str, value: str | None, table: Table) -> str:
+    if value is None:
+        return f"`{key}` IS NULL"
+    types = {column.name: column.type for column in table.partition_columns}
+    return f"`{key}` = CAST({literal(value)} AS {types[key]})"
+
+
+def _parsed(text: StatementText) -> exp.Expr:
+    body = parse(text).body
+    assert isinstance(body, exp.Expr)
+    return body
+
+
+def _fail_at(error: HiveSqlError, binding: Binding, start: int, end: int) -> NoReturn:
+    """Raise an error of the MERGE where the statement says what is to be restored."""
+    error.file = error.line = error.column = error.end = error.text = error.about = None
+    binding.fail(error, start, end)

@@ -1,0 +1,62 @@
+"""What is kept of each write to a transactional table: who, when, by which statement, how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hivesql_planner.model.table import TableName
+
+
+@dataclass(slots=True, kw_only=True)
+class RowCounts:
+    """What one statement did to one table so far; None where nobody has counted."""
+
+    inserted: int | None = 0
+    updated: int | None = 0
+    deleted: int | None = 0
+    files: int | None = 0
+    bytes: int | None = 0
+
+    def add(self, more: RowCounts) -> None:
+        """Count what another branch of the statement did to the same table."""
+        self.inserted = _sum(self.inserted, more.inserted)
+        self.updated = _sum(self.updated, more.updated)
+        self.deleted = _sum(self.deleted, more.deleted)
+        self.files = _sum(self.files, more.files)
+        self.bytes = _sum(self.bytes, more.bytes)
+
+
+def unknown_counts() -> RowCounts:
+    """Return the counts of a write that nobody has counted."""
+    return RowCounts(inserted=None, updated=None, deleted=None, files=None, bytes=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableWrite:
+    """One statement's write to a table: the version that it made is its ``write_id``.
+
+    Times are milliseconds since the epoch. What is None is not known: of writes that another
+    program has made, the metastore's own tables tell the rest.
+    """
+
+    table: TableName
+    write_id: int
+    operation: str
+    """``INSERT``, ``INSERT OVERWRITE``, ``UPDATE``, ``DELETE``, ``MERGE``, ``RESTORE`` …."""
+    counts: RowCounts
+    statement: str | None = None
+    """Its text, without secrets, cut where it is long."""
+    user: str | None = None
+    host: str | None = None
+    program: str | None = None
+    started: int | None = None
+    duration: int | None = None
+    """Milliseconds that the statement took, without what came before its transaction."""
+    committed: int | None = None
+    txn_id: int | None = None
+
+
+def _sum(before: int | None, more: int | None) -> int | None:
+    return None if before is None or more is None else before + more

@@ -1,0 +1,236 @@
+"""RESTORE TABLE brings back the rows of an earlier state, and can itself be undone."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+import hivesql
+from end_to_end.answers import rows
+
+pytestmark = pytest.mark.spark
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+STEPS = (
+    "INSERT INTO t PARTITION (p) SELECT id + {n}, v, p FROM t WHERE id < 4",
+    "INSERT INTO t PARTITION (p) VALUES ({n}, 'same', 'x'), ({n}, 'same', NULL), ({n}, NULL, 'y')",
+    "UPDATE t SET v = concat(v, '{n}') WHERE id % 3 = {n} % 3",
+    "UPDATE t SET p = 'moved' WHERE id = {n} % 7",
+    "DELETE FROM t WHERE id % 5 = {n} % 5",
+    "INSERT OVERWRITE TABLE t PARTITION (p = 'x') SELECT id, 'over' FROM t WHERE p = 'y'",
+    "TRUNCATE TABLE t PARTITION (p = 'y')",
+    "DELETE FROM t",
+    "ALTER TABLE t PARTITION (p = 'x') COMPACT 'minor'",
+    "MERGE INTO t USING (SELECT {n} % 4 AS id) s ON t.id = s.id"
+    " WHEN MATCHED THEN UPDATE SET v = 'm' WHEN NOT MATCHED THEN INSERT VALUES (s.id, 'i', 'z')",
+)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_state_comes_back(session: hivesql.Session, seed: int) -> None:
+    """A walk of changes, with restores of what was before, and of what those have undone."""
+    chance = Random(seed)
+    session.sql(f"""
+        SET hivesql.retention=1d;
+        CREATE TABLE t (id INT, v STRING) PARTITIONED BY (p STRING)
+          CLUSTERED BY (id) INTO 2 BUCKETS {ACID};
+        INSERT INTO t PARTITION (p) VALUES (1, 'a', 'x'), (1, 'a', 'x'), (2, NULL, 'y'),
+          (3, 'c', NULL)
+    """)
+    if seed % 2:
+        session.sql("SET hivesql.local.max.bytes=0")
+    states = {}
+
+    def remember() -> int:
+        """Note what is there now, under the last write's number."""
+        version = int(session.sql("DESCRIBE HISTORY t LIMIT 1").rows[0][0])
+        states[version] = sorted(map(tuple, session.sql("SELECT * FROM t").rows), key=repr)
+        return version
+
+    remember()
+    for number in range(7):
+        step = chance.choice(STEPS) if number % 3 else STEPS[chance.choice((2, 4, 5))]
+        session.sql(step.format(n=number))
+        last = remember()
+        if number % 3 == 2:
+            wanted = chance.choice(sorted(states))
+            session.sql(f"RESTORE TABLE t TO VERSION AS OF {wanted}")
+            assert remember() > last
+            assert states[max(states)] == states[wanted], (step, wanted)
+            assert session.check("t") == ()
+
+
+def test_what_did_not_change_is_not_written(session: hivesql.Session) -> None:
+    session.sql(f"""
+        CREATE TABLE t (id INT, v STRING) {ACID};
+        INSERT INTO t SELECT i, 'v' FROM (SELECT posexplode(split(space(999), ' ')) AS (i, x)) q;
+        UPDATE t SET v = 'w' WHERE id < 10;
+        DELETE FROM t WHERE id = 500
+    """)
+    assert session.sql("RESTORE TABLE t TO VERSION AS OF 1").affected == 10 + 10 + 1
+    # What came back came by inserts, so that it is not the same rows.
+    assert session.sql("RESTORE TABLE t TO VERSION AS OF 1").affected == 2 * (10 + 1)
+    assert session.sql("RESTORE TABLE t TO VERSION AS OF 5").affected == 0
+    assert rows(session, "SELECT count(*), count(DISTINCT id), min(v), max(v) FROM t") == [
+        (1000, 1000, "v", "v")
+    ]
+
+
+def test_one_partition(session: hivesql.Session) -> None:
+    session.sql(f"""
+        CREATE TABLE t (id INT) PARTITIONED BY (p INT, q STRING) {ACID};
+        INSERT INTO t PARTITION (p, q) VALUES (1, 1, 'a'), (2, 2, 'a'), (3, 1, 'b');
+        DELETE FROM t;
+        RESTORE TABLE t PARTITION (p = 1) TO VERSION AS OF 1
+    """)
+    assert rows(session, "SELECT * FROM t") == [(1, 1, "a"), (3, 1, "b")]
+    session.sql("RESTORE t PARTITION (p = 2, q = 'a') TO VERSION AS OF 1")
+    session.sql("RESTORE t PARTITION (q = 'a') TO VERSION AS OF 2")
+    assert rows(session, "SELECT * FROM t") == [(3, 1, "b")]
+
+
+def test_a_time(session: hivesql.Session) -> None:
+    session.sql(f"""
+        CREATE TABLE t (id INT) {ACID};
+        INSERT INTO t VALUES (1);
+        INSERT INTO t VALUES (2)
+    """)
+    history = session.sql("DESCRIBE HISTORY t")
+    moment = history.rows[1][history.columns.index("timestamp")]
+    session.sql(f"RESTORE TABLE t TO TIMESTAMP AS OF '{moment}'")
+    assert rows(session, "SELECT * FROM t") == [(1,)]
+    session.sql("RESTORE TABLE t TO TIMESTAMP AS OF current_timestamp - interval '1' hours")
+    assert rows(session, "SELECT * FROM t") == []
+
+
+def test_inside_a_transaction_and_planned(session: hivesql.Session) -> None:
+    session.sql(f"""
+        CREATE TABLE t (id INT) {ACID};
+        INSERT INTO t VALUES (1);
+        DELETE FROM t;
+        START TRANSACTION;
+        INSERT INTO t VALUES (2);
+        RESTORE TABLE t TO VERSION AS OF 1
+    """)
+    assert rows(session, "SELECT * FROM t") == [(1,)]
+    session.sql("ROLLBACK")
+    assert rows(session, "SELECT * FROM t") == []
+    plan = [row[0] for row in session.sql("EXPLAIN RESTORE TABLE t TO VERSION AS OF 1").rows]
+    assert any("as of write 1" in line for line in plan)
+    assert "    delete_delta_W_W_0000 of default.t" in plan
+
+
+REFUSED = {
+    "RESTORE TABLE t TO VERSION AS OF 99": (hivesql.SemanticError, "no write 99", None),
+    "RESTORE TABLE t TO VERSION AS OF x": (hivesql.ParseError, "the number of a version", 34),
+    "RESTORE TABLE t TO VERSION AS OF 1 2": (hivesql.ParseError, "found '2'", 34),
+    "RESTORE TABLE t TO TIMESTAMP AS OF 'now'": (hivesql.SemanticError, "not a timestamp", 36),
+    "RESTORE TABLE t TO VERSION AS OF": (hivesql.ParseError, "the number of a version", None),
+    "RESTORE TABLE t VERSION AS OF 1": (hivesql.ParseError, "expected TO", 17),
+    "RESTORE TABLE plain TO VERSION AS OF 1": (hivesql.SemanticError, "not transactional", 15),
+    "RESTORE TABLE only TO VERSION AS OF 1": (hivesql.SemanticError, "insert-only", 15),
+    "RESTORE TABLE v TO VERSION AS OF 1": (hivesql.SemanticError, "not transactional", 15),
+    "RESTORE TABLE nowhere TO VERSION AS OF 1": (hivesql.NoSuchObject, "nowhere", 15),
+    "RESTORE TABLE t PARTITION (p = 1) TO VERSION AS OF 1": (hivesql.SemanticError, "p", 28),
+}
+
+
+@pytest.fixture
+def tables(session: hivesql.Session) -> hivesql.Session:
+    session.sql(f"""
+        CREATE TABLE t (id INT) {ACID}; INSERT INTO t VALUES (1);
+        CREATE TABLE plain (id INT);
+        CREATE TABLE only (id INT)
+          TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only');
+        CREATE VIEW v AS SELECT * FROM t
+    """)
+    return session
+
+
+def test_what_cannot_be_restored(tables: hivesql.Session) -> None:
+    for sql, (kind, text, column) in REFUSED.items():
+        with pytest.raises(kind, match=text) as refused:
+            tables.sql(sql)
+        assert column in (None, refused.value.column), sql
+    assert rows(tables, "SELECT * FROM t") == [(1,)]
+
+
+def test_what_was_cleaned_is_told(session: hivesql.Session) -> None:
+    session.sql(f"""
+        CREATE TABLE t (id INT) {ACID}; INSERT INTO t VALUES (1); DELETE FROM t;
+        ALTER TABLE t COMPACT 'major'
+    """)
+    with pytest.raises(hivesql.DataError) as cleaned:
+        session.sql("RESTORE TABLE t TO VERSION AS OF 1")
+    assert cleaned.value.code == 10327
+
+
+def test_a_rebalance_gives_rows_the_ids_of_others(session: hivesql.Session) -> None:
+    session.sql(f"""
+        CREATE TABLE t (id INT) {ACID} ;
+        INSERT INTO t SELECT i FROM (SELECT posexplode(split(space(9), ' ')) AS (i, x)) q;
+        DELETE FROM t WHERE id < 5;
+        SET hivesql.retention=1d;
+        ALTER TABLE t COMPACT 'rebalance' ORDER BY id DESC
+    """)
+    assert len(rows(session, "SELECT * FROM t FOR SYSTEM_VERSION AS OF 1")) == 10
+    with pytest.raises(hivesql.NotSupported, match="a rebalance of its writes up to 2"):
+        session.sql("RESTORE TABLE t TO VERSION AS OF 1")
+    session.sql("INSERT INTO t VALUES (100); RESTORE TABLE t TO VERSION AS OF 2")
+    assert rows(session, "SELECT * FROM t") == [(number,) for number in range(5, 10)]
+
+
+def test_versions_are_kept_as_long_as_the_table_says(session: hivesql.Session) -> None:
+    session.sql(f"""
+        CREATE TABLE t (id INT) {ACID[:-1]}, 'hivesql.retention'='3 versions');
+        INSERT INTO t VALUES (1); INSERT INTO t VALUES (2); DELETE FROM t WHERE id = 1;
+        ALTER TABLE t COMPACT 'major'
+    """)
+    states = {1: [(1,)], 2: [(1,), (2,)], 3: [(2,)]}
+    for version, state in states.items():
+        assert rows(session, f"SELECT * FROM t FOR SYSTEM_VERSION AS OF {version}") == state
+    session.sql("RESTORE TABLE t TO VERSION AS OF 1; INSERT INTO t VALUES (5)")
+    # The latest three versions no longer need what the compaction has replaced.
+    session.sql("INSERT INTO t VALUES (6); ALTER TABLE t COMPACT 'minor'")
+    for version in states:
+        if version < 3:
+            with pytest.raises(hivesql.DataError) as gone:
+                session.sql(f"SELECT * FROM t FOR SYSTEM_VERSION AS OF {version}")
+            assert gone.value.code == 10327
+    assert rows(session, "SELECT * FROM t FOR SYSTEM_VERSION AS OF 3") == states[3]
+    assert rows(session, "SELECT * FROM t") == [(1,), (5,), (6,)]
+
+
+def test_a_time_keeps_versions_until_it_is_taken_away(session: hivesql.Session) -> None:
+    session.sql(f"""
+        SET hivesql.retention=1d;
+        CREATE TABLE t (id INT) {ACID};
+        INSERT INTO t VALUES (1); INSERT INTO t VALUES (2); DELETE FROM t WHERE id = 1;
+        ALTER TABLE t COMPACT 'major'; INSERT INTO t VALUES (3); ALTER TABLE t COMPACT 'major'
+    """)
+    for version, state in {1: [(1,)], 3: [(2,)], 4: [(2,), (3,)]}.items():
+        assert rows(session, f"SELECT * FROM t FOR SYSTEM_VERSION AS OF {version}") == state
+    session.sql("""
+        ALTER TABLE t SET TBLPROPERTIES ('hivesql.retention'='');
+        INSERT INTO t VALUES (4); ALTER TABLE t COMPACT 'minor'
+    """)
+    with pytest.raises(hivesql.DataError):
+        session.sql("SELECT * FROM t FOR SYSTEM_VERSION AS OF 1")
+    assert rows(session, "SELECT * FROM t") == [(2,), (3,), (4,)]
+    for value in ("'soon'", "'3 weeks'"):
+        with pytest.raises(hivesql.SemanticError, match="retention must be"):
+            session.sql(f"ALTER TABLE t SET TBLPROPERTIES ('hivesql.retention'={value})")
+
+
+def test_without_a_retention_what_waits_for_the_cleaner_is_not_trusted(
+    session: hivesql.Session,
+) -> None:
+    session.sql(f"""
+        SET hive.compactor.delayed.cleanup.enabled=true;
+        CREATE TABLE t (id INT) {ACID};
+        INSERT INTO t VALUES (1); INSERT INTO t VALUES (2);
+        ALTER TABLE t COMPACT 'major'
+    """)
+    with pytest.raises(hivesql.DataError, match=r"hivesql\.retention keeps"):
+        session.sql("SELECT * FROM t FOR SYSTEM_VERSION AS OF 1")
