@@ -188,6 +188,8 @@ CHANGES: dict[type, str] = {
     alter.AddColumns: "ADDCOLS",
     alter.ReplaceColumns: "REPLACECOLS",
     alter.ChangeColumn: "RENAMECOL",
+    alter.RenameColumn: "RENAMECOL",
+    alter.DropColumns: "REPLACECOLS",
     alter.ChangePartitionColumn: "PARTCOLTYPE",
     alter.ChangeProperties: "PROPERTIES",
     alter.ChangeFormat: "FILEFORMAT",

@@ -25,6 +25,9 @@ from hivesql_planner.model.table import (
 from hivesql_planner.statements.convert import altered_properties, check_compatible, with_type
 
 _ORC_LIKE = ("orc",)
+# How columns are found in files: those of ORC by name, but of full ACID by place.
+_BY_PLACE = ("textfile", "sequencefile", "rctext", "rcfile", "regex")
+_BY_NAME = ("parquet", "json")
 _OF_ONE_CONTAINER = ({"textfile", "csv", "json", "regex"}, {"rcfile", "rctext"})
 
 
@@ -51,6 +54,22 @@ class ChangeColumn:
     first: bool = False
     after: str | None = None
     constraint: Constraint | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RenameColumn:
+    """RENAME COLUMN: rows keep its values, or it is refused."""
+
+    name: str
+    to: str
+
+
+@dataclass(frozen=True, slots=True)
+class DropColumns:
+    """DROP COLUMN and DROP COLUMNS: other columns keep their values, or it is refused."""
+
+    names: tuple[str, ...]
+    if_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +179,8 @@ Change = (
     AddColumns
     | ReplaceColumns
     | ChangeColumn
+    | RenameColumn
+    | DropColumns
     | ChangePartitionColumn
     | ChangeProperties
     | ChangeFormat
@@ -193,6 +214,10 @@ def altered(  # noqa: C901 - one flat list of changes
             )
         case ChangeColumn():
             return _change_column(table, change, any_type=any_type)
+        case RenameColumn(name=name, to=to):
+            return _rename_column(table, name, to)
+        case DropColumns():
+            return _drop_columns(table, change)
         case ChangePartitionColumn(column=column):
             return _change_partition_column(table, column)
         case ChangeProperties():
@@ -379,6 +404,37 @@ def _change_column(table: Table, change: ChangeColumn, *, any_type: bool) -> Tab
     if change.constraint is None:
         return changed
     return with_constraints(changed, (change.constraint,))
+
+
+def _rename_column(table: Table, name: str, to: str) -> Table:
+    """Rename a column of files that find columns by their place."""
+    if not (table.is_full_acid or table.format in _BY_PLACE):
+        raise NotSupported(
+            f"RENAME COLUMN of {table.name}: files of {table.format} find columns by name, so that "
+            f"rows would lose their values of {name}. INSERT OVERWRITE a table with other columns, "
+            f"or let them go by ALTER TABLE … CHANGE, as in Hive"
+        )
+    columns = [column for column in table.columns if column.name == name]
+    if not columns:
+        raise SemanticError(f"Invalid column reference {name}", code=10002, about=name)
+    renamed = replace(columns[0], name=to)
+    return _change_column(table, ChangeColumn(name, renamed), any_type=False)
+
+
+def _drop_columns(table: Table, change: DropColumns) -> Table:
+    """Drop columns of files that find the others by name."""
+    if table.format not in _BY_NAME:
+        raise NotSupported(
+            f"DROP COLUMN of {table.name}: not all files of {table.format} find columns by name, "
+            "so that others would take over the values. CREATE TABLE … AS SELECT the other columns"
+        )
+    for name in change.names:
+        if name not in table.column_names and not change.if_exists:
+            raise SemanticError(f"Invalid column reference {name}", code=10002, about=name)
+    left = tuple(column for column in table.columns if column.name not in change.names)
+    if not left:
+        raise SemanticError(f"{table.name} has no columns but these: a table needs one")
+    return with_other_columns(table, left)
 
 
 def _renamed_everywhere(table: Table, old: str, new: str) -> Table:

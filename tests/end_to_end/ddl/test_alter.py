@@ -268,3 +268,29 @@ def test_insert_only_tables_become_full_acid(session: hivesql.Session) -> None:
         assert rows(session, "SELECT * FROM ob ORDER BY a") == [(1, 1), (6, 2)]
     with pytest.raises(SemanticError, match="ACID compliant format"):
         session.sql("CREATE TABLE ot (a int) STORED AS TEXTFILE; ALTER TABLE ot CONVERT TO ACID")
+
+
+def test_columns_come_go_and_change_their_names(session: hivesql.Session) -> None:
+    session.sql("""
+        CREATE TABLE acid (a INT, b STRING) PARTITIONED BY (p INT) STORED AS ORC
+          TBLPROPERTIES ('transactional'='true');
+        INSERT INTO acid PARTITION (p) VALUES (1, 'x', 1), (2, 'y', 2);
+        ALTER TABLE acid RENAME COLUMN b TO c;
+        ALTER TABLE acid ADD COLUMN d DATE COMMENT 'when';
+        UPDATE acid SET c = concat(c, '!'), d = DATE '2026-01-01' WHERE a = 1;
+        CREATE TABLE named (a INT, b STRING, c INT) PARTITIONED BY (p INT) STORED AS PARQUET;
+        INSERT INTO named PARTITION (p) VALUES (1, 'x', 3, 1);
+        ALTER TABLE named DROP COLUMN b;
+        INSERT INTO named PARTITION (p) VALUES (2, 4, 1)
+    """)
+    assert rows(session, "SELECT a, c, CAST(d AS STRING), p FROM acid") == [
+        (1, "x!", "2026-01-01", 1), (2, "y", None, 2),
+    ]  # fmt: skip
+    assert rows(session, "SELECT * FROM named") == [(1, 3, 1), (2, 4, 1)]
+    for sql, column in (
+        ("ALTER TABLE acid DROP COLUMN c", 18),
+        ("ALTER TABLE named RENAME COLUMN a TO z", 19),
+    ):
+        with pytest.raises(hivesql.NotSupported) as refused:
+            session.sql(sql)
+        assert refused.value.column == column

@@ -22,6 +22,8 @@ from hivesql_planner.statements.alter import (
     ChangePartitionColumn,
     ChangeProperties,
     ChangeSerde,
+    DropColumns,
+    RenameColumn,
     ReplaceColumns,
     Unsort,
     altered,
@@ -74,6 +76,13 @@ OUTCOMES: dict[str, tuple[Table, Change, dict[str, Any]]] = {
         {"columns": columns("b int, z int, c int")}),
     "bucketing follows a renamed column": (
         SORTED, change("a", "k int"), {"bucket_columns": ("k",), "sort_columns": ("b",)}),
+    "rename only": (
+        FULL, RenameColumn("a", "k"), {"columns": columns("k int, b string, c double")}),
+    "drop if it is there": (
+        replace(ORC, format="json"), DropColumns(("zz", "b"), if_exists=True),
+        {"columns": columns("a int, c double")}),
+    "drop from files that have names": (
+        replace(ORC, format="parquet"), DropColumns(("a", "c")), {"columns": columns("b string")}),
     "partition column": (
         PARTED, ChangePartitionColumn(Column.of("hr", "bigint")),
         {"partition_columns": columns("ds string, hr bigint")}),
@@ -122,6 +131,14 @@ REFUSALS: dict[str, tuple[Table, Change, int | None, str]] = {
     "rename to what is there": (ORC, change("a", "b int"), 10036, "Duplicate column name: b"),
     "change what is not there": (ORC, change("zz", "y int"), 10002, "reference zz"),
     "change a partition column": (PARTED, change("ds", "d string"), 10002, "reference ds"),
+    "rename where names find columns": (ORC, RenameColumn("a", "k"), None, "lose their values"),
+    "rename what is not there": (FULL, RenameColumn("zz", "k"), 10002, "reference zz"),
+    "rename a column to another": (FULL, RenameColumn("a", "b"), 10036, "Duplicate"),
+    "drop where places find columns": (FULL, DropColumns(("a",)), None, "take over the values"),
+    "drop what is not there": (
+        replace(ORC, format="json"), DropColumns(("zz",)), 10002, "reference zz"),
+    "drop everything": (
+        replace(ORC, format="json"), DropColumns(("a", "b", "c")), None, "needs one"),
     "text to int": (ORC, change("b", "b int"), 40013, "incompatible"),
     "ORC moves no columns": (ORC, change("a", "a int", after="b"), 10311, "Reordering"),
     "types stay in their places": (TEXT, change("c", "c2 string", first=True), 40013, "a "),

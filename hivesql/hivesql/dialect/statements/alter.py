@@ -61,8 +61,10 @@ from hivesql_planner.statements.alter import (
     ChangeRewrite,
     ChangeSerde,
     ChangeSkew,
+    DropColumns,
     DropConstraint,
     LeaveDirectories,
+    RenameColumn,
     ReplaceColumns,
     Unsort,
 )
@@ -215,10 +217,18 @@ def _of_partitions(cursor: FileStatements, table: exp.Table, kind: str) -> Body 
 
 def _change(cursor: Cursor, table: TableRef) -> AlterBody:
     start = cursor.peek().start
-    if cursor.at("add", "columns") or cursor.at("replace", "columns"):
-        change: Change = _columns(cursor)
+    if cursor.take("add", "column"):
+        change: Change = AddColumns((_column(cursor),))
+    elif cursor.at("add", "columns") or cursor.at("replace", "columns"):
+        change = _columns(cursor)
     elif cursor.take("change"):
         change = _change_column(cursor)
+    elif cursor.take("rename", "column"):
+        name = cursor.name("a column name").text
+        cursor.expect("to")
+        return AlterBody(table, RenameColumn(name, cursor.new_column().text), start)
+    elif cursor.at("drop", "column") or cursor.at("drop", "columns"):
+        return AlterBody(table, _dropped_columns(cursor), start)
     else:
         return AlterBody(table, _storage_change(cursor), start)
     cascade = cursor.take("cascade")
@@ -298,6 +308,25 @@ def _columns(cursor: Cursor) -> Change:
         return AddColumns(parse_columns(cursor))
     cursor.expect("replace", "columns")
     return ReplaceColumns(parse_columns(cursor))
+
+
+def _column(cursor: Cursor) -> Column:
+    name = cursor.new_column().text
+    type_ = parse_type(cursor)
+    return Column(name, type_, cursor.string() if cursor.take("comment") else None)
+
+
+def _dropped_columns(cursor: Cursor) -> DropColumns:
+    """``DROP COLUMN [IF EXISTS] c``, ``DROP COLUMNS [IF EXISTS] (c, d)``; CASCADE says nothing."""
+    cursor.expect("drop")
+    is_single = cursor.take("column")
+    if not is_single:
+        cursor.expect("columns")
+    if_exists = cursor.take("if", "exists")
+    names = (cursor.name("a column name"),) if is_single else cursor.names("a column name")
+    if not cursor.take("cascade"):
+        cursor.take("restrict")
+    return DropColumns(tuple(name.text for name in names), if_exists)
 
 
 def _change_column(cursor: Cursor) -> ChangeColumn:
