@@ -11,6 +11,8 @@ from hivesql_planner.errors import DataError
 
 NONE_OPEN = 2**63 - 1
 """Hive writes this number where no id is open."""
+CONVERTED_NEXT_WRITE_ID = 10_000_001
+"""The first write id of a table that became transactional: originals own those below (Hive's)."""
 _NO_TABLE = "null"
 _SHORTEST_RUN = 5
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from hivesql_planner.acid.write_ids import CONVERTED_NEXT_WRITE_ID
 from hivesql_planner.definitions.steps import (
     AddEntry,
     AlterEntry,
@@ -44,8 +45,6 @@ _KINDS: dict[str, DropKind] = {
     "VIRTUAL_VIEW": "VIEW", "MATERIALIZED_VIEW": "MATERIALIZED VIEW",
 }  # fmt: skip
 """What DROP calls what is no plain table."""
-# Originals of a converted table own the write ids up to ten million (Hive's seed).
-_CONVERTED_NEXT_WRITE_ID = 10_000_001
 
 
 def plan_definition(  # noqa: C901 - one flat list of statements
@@ -151,7 +150,7 @@ def _alter(statement: ddl.DdlStatement) -> Iterator[Step]:  # noqa: C901 - one f
     match statement:
         case ddl.AlterTable(table=table, altered=altered, change=change, cascade=cascade):
             if altered.is_full_acid and not table.is_transactional:
-                yield ReserveWriteIds(table=altered, next_write_id=_CONVERTED_NEXT_WRITE_ID)
+                yield ReserveWriteIds(table=altered, next_write_id=CONVERTED_NEXT_WRITE_ID)
             place = change.location if isinstance(change, ChangeLocation) else ""
             yield AlterEntry(before=table, after=altered, cascade=cascade, to_location=place)
         case ddl.AlterView(view=view, altered=altered):

@@ -87,6 +87,19 @@ def test_a_version_is_what_as_of_takes(session: hivesql.Session) -> None:
         assert rows(session, f"SELECT * FROM t FOR SYSTEM_TIME AS OF '{moment}'") == state
 
 
+def test_a_table_that_became_acid_is_read_as_of_before_its_first_write(
+    session: hivesql.Session,
+) -> None:
+    session.sql("""
+        CREATE TABLE t (id INT) STORED AS ORC TBLPROPERTIES ('transactional'='false');
+        INSERT INTO t VALUES (1);
+        ALTER TABLE t SET TBLPROPERTIES ('transactional'='true');
+        INSERT INTO t VALUES (2)
+    """)
+    ago = "current_timestamp - interval '1' hours"
+    assert rows(session, f"SELECT * FROM t FOR SYSTEM_TIME AS OF {ago}") == [(1,)]
+
+
 def test_what_was_compacted_tells_by_whom(session: hivesql.Session) -> None:
     session.sql(f"CREATE TABLE t (id INT) {ACID}; INSERT INTO t VALUES (1), (2)")
     session.sql("DELETE FROM t WHERE id = 2")
@@ -109,6 +122,14 @@ def test_secrets_and_long_texts_are_not_shown(session: hivesql.Session) -> None:
     assert text.endswith("…")
     assert "aes_encrypt('x', '***')" in secret
     assert "'jdbc.password'='***'" in made
+
+
+def test_no_text_is_in_the_way_of_a_commit(session: hivesql.Session) -> None:
+    session.sql(f"CREATE TABLE t (v STRING) {ACID}")
+    session.sql("INSERT INTO t VALUES ('a\0b') -- \ud800")
+    assert told(session, "DESCRIBE HISTORY t", "statement") == [
+        ("INSERT INTO t VALUES ('a\\0b') -- ?",)
+    ]
 
 
 def test_what_has_no_history(session: hivesql.Session) -> None:

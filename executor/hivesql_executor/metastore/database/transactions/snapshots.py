@@ -42,7 +42,13 @@ from hivesql_executor.metastore.database.transactions.transactions import (
     require_open,
 )
 from hivesql_executor.metastore.database.transactions.txn_rows import ABORTED, COMMITTED, OPEN
-from hivesql_planner.acid.write_ids import NONE_OPEN, ListMode, ValidTxnList, ValidWriteIdList
+from hivesql_planner.acid.write_ids import (
+    CONVERTED_NEXT_WRITE_ID,
+    NONE_OPEN,
+    ListMode,
+    ValidTxnList,
+    ValidWriteIdList,
+)
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.model.table import TableName
@@ -140,7 +146,9 @@ def writes_after(db: Connection, table: TableName, moment: datetime) -> LaterWri
     earlier: set[int] = set()
     for write_id, is_later in db.execute(union_all(known, others)):
         (later if is_later else earlier).add(int(write_id))
-    return LaterWrites(frozenset(later), 0 if earlier or not later else min(later) - 1)
+    first = min(later, default=CONVERTED_NEXT_WRITE_ID)
+    is_whole = earlier or first == CONVERTED_NEXT_WRITE_ID
+    return LaterWrites(frozenset(later), 0 if is_whole else first - 1)
 
 
 def compactor_write_ids(db: Connection, table: TableName) -> ValidWriteIdList:
