@@ -62,6 +62,14 @@ class Past:
         return world
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restore(Past):
+    """RESTORE of the whole table to what it was some writes ago."""
+
+    def sql(self) -> str:
+        return f"-- RESTORE {self.table} to {self.back} writes ago"
+
+
 @dataclass(frozen=True, slots=True)
 class Earlier:
     """What a table held when a write id was its last."""

@@ -6,14 +6,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hivesql
 from acid_files import bucket_files
 from fuzz.kinds import Kind, shown
-from fuzz.queries import Earlier, Past, Query
+from fuzz.queries import Earlier, Past, Query, Restore
 from fuzz.statements import Statement
 from fuzz.upkeep import AddColumn, Compact, DropPartition
 from fuzz.world import Bag, Inapplicable, Refused, TableModel, World
@@ -132,6 +132,9 @@ class Run:
 
     def step(self, number: int, statement: Statement) -> None:
         """Take one step and look at the tables that it may have changed."""
+        if isinstance(statement, Restore):
+            self._restore(number, statement)
+            return
         if isinstance(statement, Past):
             self._look_back(number, statement)
             return
@@ -209,6 +212,24 @@ class Run:
                     continue
             kinds = tuple(earlier.table.columns.values())
             self._check_rows(number, side, sql, kinds, earlier.table.bag())
+
+    def _restore(self, number: int, statement: Restore) -> None:
+        """Take every side back to a state whose files are all there."""
+        now = self.world[statement.table]
+        states = self.sides[0].past[now.name]
+        if not states or not is_kept(states[-1 - statement.back % len(states)].table, now):
+            return
+        for side in self.sides:
+            earlier = side.past[now.name][-1 - statement.back % len(states)]
+            sql = f"RESTORE TABLE {now.name} TO VERSION AS OF {earlier.write_id}"
+            self._check(number, side, side.run(sql), refused=False)
+        self.taken.append(sql)
+        rows = earlier.table.rows
+        after = replace(now, rows=rows, places=now.places | frozenset(map(now.place_of, rows)))
+        self.world = {**self.world, now.name: after}
+        for side in self.sides:
+            self._check_table(number, side, after)
+            self._remember(side, after, statement)
 
     def finish(self, number: int) -> None:
         """Look at all tables in all ways, and at the files."""

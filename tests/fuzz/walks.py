@@ -8,7 +8,7 @@ from random import Random
 
 from fuzz.conditions import Expression, Same, Schema, pick_condition, pick_expression
 from fuzz.kinds import NESTED, SCALAR, Constant, Kind
-from fuzz.queries import Past, Query
+from fuzz.queries import Past, Query, Restore
 from fuzz.shapes import NAMES, OURS, Flavour, kinds_of, pick_table
 from fuzz.statements import (
     Branch,
@@ -328,6 +328,11 @@ def past(walk: Walk) -> Statement | None:
     return Past(table=table.name, back=walk.chance.randrange(4)) if table else None
 
 
+def restore(walk: Walk) -> Statement | None:
+    table = walk.table(lambda one: one.is_full_acid)
+    return Restore(table=table.name, back=walk.chance.randrange(4)) if table else None
+
+
 def together(walk: Walk) -> Statement | None:
     inside: list[Statement] = []
     world = walk.world
@@ -351,9 +356,9 @@ def together(walk: Walk) -> Statement | None:
 STEPS: Sequence[tuple[int, Callable[[Walk], Statement | None]]] = (
     (24, insert_values), (14, insert_select), (14, update), (10, delete), (12, merge),
     (2, truncate), (8, compact), (3, drop_partition), (2, add_partition), (3, add_column),
-    (8, query), (3, past), (3, together),
+    (8, query), (3, past), (4, restore), (3, together),
 )  # fmt: skip
-NOT_IN_HIVE = {query, past, together}
+NOT_IN_HIVE = {query, past, restore, together}
 
 
 def make_walk(seed: str, length: int, flavour: Flavour = OURS) -> list[Statement]:
