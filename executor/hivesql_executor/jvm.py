@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib import resources
@@ -13,6 +13,7 @@ from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
 import pyspark
+from py4j.java_collections import ListConverter
 from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
@@ -82,6 +83,12 @@ def java_class(spark: SparkSession, name: str) -> Any:
     class in all jars, which takes milliseconds.
     """
     return getattr(spark._jvm, name)
+
+
+def java_list(spark: SparkSession, items: Sequence[Any]) -> Any:
+    """Return a list of Java's."""
+    gateway: Any = spark.sparkContext._gateway
+    return ListConverter().convert(items, gateway._gateway_client)
 
 
 def problem_of_pattern(pattern: str, spark: SparkSession) -> str | None:

@@ -15,6 +15,7 @@ from hivesql_executor.jvm import spark_line
 from hivesql_executor.outcome import HIVE_TYPE
 from hivesql_executor.spark.charsets import cleaned
 from hivesql_executor.spark.lines import arrow_schema
+from hivesql_executor.spark.shapes import Shaped, change_each, columns_named, numbered, select
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.conversions import conversion
 from hivesql_planner.model.hive_type import SIZED_TEXTS, HiveType, Kind
@@ -91,14 +92,10 @@ def as_shown(frame: DataFrame, columns: Sequence[TableColumn]) -> DataFrame:
     def padded(text: Column, hive_type: HiveType, size: int) -> Column:
         return f.rpad(text, size, " ") if hive_type.kind is Kind.CHAR else text
 
-    # Two columns may have one name.
-    numbered = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
-    return numbered.select(
-        *(
-            _each_sized(f.col(f"c{i}"), column.type, padded).alias(name)
-            for i, (name, column) in enumerate(zip(frame.columns, columns, strict=True))
-        )
-    )
+    values = columns_named(frame.columns, (f"c{i}" for i in range(len(columns))))
+    kinds = (column.type for column in columns)
+    shown = change_each(values, kinds, lambda value, kind: _each_sized(value, kind, padded))
+    return select(numbered(frame), shown)
 
 
 def stored_row(table: Table, row: str) -> Column:
@@ -154,11 +151,9 @@ def as_wall_clock(frame: DataFrame) -> DataFrame:
     if types == [field.dataType for field in frame.schema.fields]:
         return frame
     # Two columns may have one name.
-    numbered = frame.toDF(*(f"c{i}" for i in range(len(types))))
-    names = zip(frame.columns, types, strict=True)
-    return numbered.select(
-        *(f.col(f"c{i}").cast(kind).alias(name) for i, (name, kind) in enumerate(names))
-    )
+    values = columns_named(frame.columns, (f"c{i}" for i in range(len(types))))
+    cast = change_each(values, types, lambda value, kind: value.cast(kind))
+    return select(numbered(frame), cast)
 
 
 def check_instants(table: Table) -> None:
@@ -190,15 +185,16 @@ def zone_of_files(spark: SparkSession, table: Table) -> str:
     return "" if is_utc else str(zone.getID())
 
 
-def of_any_zone(values: Sequence[Column], table: Table, zone: str) -> list[Column]:
+def of_any_zone(values: Sequence[Shaped], table: Table, zone: str) -> list[Shaped]:
     """Let no time pass that Parquet has otherwise by a JVM of ``zone``; an error when it is met.
 
     ``values`` are the table's data columns. NotSupported for times inside of other types.
     """
     if not zone or table.format != "parquet":
         return list(values)
-    named = zip(values, table.columns, strict=True)
-    return [_of_any_zone(value, column, table, zone).alias(column.name) for value, column in named]
+    return change_each(
+        values, table.columns, lambda value, column: _of_any_zone(value, column, table, zone)
+    )
 
 
 def _of_any_zone(value: Column, column: TableColumn, table: Table, zone: str) -> Column:
@@ -234,8 +230,7 @@ def with_instants_marked(
     if not marks:
         return frame
     # Two columns may have one name.
-    numbered = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
-    return numbered.select(
+    return numbered(frame).select(
         *(
             f.col(f"c{i}").alias(name, metadata={HIVE_TYPE: marks[i]} if i in marks else {})
             for i, name in enumerate(frame.columns)

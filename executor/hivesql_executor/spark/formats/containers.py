@@ -8,7 +8,8 @@ from pyspark.sql import Column
 from pyspark.sql import functions as f
 
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
-from hivesql_executor.spark.formats.delimited import joined_line, split_lines
+from hivesql_executor.spark.formats.delimited import joined_line, line_fields, split_lines
+from hivesql_executor.spark.shapes import Shaped, change_each
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.hive_type import HiveType, Kind
 from hivesql_planner.model.table import Table
@@ -41,15 +42,20 @@ def _serde_options(table: Table) -> dict[str, str]:
     return {"serde": STORAGE[table.format].serde, "types": types, **properties}
 
 
-def split_contained(table: Table, line: str) -> list[Column]:
-    """Read the table's data columns from a column of READER's lines."""
-    values = split_lines(_of_lines(table), line)
-    return [
-        f.when(f.isnull(_too_early(table, value, column.type)), value).alias(column.name)
-        if column.type.kind in _TIMES
-        else value
-        for value, column in zip(values, table.columns, strict=True)
-    ]
+def contained_fields(table: Table, line: str) -> list[Column]:
+    """Return what ``split_contained`` needs of a column of READER's lines."""
+    return line_fields(_of_lines(table), line)
+
+
+def split_contained(table: Table) -> list[Shaped]:
+    """Read the table's data columns from ``contained_fields``."""
+
+    def checked(value: Column, kind: HiveType) -> Column:
+        is_time = kind.kind in _TIMES
+        return f.when(f.isnull(_too_early(table, value, kind)), value) if is_time else value
+
+    values = split_lines(_of_lines(table))
+    return change_each(values, (column.type for column in table.columns), checked)
 
 
 def joined_contained(table: Table) -> Column:

@@ -18,11 +18,13 @@ from hivesql_executor.spark.charsets import (
     is_valid_utf8,
 )
 from hivesql_executor.spark.formats.text_values import lazy_value
+from hivesql_executor.spark.shapes import HOLE, Shaped, change_each
 from hivesql_executor.spark.values import stored_value, value_text
 from hivesql_planner.model.delimited_text import LineFormat, line_format_of
 from hivesql_planner.model.hive_type import HiveType, Kind
 from hivesql_planner.model.table import Table
 
+_FIELDS, _VALID = "__fields", "__valid"
 _MILLIS = r"^\d+(?:\.\d+)?$"
 # More than microseconds, without the zeros at the end.
 _FINER = r":\d{1,2}(\.\d{6}\d{0,2}[1-9])0*\s*$"
@@ -41,17 +43,23 @@ class _Lines:
         return text if self.valid is None else f.when(self.valid, text).otherwise(as_bytes(text))
 
 
-def split_lines(table: Table, line: str) -> list[Column]:
-    """Read data columns from a column of lines; missing and unreadable values are NULL.
+def line_fields(table: Table, line: str) -> list[Column]:
+    """Return what ``split_lines`` needs of a column of lines, computed once for all columns.
 
     NotSupported where the table's properties ask for more than can be done.
     """
+    fields, lines = _fields(line, line_format_of(table.name, table.serde_properties))
+    return [fields.alias(_FIELDS), *([] if lines.valid is None else [lines.valid.alias(_VALID)])]
+
+
+def split_lines(table: Table) -> list[Shaped]:
+    """Read data columns from ``line_fields``; missing and unreadable values are NULL."""
     form = line_format_of(table.name, table.serde_properties)
-    fields, lines = _fields(line, form)
-    return [
-        _parsed(f.get(fields, i), column.type, 1, lines).alias(column.name)
-        for i, column in enumerate(table.columns)
-    ]
+    lines = _Lines(form, f.col(_VALID) if form.charset is None else None)
+    text = f.get(f.col(_FIELDS), f.col(HOLE))
+    texts = [Shaped(column.name, text, i) for i, column in enumerate(table.columns)]
+    kinds = (column.type for column in table.columns)
+    return change_each(texts, kinds, lambda text, kind: _parsed(text, kind, 1, lines))
 
 
 def time_texts(table: Table, line: str, columns: Collection[int]) -> list[Column]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pyspark.sql import Column
 from pyspark.sql import functions as f
 
+from hivesql_executor.spark.shapes import Shaped, change_each, columns_named
 from hivesql_executor.spark.values import read_value
 from hivesql_planner.model.table import Table
 
@@ -19,11 +19,13 @@ def position_schema(table: Table, names: Sequence[str]) -> str:
     return ", ".join(f"`{name}` {kind}" for name, kind in zip(names, types, strict=False))
 
 
-def by_position(table: Table, names: Sequence[str]) -> list[Column]:
+def by_position(table: Table, names: Sequence[str]) -> list[Shaped]:
     """Return the table's data columns from columns of these names; missing ones are NULL."""
+    types = [column.type for column in table.columns]
+    stored = columns_named(table.column_names[: len(names)], names[: len(types)])
+    nothing = f.lit(None)
+    missing = [Shaped(name, nothing) for name in table.column_names[len(names) :]]
     return [
-        read_value(f.col(f"`{names[i]}`"), column.type).alias(column.name)
-        if i < len(names)
-        else f.lit(None).cast(column.type.spark).alias(column.name)
-        for i, column in enumerate(table.columns)
+        *change_each(stored, types[: len(names)], read_value),
+        *change_each(missing, types[len(names) :], lambda value, kind: value.cast(kind.spark)),
     ]

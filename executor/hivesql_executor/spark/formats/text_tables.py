@@ -10,20 +10,25 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.spark.formats.containers import (
     CONTAINERS,
+    contained_fields,
     joined_contained,
     split_contained,
 )
 from hivesql_executor.spark.formats.csv_lines import joined_csv, split_csv
-from hivesql_executor.spark.formats.delimited import joined_line, split_lines, time_texts
+from hivesql_executor.spark.formats.delimited import (
+    joined_line,
+    line_fields,
+    split_lines,
+    time_texts,
+)
 from hivesql_executor.spark.formats.json_lines import joined_json, split_json
+from hivesql_executor.spark.shapes import Item, select
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import Table
 
 LINE = "__line"
 """The column that holds a line while it is read."""
 
-_READERS = {"textfile": split_lines, "csv": split_csv, "json": split_json}
-_READERS.update(dict.fromkeys(CONTAINERS, split_contained))
 _WRITERS: dict[str, Callable[[Table], Column]] = {
     "textfile": joined_line,
     "csv": joined_csv,
@@ -37,12 +42,19 @@ _OWN_TASK = "spark.sql.files.openCostInBytes"
 
 def is_of_lines(table: Table) -> bool:
     """Tell whether each row is one line of text."""
-    return table.format in _READERS
+    return table.format in _WRITERS
 
 
-def read_line(table: Table) -> list[Column]:
-    """Return the table's data columns from LINE."""
-    return _READERS[table.format](table, LINE)
+def read_line(lines: DataFrame, table: Table) -> tuple[DataFrame, Sequence[Item]]:
+    """Return the lines with what their values are read from, and the table's data columns."""
+    match table.format:
+        case "csv":
+            return lines, split_csv(table, LINE)
+        case "json":
+            return lines, split_json(table, LINE)
+        case "textfile":
+            return select(lines, ["*", *line_fields(table, LINE)]), split_lines(table)
+    return select(lines, ["*", *contained_fields(table, LINE)]), split_contained(table)
 
 
 def read_finer_times(table: Table, columns: Collection[int]) -> list[Column]:

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from py4j.java_collections import ListConverter
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as f
 
-from hivesql_executor.jvm import new_object
+from hivesql_executor.jvm import java_list, new_object
 from hivesql_executor.orc.footers import read_footers
 from hivesql_executor.outcome import with_text
 from hivesql_executor.runtime import Runtime
@@ -193,9 +192,8 @@ def _passing(rows: DataFrame, nanoseconds: dict[str, frozenset[int]]) -> _Passin
 
 def _carried(rows: DataFrame, positions: Sequence[int]) -> DataFrame:
     spark = rows.sparkSession
-    client: Any = spark.sparkContext._gateway._gateway_client  # type: ignore[union-attr]
     names = [_TEXT.format(position) for position in positions]
-    lists = (ListConverter().convert(values, client) for values in (list(positions), names))
+    lists = (java_list(spark, values) for values in (positions, names))
     return ClassicFrame(_texts_of(rows).carried(*lists), spark)
 
 

@@ -33,6 +33,7 @@ from hivesql_executor.spark.scan.acid_relation import (
     acid_frames,
 )
 from hivesql_executor.spark.scan.partition_columns import Place, output
+from hivesql_executor.spark.shapes import Item, select
 from hivesql_executor.spark.values import (
     check_instants,
     of_any_zone,
@@ -251,10 +252,11 @@ def _rows(
     nanoseconds: Collection[int],
 ) -> DataFrame:
     texts: dict[int, Column] = {}
+    values: Sequence[Item]
     if is_of_lines(table):
         reader = READER if table.format in CONTAINERS else "text"
         lines = _read_files(spark, table, f"{LINE} string", paths, base, partition, reader)
-        values = read_line(table)
+        lines, values = read_line(lines, table)
         timed = finer_times(table, nanoseconds)
         texts = dict(zip(timed, read_finer_times(table, timed), strict=True))
     elif table.format == "avro":
@@ -272,7 +274,7 @@ def _rows(
         partition_value(f.col(f"`{column.name}`"), column.type).alias(column.name)
         for column in table.partition_columns
     ]
-    return lines.select(*values, *parts, *_nanosecond_columns(table, nanoseconds, texts))
+    return select(lines, [*values, *parts, *_nanosecond_columns(table, nanoseconds, texts)])
 
 
 def _read_files(

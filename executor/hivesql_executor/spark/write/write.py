@@ -28,6 +28,14 @@ from hivesql_executor.spark.formats.avro import encode_avro
 from hivesql_executor.spark.formats.containers import READER, container_options
 from hivesql_executor.spark.formats.text_tables import is_of_lines, write_line
 from hivesql_executor.spark.nanoseconds.columns import TEXTS, as_text
+from hivesql_executor.spark.shapes import (
+    HOLE,
+    Shaped,
+    change_each,
+    columns_named,
+    numbered,
+    select,
+)
 from hivesql_executor.spark.steps import Step, after
 from hivesql_executor.spark.values import (
     converted,
@@ -48,7 +56,7 @@ from hivesql_executor.spark.write.event_files import (
 )
 from hivesql_executor.spark.write.partition_clustering import NEVER, gathered
 from hivesql_planner.acid.row_id import MAX_BUCKET
-from hivesql_planner.model.hive_type import SIZED_TEXTS, HiveType, Kind
+from hivesql_planner.model.hive_type import SIZED_TEXTS, HiveType, Kind, quote_name
 from hivesql_planner.model.table import DEFAULT_PARTITION, Table
 from hivesql_planner.plan import WriteKind
 from hivesql_planner.relations import Expr
@@ -95,7 +103,7 @@ def stage_insert(
     """
     table, dynamic_partition = publication.table, publication.dynamic_partition
     types = {column.name: column.type for column in table.all_columns}
-    named = rows.toDF(*(f"c{i}" for i in range(len(rows.columns))))
+    named = numbered(rows)
     kinds = [
         *(column.type for column in table.columns),
         *(types[name] for name in dynamic_partition),
@@ -105,25 +113,27 @@ def stage_insert(
         if kind.holds(Kind.INSTANT, *SIZED_TEXTS):
             # Spark knows no such types.
             sources[i] = kind
-    converted_values = [
-        converted(f"c{i}", source, kind, zone)
-        for i, (source, kind) in enumerate(zip(sources, kinds, strict=False))
-    ]
-    values = [
-        written_value(value, column.type, table.format).alias(column.name)
-        for value, column in zip(converted_values, table.columns, strict=False)
-    ]
+    width, types_of_data = len(table.columns), kinds[: len(table.columns)]
+    values = change_each(
+        columns_named(table.column_names, (f"c{i}" for i in range(width))),
+        zip(sources[:width], types_of_data, strict=True),
+        lambda _, pair: written_value(converted(HOLE, *pair, zone), pair[1], table.format),
+    )
     if check is not None:
-        compared = (
-            read_value(value, column.type).alias(column.name)
-            for value, column in zip(values, table.columns, strict=True)
+        compared = [
+            replace(value, name=f"check:{i}")
+            for i, value in enumerate(change_each(values, types_of_data, read_value))
+        ]
+        fields = ", ".join(
+            f"`{value.name}` as {quote_name(name)}"
+            for value, name in zip(compared, table.column_names, strict=True)
         )
-        named = enforce_check(named.select("*", f.struct(*compared).alias("row")), check).drop(
-            "row"
-        )
+        numbers = [f"`{name}`" for name in named.columns]
+        with_row = select(named, [*numbers, *compared], [*numbers, f"struct({fields}) as row"])
+        named = enforce_check(with_row, check).drop("row")
     parts = [
-        partition_text(value, types[name])
-        for value, name in zip(converted_values[len(values) :], dynamic_partition, strict=True)
+        partition_text(converted(f"c{i}", sources[i], types[name], zone), types[name])
+        for i, name in enumerate(dynamic_partition, width)
     ]
     observation = observation_of(rows, publication.measuring)
     texts = _nanosecond_texts(rows, table, nanoseconds)
@@ -143,7 +153,7 @@ def stage_insert(
 def _plain_rows(
     named: DataFrame,
     table: Table,
-    values: list[Column],
+    values: list[Shaped],
     parts: list[Column],
     texts: Mapping[str, Column],
     files: Files,
@@ -155,14 +165,11 @@ def _plain_rows(
     placed = [part.alias(key) for part, key in zip(parts, keys, strict=True)]
     if table.format == "orc":
         # Spark's files call CHAR a string, and readers of strings would see the blanks.
-        values = [
-            read_value(value, column.type).alias(column.name)
-            for value, column in zip(values, table.columns, strict=True)
-        ]
+        values = change_each(values, (column.type for column in table.columns), read_value)
     timed = table.columns if table.format == "textfile" else ()
     names = [c.name for c in timed if c.name in texts and c.type.kind is Kind.TIMESTAMP]
     fine = [f.struct(*(texts[name] for name in names)).alias(TEXTS)] if names else []
-    rows = named.select(*values, *fine, *placed)
+    rows = select(named, [*values, *fine, *placed])
     rows = rows if observation is None else observation.over(rows)
     if table.is_bucketed:
         bucket = bucket_column(table, [f.col(_quoted(name)) for name in table.column_names])
@@ -216,7 +223,7 @@ def _in_buckets(rows: DataFrame, table: Table, keys: Sequence[str]) -> DataFrame
 def _insert_events(
     named: DataFrame,
     table: Table,
-    values: list[Column],
+    values: list[Shaped],
     parts: list[Column],
     nanoseconds: Mapping[str, Column],
     gathering: int,
@@ -226,7 +233,7 @@ def _insert_events(
     keys = [_KEY.format(i) for i in range(len(parts))]
     placed = [part.alias(key) for part, key in zip(parts, keys, strict=True)]
     texts = [f.struct(*nanoseconds.values()).alias(TEXTS)] if nanoseconds else []
-    rows = named.select(*values, *texts, *placed)
+    rows = select(named, [*values, *texts, *placed])
     rows = rows if observation is None else observation.over(rows)
     width = len(values) + len(texts)
     nanoseconds_at = len(values) if texts else None
@@ -407,7 +414,7 @@ def _upload_places(publication: Publication) -> UploadPlaces:
 
 def _plain_writer(
     named: DataFrame,
-    values: list[Column],
+    values: list[Shaped],
     parts: list[Column],
     texts: Mapping[str, Column],
     publication: Publication,

@@ -8,6 +8,7 @@ import java.util.Iterator;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.Column;
 import org.apache.spark.sql.ExperimentalMethods;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAlias;
 import org.apache.spark.sql.catalyst.expressions.Ascending$;
@@ -66,6 +67,19 @@ public final class Gateway {
     /** Rows after some steps. */
     public Dataset after(Dataset rows, String steps) throws IOException {
         return (Dataset) session.withActive(new PlannedQuery(session, rows.logicalPlan(), steps));
+    }
+
+    /** Rows in layers of columns that are mostly alike: see ShapedColumns. */
+    public Dataset shaped(Dataset rows, List<Column> shapes, String layers) throws IOException {
+        return (Dataset) session.withActive(
+                new ShapedColumns(session, rows.logicalPlan(), shapes, layers));
+    }
+
+    /** The same rows whose columns are named c0, c1 and so on. */
+    public Dataset numbered(Dataset rows) {
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < rows.schema().length(); i++) names.add("c" + i);
+        return rows.toDF(Seqs.of(names));
     }
 
     /** A MERGE's source, computed now: see MergeSource; null where it is better read again. */
@@ -174,7 +188,7 @@ final class PlannedQuery extends AbstractFunction0 {
         }
     }
 
-    private static NamedExpression named(Expression one) {
+    static NamedExpression named(Expression one) {
         if (one instanceof NamedExpression) return (NamedExpression) one;
         return new UnresolvedAlias(one, Option.empty());
     }

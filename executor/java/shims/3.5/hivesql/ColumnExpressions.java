@@ -18,6 +18,11 @@ public final class ColumnExpressions {
         return column.expr();
     }
 
+    /** The same, with all that is inside of it as expressions too. */
+    static Expression whole(Column column) {
+        return column.expr();
+    }
+
     static Column column(Expression expression) {
         return new Column(expression);
     }

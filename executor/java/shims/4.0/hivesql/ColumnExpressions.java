@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.Encode;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal$;
 import org.apache.spark.sql.catalyst.expressions.StringDecode;
+import org.apache.spark.sql.classic.ColumnNodeToExpressionConverter$;
 import org.apache.spark.sql.classic.ExpressionUtils;
 
 /** Columns and the expressions in them, which differ between lines of Spark: here 4.0 on. */
@@ -13,6 +14,11 @@ public final class ColumnExpressions {
 
     static Expression expression(Column column) {
         return ExpressionUtils.expression(column);
+    }
+
+    /** The same, with all that is inside of it as expressions too. */
+    static Expression whole(Column column) {
+        return ColumnNodeToExpressionConverter$.MODULE$.apply(column.node());
     }
 
     static Column column(Expression expression) {
