@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from hivesql.dialect.value_types import (
     TIMES,
     Type,
@@ -37,6 +39,9 @@ from hivesql_planner.statements.functions import CLASS_PREFIX
 
 _NEGATED_EXACTLY = 34
 """Digits of a DECIMAL that Spark negates without rounding."""
+
+_MOST_DIGITS = 38
+_BEFORE_POINT = re.compile(r"-\s*(\d+)")
 
 
 def _null_if_any_null(call: Call) -> str:
@@ -392,6 +397,25 @@ def _absolute(call: Call) -> str | None:
     return "abs(CAST(@0 AS INT))" if kind in (TINYINT, SMALLINT) else None
 
 
+def _rounded(call: Call) -> str | None:
+    """Give NULL for a DECIMAL of 38 digits that is rounded to one more; Spark fails."""
+    kind = call.type(0)
+    digits = _BEFORE_POINT.fullmatch(call.texts[1]) if len(call.texts) == 2 else None
+    if kind != HiveType.decimal(_MOST_DIGITS, 0) or digits is None:
+        return None
+    dropped = int(digits[1])
+    if not 0 < dropped <= _MOST_DIGITS:
+        return None
+    least = 10**_MOST_DIGITS - 5 * 10 ** (dropped - 1)
+    # What is as near to nothing is even.
+    least += call.name == "bround" and dropped == _MOST_DIGITS
+    ends = " OR ".join(
+        f"@0 {beyond}= CAST('{sign}{least}' AS DECIMAL(38,0))"
+        for beyond, sign in ((">", ""), ("<", "-"))
+    )
+    return f"if({ends}, NULL, {call.name}(@*))"
+
+
 def _is_rounded(kind: HiveType) -> bool:
     return kind.kind is Kind.DECIMAL and kind.arguments[0] > _NEGATED_EXACTLY
 
@@ -465,6 +489,7 @@ RULES: dict[str, Rule] = {
     "printf": _printed,
     "quote": _quoted,
     "replace": _replaced,
+    **dict.fromkeys(("round", "bround"), _rounded),
     "rpad": _padded,
     "rtrim": _trimmed,
     "sha2": lambda call: "if(@1 = 1, sha(@0), sha2(@0, @1))",

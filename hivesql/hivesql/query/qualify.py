@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NoReturn
 
 from hivesql.binding import Binding
@@ -55,7 +56,7 @@ def qualify_edits(select: exp.Select, outputs: Outputs, binding: Binding) -> lis
         edits.append(Edit(start - 1, end, binding.text.text[start - 1] + name))
         inner.append(name)
     inner.insert(len(outputs), f"`{_PASSES}`")
-    first = _first_word(select, binding)
+    first = binding.tokens[first_word(select, binding.tokens)]
     last = max(item.meta[RANGE][1] for item in select.expressions)
     word = binding.tokens[first_from(binding.tokens, condition[0]) - 1]
     around = f") AS `__inner`({', '.join(inner)}) WHERE `{_PASSES}`"
@@ -83,16 +84,16 @@ def _keys_beside_items(
     return keys
 
 
-def _first_word(select: exp.Select, binding: Binding) -> Token:
-    """Find SELECT, or FROM where that stands first."""
+def first_word(select: exp.Select, tokens: Sequence[Token]) -> int:
+    """Find SELECT, or FROM where that stands first; its index."""
     start, word = min(item.meta[RANGE][0] for item in select.expressions), "select"
     from_ = select.args.get("from_")
     if from_ is not None and span_of(from_)[0] < start:
         start, word = span_of(from_)[0], "from"
-    i = first_from(binding.tokens, start) - 1
-    while not binding.tokens[i].is_(word):
+    i = first_from(tokens, start) - 1
+    while not tokens[i].is_(word):
         i -= 1
-    return binding.tokens[i]
+    return i
 
 
 def _refuse(feature: str, node: exp.Expr, binding: Binding) -> NoReturn:

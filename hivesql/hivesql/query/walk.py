@@ -26,6 +26,7 @@ from hivesql.python_sqlglot import exp
 from hivesql.query.bucket_sample import bucket_sample, sample_edit, sampled_by
 from hivesql.query.checks.aggregation import check_aggregation, check_grouping, check_places
 from hivesql.query.checks.placement import check_aliases, check_placement, check_width, is_generator
+from hivesql.query.distinct_maps import distinct_map_edits, united_map_edits
 from hivesql.query.expanded_text import expanded_names
 from hivesql.query.inline_tables import constant_rows, tables_of_rows
 from hivesql.query.meaning.learning import QUERIES, learn
@@ -179,11 +180,9 @@ class Walk:
             node = node.this
         row.reverse()
         operands = [(node, ctes), *((operation.expression, visible) for operation, visible in row)]
-        constant = constant_rows(
-            [operand for operand, _ in operands],
-            [operation for operation, _ in row],
-            self._constant_row,
-        )
+        every = [operand for operand, _ in operands]
+        operations = [operation for operation, _ in row]
+        constant = constant_rows(every, operations, self._constant_row)
         self.edits += tables_of_rows(constant, self.binding.tokens, self.spans)
         columns: Outputs = None
         for i, (operand, in_scope) in enumerate(operands):
@@ -199,6 +198,7 @@ class Walk:
                 columns = united(columns, other) if i else other
             except HiveSqlError as error:
                 self.binding.fail(error, *span_of(operand))
+        self.edits += united_map_edits(every, operations, columns, self.binding.tokens)
         return columns
 
     def _constant_row(self, select: exp.Select) -> tuple[Output, ...]:
@@ -285,6 +285,7 @@ class Walk:
         outputs = program_outputs or self._outputs(node, names, scope, stars)
         check_aggregation(node, scope, self.meanings, stars, self.binding)
         self.edits += qualify_edits(node, outputs, self.binding)
+        self.edits += distinct_map_edits(node, outputs, self.binding.tokens)
         relation = scope.relations[0] if len(scope.relations) == 1 else None
         if learnt is not None and relation is not None and relation.use is not None:
             self.looked[id(node)] = Looked(relation, self.meanings, stars, learnt, self.binding)

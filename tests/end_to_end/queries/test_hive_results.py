@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
-GROUPED_MAPS = ("GROUP BY m ORDER BY", "count(DISTINCT m)")
+GROUPED_MAPS = (
+    "GROUP BY m ORDER BY", "count(DISTINCT m)", "DISTINCT map(", "DISTINCT m FROM nest",
+    "DISTINCT named_struct('l'", "DISTINCT emp.dept, map(", "UNION SELECT m", "UNION (SELECT map(",
+    "UNION DISTINCT SELECT map(",
+)  # fmt: skip
 TOGETHER = 40
 """Expressions in one SELECT, so that hundreds of them cost few Spark jobs."""
 

@@ -31,6 +31,7 @@ _WINDOW_ONLY = frozenset(
     """cume_dist dense_rank first_value lag last_value lead ntile percent_rank rank
     row_number""".split()  # noqa: SIM905
 )
+_TREAT_NULLS = ("first_value", "last_value")
 _SETS = (exp.Cube, exp.Rollup, exp.GroupingSets)
 _CLAUSES = ("where", "group", "having", "order", "sort", "distribute", "cluster", "windows")
 _MOST_COLUMNS = 64
@@ -256,6 +257,10 @@ def _check_calls(select: exp.Select, binding: Binding) -> None:
         for node in _outside_queries(part):
             if isinstance(node, exp.Anonymous):
                 _check_call(node, binding)
+            elif isinstance(node, (exp.IgnoreNulls, exp.RespectNulls)):
+                name = str(node.this.this).lower() if isinstance(node.this, exp.Anonymous) else ""
+                if name and name not in _TREAT_NULLS:
+                    fail(f"Function {name} does not support null treatment.", 10426, node, binding)
 
 
 def _check_call(call: exp.Anonymous, binding: Binding) -> None:

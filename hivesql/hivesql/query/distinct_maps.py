@@ -1,0 +1,91 @@
+"""DISTINCT and UNION of rows that hold maps: Spark groups by maps, and compares them not else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hivesql.dialect.edits import Edit, insert
+from hivesql.dialect.structure import RANGE, span_of
+from hivesql.dialect.tokens import Token, first_from
+from hivesql.python_sqlglot import exp
+from hivesql.query.qualify import first_word
+from hivesql.query.scope import Outputs
+from hivesql_planner.model.hive_type import Kind
+
+_AROUND, _GROUP = "SELECT * FROM (", " GROUP BY ALL"
+_LAST_CLAUSES = ("order", "sort", "distribute", "cluster", "limit", "offset")
+_BEHIND = ("union", "intersect", "except", "minus", "insert")
+
+
+def distinct_map_edits(select: exp.Select, outputs: Outputs, tokens: Sequence[Token]) -> list[Edit]:
+    """Make a grouping of SELECT DISTINCT whose columns hold maps.
+
+    It goes around what has groups or windows of its own.
+    """
+    if not select.args.get("distinct") or select.args.get("qualify") or not _hold_maps(outputs):
+        return []
+    first = first_word(select, tokens)
+    item = first_from(tokens, min(item.meta[RANGE][0] for item in select.expressions))
+    word = _last_before(tokens, item, ("distinct",))
+    edits = [Edit(tokens[word].start, tokens[word].end, "")]
+    end = _end(select, tokens, first)
+    if not select.args.get("group") and select.find(exp.Window) is None:
+        return [*edits, insert(end, _GROUP)]
+    return [insert(tokens[first].start, _AROUND), *edits, insert(end, f"){_GROUP}")]
+
+
+def united_map_edits(
+    operands: Sequence[exp.Expr],
+    operations: Sequence[exp.SetOperation],
+    columns: Outputs,
+    tokens: Sequence[Token],
+) -> list[Edit]:
+    """Put a grouping around a row of UNIONs up to the last one without ALL.
+
+    INTERSECT and EXCEPT of maps before it are left to Spark, which refuses them.
+    """
+    unions = [i for i, operation in enumerate(operations) if operation.args.get("distinct")]
+    if not unions or not _hold_maps(columns):
+        return []
+    united = operations[: unions[-1] + 1]
+    if not all(isinstance(operation, exp.Union) for operation in united):
+        return []
+    starts = [_start(operand, tokens) for operand in operands]
+    edits = [insert(tokens[starts[0]].start, _AROUND)]
+    for i in unions:
+        word = _last_before(tokens, starts[i + 1], ("union",))
+        last = tokens[word + 1] if tokens[word + 1].is_("distinct") else tokens[word]
+        edits.append(Edit(tokens[word].start, last.end, "UNION ALL"))
+    end = _end(united[-1], tokens, starts[len(united)])
+    return [*edits, insert(end, f"){_GROUP}")]
+
+
+def _hold_maps(columns: Outputs) -> bool:
+    return any(column.type is not None and column.type.holds(Kind.MAP) for column in columns or ())
+
+
+def _start(operand: exp.Expr, tokens: Sequence[Token]) -> int:
+    if isinstance(operand, exp.Select):
+        return first_word(operand, tokens)
+    return first_from(tokens, span_of(operand)[0])
+
+
+def _end(query: exp.Expr, tokens: Sequence[Token], i: int) -> int:
+    """Find where a query whose last part begins at a token ends, but for its order and limit."""
+    clauses = [query.args[key] for key in _LAST_CLAUSES if query.args.get(key)]
+    if clauses:
+        inside = first_from(tokens, min(span_of(clause)[0] for clause in clauses))
+        return tokens[_last_before(tokens, inside, _LAST_CLAUSES) - 1].end
+    depth, end = 0, tokens[i].end
+    for token in tokens[i:]:
+        if depth == 0 and (token.is_(")") or any(map(token.is_, _BEHIND))):
+            break
+        depth += token.is_("(") - token.is_(")")
+        end = token.end
+    return end
+
+
+def _last_before(tokens: Sequence[Token], i: int, words: Sequence[str]) -> int:
+    while not any(map(tokens[i].is_, words)):
+        i -= 1
+    return i
