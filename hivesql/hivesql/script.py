@@ -215,7 +215,7 @@ def _statement_end(text: str, position: int) -> int:
     if text[position] == "!":
         end = text.find("\n", position)
         return len(text) if end < 0 else end
-    is_sql = not _is_processor(text, position)
+    is_sql = not is_processor(text, position)
     while True:
         mark = _MARK.search(text, position)
         position = mark.start() if mark else len(text)
@@ -230,7 +230,7 @@ def _statement_end(text: str, position: int) -> int:
             position = position + 1 if after is None else after
 
 
-def _is_processor(text: str, position: int) -> bool:
+def is_processor(text: str, position: int) -> bool:
     """SET and its like take the rest as it is: a quote in it may stay open."""
     match = _PROCESSOR.match(text, position)
     if match is None:

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from hivesql.binder.statement import bind
+from hivesql.dialect.double_quotes import with_back_quotes
 from hivesql.dialect.statements.statement import parse
 from hivesql.positional_parameters import Positional
 from hivesql.result import Result
@@ -290,7 +291,7 @@ class Session:
         """Bind a statement; also the tables and views that its queries name."""
         reads: set[TableName] = set()
         statement = bind(
-            parse(request.text),
+            parse(with_back_quotes(request.text, self.settings)),
             WithFrame(self.temporary, request.frame) if request.frame else self.temporary,
             database=self.database,
             settings=self.settings,

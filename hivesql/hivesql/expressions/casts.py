@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 
 from hivesql.dialect.value_types import TIMES, Type, is_decimal, is_number, is_text, kind_of
 from hivesql.expressions.calls import Call
@@ -31,6 +32,10 @@ from hivesql_planner.model.hive_type import (
 )
 
 _BESIDE_INSTANTS = {Kind.STRING, Kind.DATE, Kind.TIMESTAMP, Kind.INSTANT}
+_BELOW_MICROSECOND = re.compile(r"\.\d{6}\d{0,2}[1-9]0{0,2}(?!\d)")
+_NEVER = "CAST('+290000-01-01 00:00:00' AS TIMESTAMP)"
+"""Later than all that Hive holds."""
+_NEXT = "(@0 + INTERVAL '0.000001' SECOND)"
 
 
 def cast_template(call: Call, target: HiveType) -> str | None:
@@ -135,3 +140,43 @@ def unsafe(left: Type, right: Type) -> bool:
         if kind == BIGINT and other == DOUBLE:
             return True
     return False
+
+
+def times_between(
+    node: exp.Expr,
+    parts: Sequence[exp.Expr],
+    kinds: Sequence[Type],
+    written: Callable[[exp.Expr], str],
+) -> Iterator[tuple[exp.Expr, str]]:
+    """Yield the constants of a comparison that must be others, and the templates of these.
+
+    Spark cuts a constant to its microsecond: nothing is equal to it, and what is not before it
+    begins with the next microsecond.
+    """
+    if TIMESTAMP not in kinds or not all(_becomes_time(kind) for kind in kinds):
+        return
+    for i, part in enumerate(parts):
+        template = _next_or_never(node, i)
+        if template is not None and _is_constant(part) and _BELOW_MICROSECOND.search(written(part)):
+            yield part, template
+
+
+def _next_or_never(node: exp.Expr, place: int) -> str | None:
+    match node:
+        case exp.LT() | exp.GTE():
+            return _NEXT if place == 1 else None
+        case exp.GT() | exp.LTE():
+            return _NEXT if place == 0 else None
+        case exp.Between():
+            return _NEXT if place == 1 else None
+    return _NEVER
+
+
+def _becomes_time(kind: Type) -> bool:
+    return kind in (TIMESTAMP, VOID) or is_text(kind)
+
+
+def _is_constant(node: exp.Expr) -> bool:
+    """Tell whether it is a text, TIMESTAMP '…' or the CAST of a text."""
+    inside = node.this if isinstance(node, exp.Cast) else node
+    return isinstance(inside, exp.Literal) and inside.is_string

@@ -33,13 +33,13 @@ from hivesql.expressions.casts import (
     compared_template,
     compares_as_char,
     comparison,
+    times_between,
     unsafe,
     without_blanks,
 )
 from hivesql.expressions.composed_functions import discrete_percentile
 from hivesql.expressions.date_rules import as_timestamp
 from hivesql.expressions.equal_chains import list_of_equals
-from hivesql.expressions.fine_times import fine_times
 from hivesql.expressions.function_rules import RULES, negated, text_of
 from hivesql.expressions.function_types import type_of_call
 from hivesql.expressions.intervals import UNITS_OF_MONTHS, interval_of, interval_type
@@ -377,7 +377,7 @@ class Translator:
                 template = without_blanks(self._text(part))
             if template != "@0":
                 self._replace(part, template, [part])
-        for part, template in fine_times(node, parts, kinds, self._text):
+        for part, template in times_between(node, parts, kinds, self._text):
             self._replace(part, template, [part])
 
     def _members(self, node: exp.In) -> None:

@@ -85,7 +85,7 @@ def _end(query: exp.Expr, tokens: Sequence[Token], i: int) -> int:
     return end
 
 
-def _last_before(tokens: Sequence[Token], i: int, words: Sequence[str]) -> int:
-    while not any(map(tokens[i].is_, words)):
+def _last_before(tokens: Sequence[Token], i: int, keywords: Sequence[str]) -> int:
+    while not any(map(tokens[i].is_, keywords)):
         i -= 1
     return i

@@ -114,7 +114,7 @@ KEYS: Mapping[str, Setting] = _table(
     ("hive.orderby.position.alias", "true", "bool",
      "A number in ORDER BY is the position of a select item."),
     ("hive.support.quoted.identifiers", "column", "text",
-     "none: a quoted name in a select list is a regular expression of columns."),
+     "none: a quoted name in a select list is a regular expression; standard: names in \"…\" too."),
     ("hive.support.special.characters.tablename", "true", "bool",
      "Names of tables may have printable ASCII characters, in back quotes."),
     ("hive.strict.checks.type.safety", "true", "bool",
