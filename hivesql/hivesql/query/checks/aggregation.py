@@ -257,10 +257,16 @@ def _check_calls(select: exp.Select, binding: Binding) -> None:
         for node in _outside_queries(part):
             if isinstance(node, exp.Anonymous):
                 _check_call(node, binding)
-            elif isinstance(node, (exp.IgnoreNulls, exp.RespectNulls)):
-                name = str(node.this.this).lower() if isinstance(node.this, exp.Anonymous) else ""
-                if name and name not in _TREAT_NULLS:
-                    fail(f"Function {name} does not support null treatment.", 10426, node, binding)
+            elif isinstance(node, exp.Window):
+                _check_nulls(node, binding)
+
+
+def _check_nulls(window: exp.Window, binding: Binding) -> None:
+    function = window.this
+    if isinstance(function, (exp.IgnoreNulls, exp.RespectNulls)):
+        name = str(function.this.this).lower()
+        if name not in _TREAT_NULLS:
+            fail(f"Function {name} does not support null treatment.", 10426, function, binding)
 
 
 def _check_call(call: exp.Anonymous, binding: Binding) -> None:
