@@ -210,7 +210,7 @@ class Binding:
 
     def view_name(self, table: TableName) -> str:
         """Return a new name under which the statement's text speaks of a scan of the table."""
-        name = f"{table.database}__{table.name}"
+        name = f"{table.database}__{table.name}".replace("`", "_")
         self.counts[name] += 1
         return f"{name}__{self.counts[name]}"
 

@@ -23,6 +23,7 @@ from hivesql.query.scope import Relation, Scope, TableUse, outputs_of
 from hivesql.query.strict_checks import check_filtered, traced
 from hivesql.query.walk import Walk
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Table
 from hivesql_planner.relations import Expr, Query, Source
 from hivesql_planner.statements.bound import DeleteRows, MergeClause, MergeRows, UpdateRows
@@ -345,7 +346,7 @@ def _from_source(
                 code=10004,
             )
             walk.binding.fail(error, *place)
-        value_of_source = Expr(f"`{source.alias}`.`{column.name}`")
+        value_of_source = Expr(f"{quote_name(source.alias)}.{quote_name(column.name)}")
         of_type = types.get(column.name)
         values[column.name] = converted(value_of_source, of_type, column, place, walk.binding)
     return values
@@ -361,7 +362,7 @@ def _name_target(part: exp.Expr, target: Relation, walk: Walk) -> None:
         if len(column.parts) == 1 or column.parts[0].name.lower() != target.alias
     ]
     # First, so that they are inside of what else becomes of a column.
-    walk.edits[:0] = [Edit(*place, "", (f"`{target.alias}`.", place)) for place in places]
+    walk.edits[:0] = [Edit(*place, "", (f"{quote_name(target.alias)}.", place)) for place in places]
 
 
 def _clause(

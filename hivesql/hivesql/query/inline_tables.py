@@ -15,7 +15,7 @@ from hivesql.dialect.tokens import Token, first_from
 from hivesql.dialect.value_types import Type, common
 from hivesql.python_sqlglot import exp
 from hivesql.query.scope import Output
-from hivesql_planner.model.hive_type import VOID, HiveType
+from hivesql_planner.model.hive_type import VOID, HiveType, quote_name
 
 _MOST_DIGITS = 19
 """Of numbers that come together: what they become has room for all of them, whatever they are."""
@@ -125,7 +125,7 @@ def _rows_edit(rows: Sequence[ConstantRow], tokens: tuple[Token, ...]) -> Edit:
             parts += [", "] if i else []
             parts.append(place_of(item.unalias()))
         parts.append(")")
-    listed = ", ".join(f"`{column.name}`" for column in rows[0].columns)
+    listed = ", ".join(quote_name(column.name) for column in rows[0].columns)
     first = first_from(tokens, rows[0].select.expressions[0].meta[RANGE][0])
     while not tokens[first].is_("select"):
         first -= 1

@@ -14,7 +14,7 @@ from hivesql.expressions.windows import definition_of
 from hivesql.python_sqlglot import exp
 from hivesql.query.scope import Meaning, Output, Outputs, Scope, outputs_of
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
-from hivesql_planner.model.hive_type import INSTANT, INT, VOID
+from hivesql_planner.model.hive_type import INSTANT, INT, VOID, quote_name
 from hivesql_planner.model.table import Table
 from hivesql_planner.settings.session_zone import ZONE_KEY, session_zone
 from hivesql_planner.settings.settings import Settings
@@ -149,11 +149,11 @@ def naming_edit(item: exp.Expr, name: str) -> Edit | None:
     if isinstance(item, exp.Alias):
         alias = item.args["alias"]
         start, end = alias.meta["start"], alias.meta["end"] + 1
-        return None if alias.name == name else Edit(start, end, f"`{name}`")
+        return None if alias.name == name else Edit(start, end, quote_name(name))
     if isinstance(item, exp.Column) and item.name == name and name not in _REPLACED:
         return None
     end = item.meta[RANGE][1]
-    return Edit(end, end, f" AS `{name}`")
+    return Edit(end, end, f" AS {quote_name(name)}")
 
 
 def united(left: Outputs, right: Outputs) -> Outputs:

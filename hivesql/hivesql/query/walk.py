@@ -409,7 +409,8 @@ class Walk:
         self.edits.append(Edit(start, end, text))
         if sample is not None:
             self._sample(sample, Relation(alias, columns, use), (start, after), ctes)
-        self.hive_edits.append(Edit(start, end, f"`{full.database}`.`{full.name}`"))
+        in_full = f"{quote_name(full.database)}.{quote_name(full.name)}"
+        self.hive_edits.append(Edit(start, end, in_full))
         clause = clause_after(self.binding, table, after)
         if clause is not None:
             assert use is not None
@@ -417,7 +418,7 @@ class Walk:
             self.edits.append(Edit(clause.start, clause.end, ""))
             after = clause.end
         if node.args.get("alias") is None:
-            self.edits.append(insert(after, f" AS `{name}`"))
+            self.edits.append(insert(after, f" AS {quote_name(name)}"))
         return Relation(alias, renamed(columns, node.args.get("alias")), use)
 
     def _sample(self, sample: exp.TableSample, of: Relation, span: Span, ctes: Ctes) -> None:
@@ -439,8 +440,8 @@ class Walk:
         names = [column.name for column in outputs]
         if not names or (bound.columns and names == [column.name for column in bound.columns]):
             return f"({bound.sql})", bound.columns
-        listed = ", ".join(f"`{name}`" for name in names)
-        return f"(SELECT * FROM ({bound.sql}) AS `{view.name.name}`({listed}))", outputs
+        listed = ", ".join(map(quote_name, names))
+        return f"(SELECT * FROM ({bound.sql}) AS {quote_name(view.name.name)}({listed}))", outputs
 
     # -- expressions
     def expression(
@@ -585,9 +586,8 @@ class Walk:
             outputs = tuple(
                 output._replace(name=f"_col{i}") for i, output in enumerate(columns, number)
             )
-            parts = [
-                f"{part} AS `{output.name}`" for part, output in zip(parts, outputs, strict=True)
-            ]
+            pairs = zip(parts, outputs, strict=True)
+            parts = [f"{part} AS {quote_name(output.name)}" for part, output in pairs]
         if written or self.expand_stars or number is not None:
             start, end = item.meta[RANGE]
             edit = Edit(start, end, ", ".join(parts))

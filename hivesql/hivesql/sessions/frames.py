@@ -10,6 +10,7 @@ from hivesql.dbapi_literals import literal
 from hivesql.script import StatementText
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.constraints import default_of
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import (
     FRAMES,
     SPARK_TABLES,
@@ -137,7 +138,7 @@ def append_text(
         into, chosen = f"OVERWRITE TABLE {_quoted(table.name)}", _all(table, source, fixed)
     if fixed:
         parts = (
-            f"`{name}`" + (f"={literal(fixed[name])}" if name in fixed else "")
+            quote_name(name) + (f"={literal(fixed[name])}" if name in fixed else "")
             for name in table.partition_names
         )
         into += f" PARTITION ({', '.join(parts)})"
@@ -159,7 +160,9 @@ def _all(table: Table, source: Table, fixed: Mapping[str, Any]) -> str:
             text = f"the dynamic partition column {name} is not in the frame"
             raise SemanticError(text, code=10044)
     return ", ".join(
-        f"`{name}`" if name in source.column_names else f"({default_of(table, name) or 'NULL'})"
+        quote_name(name)
+        if name in source.column_names
+        else f"({default_of(table, name) or 'NULL'})"
         for name in names
     )
 
@@ -187,7 +190,7 @@ def merge_text(
         sets = _assigned(update, free, source)
         if not sets:
             raise SemanticError(f"the frame has no column to update {table.name} with")
-        listed = ", ".join(f"`{name}` = {value}" for name, value in sets.items())
+        listed = ", ".join(f"{quote_name(name)} = {value}" for name, value in sets.items())
         text += f" WHEN MATCHED{_and(update_if)} THEN UPDATE SET {listed}"
     if insert:
         values = _assigned(insert, [column.name for column in table.all_columns], source)
@@ -201,14 +204,14 @@ def merge_text(
 def _equal(keys: Sequence[str]) -> str:
     if not keys:
         raise SemanticError("MERGE needs a condition, or names of columns that must be equal: on=")
-    return " AND ".join(f"target.`{key}` = source.`{key}`" for key in keys)
+    return " AND ".join(f"target.{quote_name(key)} = source.{quote_name(key)}" for key in keys)
 
 
 def _assigned(assignments: Assignments, names: Sequence[str], source: Table) -> dict[str, str]:
     if isinstance(assignments, Mapping):
         return {name.lower(): text for name, text in assignments.items()}
     both = (name for name in names if name in source.column_names)
-    return {name: f"source.`{name}`" for name in both}
+    return {name: f"source.{quote_name(name)}" for name in both}
 
 
 def _and(condition: str | None) -> str:
@@ -216,8 +219,8 @@ def _and(condition: str | None) -> str:
 
 
 def _listed(names: Sequence[str] | Mapping[str, str]) -> str:
-    return ", ".join(f"`{name}`" for name in names)
+    return ", ".join(map(quote_name, names))
 
 
 def _quoted(name: TableName) -> str:
-    return f"`{name.database}`.`{name.name}`"
+    return f"{quote_name(name.database)}.{quote_name(name.name)}"

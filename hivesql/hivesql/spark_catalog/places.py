@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hivesql.script import StatementText
-from hivesql_planner.model.hive_type import HiveType
+from hivesql_planner.model.hive_type import HiveType, quote_name
 from hivesql_planner.model.table import Table
 from hivesql_planner.statements.bound import MergeRows, SelectRows, Statement
 
@@ -32,7 +32,7 @@ def place_of_partition(table: Table, columns: Sequence[str]) -> int | None:
 def selected(table: Table, name: str) -> str:
     """Return what a SELECT asks for one of the columns that Spark wants."""
     is_own = name in (*table.column_names, *table.partition_names)
-    return _MARK if name == _PARTITION and not is_own else f"`{name}`"
+    return _MARK if name == _PARTITION and not is_own else quote_name(name)
 
 
 def with_partition_texts(statement: Statement, place: int | None) -> Statement:
@@ -64,7 +64,7 @@ def with_partition_texts(statement: Statement, place: int | None) -> Statement:
 def change_text(table: Table, command: str, source: str) -> StatementText:
     """Return the MERGE that writes the rows of ``changed_rows``; an update sets every column."""
     fixed = {*table.partition_names, *table.bucket_columns}
-    names = [f"`{column.name}`" for column in table.all_columns]
+    names = [quote_name(column.name) for column in table.all_columns]
     sets = ", ".join(f"{name} = source.{name}" for name in names if name.strip("`") not in fixed)
     values = ", ".join(f"source.{name}" for name in names)
     clauses = {
@@ -75,7 +75,7 @@ def change_text(table: Table, command: str, source: str) -> StatementText:
     if not sets:
         del clauses["update"]
     wanted = clauses.values() if command == "merge" else [clauses[command]]
-    target = f"`{table.name.database}`.`{table.name.name}`"
+    target = f"{quote_name(table.name.database)}.{quote_name(table.name.name)}"
     text = (
         f"MERGE INTO {target} AS target USING {source} AS source "
         f"ON target.ROW__ID.rowid = source.{_ROW_ID}.rowid {' '.join(wanted)}"
@@ -103,5 +103,8 @@ def changed_rows(frame: DataFrame, table: Table, question: Mapping[str, Any]) ->
         f"c0 = {_UPDATE} AS {_IS_UPDATE}",
         f"IF(c0 = {_INSERT}, NULL, c{row_id}) AS {_ROW_ID}",
         f"c{partition} AS {_PARTITION}",
-        *(f"{text} AS `{column.name}`" for text, column in zip(values, columns, strict=True)),
+        *(
+            f"{text} AS {quote_name(column.name)}"
+            for text, column in zip(values, columns, strict=True)
+        ),
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from hivesql.dbapi_literals import literal
 from hivesql.spark_catalog.places import selected
-from hivesql_planner.model.hive_type import BITS, Kind
+from hivesql_planner.model.hive_type import BITS, Kind, quote_name
 from hivesql_planner.model.table import Table
 
 _EPOCH = datetime(1970, 1, 1)
@@ -42,7 +42,7 @@ def scan_text(table: Table, question: Mapping[str, Any]) -> str:
 
 def quoted(table: Table) -> str:
     """Name a table in a statement."""
-    return f"`{table.name.database}`.`{table.name.name}`"
+    return f"{quote_name(table.name.database)}.{quote_name(table.name.name)}"
 
 
 def condition_text(table: Table, filters: Sequence[Sequence[Any]]) -> str | None:
@@ -92,11 +92,11 @@ def _condition(table: Table, written: Sequence[Any], *, exact: bool = False) -> 
     kinds = {column.name: column.type.kind for column in table.all_columns}
     kind = kinds.get(name)
     if operator == "IS NOT NULL":
-        return f"`{name}` IS NOT NULL" if kind else None
+        return f"{quote_name(name)} IS NOT NULL" if kind else None
     texts = [_value(kind, *value) for value in values if kind]
     if not texts or None in texts:
         return None
-    return f"`{name}` {operator} " + (
+    return f"{quote_name(name)} {operator} " + (
         f"({', '.join(filter(None, texts))})" if operator == "IN" else f"{texts[0]}"
     )
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.materialized import MATERIALIZED
 from hivesql_planner.model.skew import SKEWED, check_skew
 from hivesql_planner.model.table import Database, Table, directory_of
@@ -119,11 +120,18 @@ def _check_properties(properties: Mapping[str, str]) -> None:
         read_retention(properties[RETENTION])
 
 
+def _check_fields(kind: HiveType) -> None:
+    """Refuse what Hive cannot read again in its own name of a type, as it does."""
+    if any("`" in name for inside in kind.walk() for name in inside.names):
+        raise SemanticError(f"Error: : expected in '{kind}' but '`' is found", code=40000)
+
+
 def _check_columns(table: Table, before: Table | None) -> None:
     old = {column.name for column in before.all_columns} if before else set()
     for column in table.all_columns:
         if column.name not in old:
             check_column_name(column.name, in_partition=column in table.partition_columns)
+            _check_fields(column.type)
     for column in table.partition_columns if before is None else ():
         if column.type.is_nested:
             raise SemanticError(

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 
 from hivesql_planner.locks.lock import Operation
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Change, ChangeBranch, Target, When, Write, WriteKind
 from hivesql_planner.predicates.predicate import OldValue
@@ -125,8 +126,9 @@ def _values(table: Table, alias: str, clause: MergeClause) -> tuple[Expr, ...]:
     values = new_row(table, alias, clause.assignments)
     if not _moves(table, clause):
         return values
+    of = quote_name(alias)
     return (*values, *(
-        clause.assignments.get(name, Expr(f"`{alias}`.`{name}`", OldValue(name)))
+        clause.assignments.get(name, Expr(f"{of}.{quote_name(name)}", OldValue(name)))
         for name in table.partition_names
     ))  # fmt: skip
 
@@ -134,7 +136,10 @@ def _values(table: Table, alias: str, clause: MergeClause) -> tuple[Expr, ...]:
 def new_row(table: Table, alias: str, assignments: Mapping[str, Expr]) -> tuple[Expr, ...]:
     """Return the updated row: assigned expressions, and the old values of all other columns."""
     return tuple(
-        assignments.get(column.name, Expr(f"`{alias}`.`{column.name}`", OldValue(column.name)))
+        assignments.get(
+            column.name,
+            Expr(f"{quote_name(alias)}.{quote_name(column.name)}", OldValue(column.name)),
+        )
         for column in table.columns
     )
 

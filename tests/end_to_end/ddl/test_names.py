@@ -179,3 +179,30 @@ def test_a_warehouse_may_lie_anywhere(spark: SparkSession, tmp_path: Path) -> No
         """)
         assert rows(session, "SELECT a, b FROM t ORDER BY a") == [(1, "u"), (3, "m"), (4, "x")]
         assert rows(session, "SELECT a FROM x ORDER BY a") == [(3,), (4,)]
+
+
+@pytest.mark.spark
+def test_back_quotes_in_names_of_tables_and_in_aliases(spark: SparkSession, tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/m.db"
+    with hivesql.connect(url, str(tmp_path / "wh"), spark=spark) as session:
+        session.sql("CREATE TABLE `t``1` (a INT, b STRING) STORED AS TEXTFILE")
+        session.sql("INSERT INTO `t``1` VALUES (1, 'x'), (2, 'y')")
+        session.sql(f"CREATE TABLE `ac``t` (k INT, v STRING) {ACID}")
+        session.sql("INSERT INTO `ac``t` VALUES (2, 'old'), (3, 'c')")
+        session.sql("CREATE VIEW `v``w` AS SELECT max(a) AS `M``N` FROM `t``1`")
+        joined = "SELECT `t``1`.b AS `X``Y` FROM `t``1` JOIN `v``w` ON `t``1`.a = `v``w`.`m``n`"
+        assert rows(session, joined) == [("y",)]
+        starred = "SELECT q.* FROM (SELECT 1 AS `A``B`, 2 AS c GROUP BY 1) q"
+        assert rows(session, starred) == [(1, 2)]
+        session.sql("UPDATE `ac``t` SET v = concat(v, '!') WHERE `ac``t`.k = 3")
+        session.sql(
+            "MERGE INTO `ac``t` USING `t``1` ON `ac``t`.k = `t``1`.a WHEN MATCHED THEN UPDATE "
+            "SET v = b WHEN NOT MATCHED THEN INSERT VALUES (a, b)"
+        )
+        merged = rows(session, "SELECT * FROM `ac``t` ORDER BY k")
+        assert merged == [(1, "x"), (2, "y"), (3, "c!")]
+        session.sql("ANALYZE TABLE `t``1` COMPUTE STATISTICS FOR COLUMNS")
+        assert ("CREATE TABLE `t``1`(",) in rows(session, "SHOW CREATE TABLE `t``1`")
+        with pytest.raises(HiveSqlError, match="'`' is found") as caught:
+            session.sql("CREATE TABLE s (s ARRAY<STRUCT<`a``b`:INT>>)")
+        assert caught.value.code == 40000

@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from hivesql_executor.spark.nanoseconds.columns import as_text, is_instant_inside, nanosecond_column
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.plan import Change, ChangeBranch
 
 Texts = Mapping[str, tuple[str, str]]
@@ -59,8 +60,16 @@ def _text(
         other = names.index(name)
         if change.target.table.columns[other].type == column.type:
             text = nanosecond_column(other)
-            return f"`{change.target_alias}`.`{text}`" if text in target.columns else None
+            return (
+                f"{quote_name(change.target_alias)}.{quote_name(text)}"
+                if text in target.columns
+                else None
+            )
     if alias in ("", (change.source_alias or "").lower()) and name in source:
         kind, text = source[name]
-        return f"`{change.source_alias}`.`{text}`" if kind == column.type.spark else None
+        return (
+            f"{quote_name(change.source_alias or '')}.{quote_name(text)}"
+            if kind == column.type.spark
+            else None
+        )
     return None

@@ -16,6 +16,7 @@ from hivesql_executor.spark.write.constraints import enforce_check
 from hivesql_executor.spark.write.merge_source import Joined
 from hivesql_executor.spark.write.write import NO_BRANCH, partition_text
 from hivesql_planner.errors import CardinalityViolation
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Change, ChangeBranch, When
 from hivesql_planner.predicates.predicate import OldValue
@@ -187,8 +188,8 @@ def _taken(change: Change, branch: ChangeBranch) -> Column | None:
 
 def _is_of(change: Change, when: When) -> str:
     """Return the condition that tells which joined rows are matched and which are not."""
-    is_target = f"`{change.target_alias}`.row__id"
-    is_source = f"`{change.source_alias}`.`{_MATCHES}`"
+    is_target = f"{quote_name(change.target_alias)}.row__id"
+    is_source = f"{quote_name(change.source_alias or '')}.`{_MATCHES}`"
     match when:
         case When.NOT_MATCHED:
             return f"{is_target} is null"
@@ -231,7 +232,8 @@ def _old_row(change: Change) -> tuple[str, list[str]]:
     """Return the row id of a matched row, and the texts of its partition's values."""
     alias = change.target_alias
     names = text_columns(change.target.table)
-    return f"cast(`{alias}`.row__id as {ROW_ID_TYPE})", [f"`{alias}`.`{name}`" for name in names]
+    of = quote_name(alias)
+    return f"cast({of}.row__id as {ROW_ID_TYPE})", [f"{of}.`{name}`" for name in names]
 
 
 def _new_row(table: Table, branch: ChangeBranch) -> str:

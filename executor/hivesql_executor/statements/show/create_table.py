@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.statistics import BASICS
 from hivesql_planner.model.table import (
     Column,
@@ -23,7 +24,7 @@ _ORDER: tuple[ConstraintKind, ...] = (
 def create_statement(table: Table, *, temporary: bool = False) -> str:
     """CREATE TABLE or CREATE VIEW in Hive's layout; what adds constraints follows behind ``;``."""
     if table.is_view:
-        names = ", ".join(f"`{name}`" for name in table.partition_names)
+        names = ", ".join(map(quote_name, table.partition_names))
         on = f" PARTITIONED ON ({names})" if names else ""
         return f"CREATE VIEW {_name(table.name)}{on} AS {table.view_text}"
     text = "\n".join(_lines(table, "TEMPORARY " if temporary else ""))
@@ -33,7 +34,7 @@ def create_statement(table: Table, *, temporary: bool = False) -> str:
 
 def create_database_statement(database: Database) -> str:
     """CREATE DATABASE in Hive's layout."""
-    lines = [f"CREATE DATABASE `{database.name}`"]
+    lines = [f"CREATE DATABASE {quote_name(database.name)}"]
     if database.comment:
         lines += ["COMMENT", f"  {_escaped(database.comment)}"]
     lines += ["LOCATION", f"  {_quoted(database.location)}"]
@@ -46,8 +47,8 @@ def create_database_statement(database: Database) -> str:
 
 def _name(name: TableName) -> str:
     """As Hive writes it: without the database where that is ``default``."""
-    short = f"`{name.name}`"
-    return short if name.database == "default" else f"`{name.database}`.{short}"
+    short = quote_name(name.name)
+    return short if name.database == "default" else f"{quote_name(name.database)}.{short}"
 
 
 def _lines(table: Table, kind: str) -> Iterator[str]:
@@ -62,19 +63,19 @@ def _lines(table: Table, kind: str) -> Iterator[str]:
         yield _column_list(table.partition_columns) + ")"
     if table.is_bucketed:
         yield "CLUSTERED BY ( "
-        yield ", \n".join(f"  `{name}`" for name in table.bucket_columns) + ") "
+        yield ", \n".join(f"  {quote_name(name)}" for name in table.bucket_columns) + ") "
         if table.sort_columns:
             yield "SORTED BY ( "
             yield (
                 ", \n".join(
-                    f"  `{name}` {'DESC' if name in table.sort_descending else 'ASC'}"
+                    f"  {quote_name(name)} {'DESC' if name in table.sort_descending else 'ASC'}"
                     for name in table.sort_columns
                 )
                 + ") "
             )
         yield f"INTO {table.bucket_count} BUCKETS"
     if table.skew is not None:
-        yield f"SKEWED BY ({','.join(f'`{name}`' for name in table.skew.columns)})"
+        yield f"SKEWED BY ({','.join(f'{quote_name(name)}' for name in table.skew.columns)})"
         values = (f"({','.join(map(_escaped, row))})" for row in table.skew.values)
         yield f"  ON ({','.join(values)})"
         if table.skew.in_directories:
@@ -100,22 +101,24 @@ def _column_list(columns: tuple[Column, ...]) -> str:
     lines = []
     for column in columns:
         comment = f" COMMENT {_escaped(column.comment)}" if column.comment else ""
-        lines.append(f"  `{column.name}` {column.type}{comment}")
+        lines.append(f"  {quote_name(column.name)} {column.type}{comment}")
     return ", \n".join(lines)
 
 
 def _constraint_statements(table: Table) -> Iterator[str]:
     """Give one ALTER TABLE for each constraint, as in Hive: a column may have several."""
     types = {column.name: column.type for column in table.columns}
-    altered = f"ALTER TABLE `{table.name.database}`.`{table.name.name}`"
+    altered = f"ALTER TABLE {quote_name(table.name.database)}.{quote_name(table.name.name)}"
     for constraint in sorted(
         table.constraints, key=lambda constraint: (_ORDER.index(constraint.kind), constraint.name)
     ):
-        called = f"CONSTRAINT `{constraint.name}`"
+        called = f"CONSTRAINT {quote_name(constraint.name)}"
         if constraint.kind in ("not null", "default"):
             (name,) = constraint.columns
             what = "NOT NULL" if constraint.kind == "not null" else f"DEFAULT {constraint.text}"
-            change = f"CHANGE COLUMN `{name}` `{name}` {types[name]} {called} {what}"
+            change = (
+                f"CHANGE COLUMN {quote_name(name)} {quote_name(name)} {types[name]} {called} {what}"
+            )
         else:
             change = f"ADD {called} {_key_or_check(constraint)}"
         yield f"{altered} {change}{_options(constraint)};"
@@ -124,11 +127,11 @@ def _constraint_statements(table: Table) -> Iterator[str]:
 def _key_or_check(constraint: Constraint) -> str:
     if constraint.kind == "check":
         return f"CHECK ({constraint.text})"
-    names = ", ".join(f"`{name}`" for name in constraint.columns)
+    names = ", ".join(map(quote_name, constraint.columns))
     if constraint.parent is None:
         return f"{constraint.kind.upper()} ({names})"
-    theirs = ", ".join(f"`{name}`" for name in constraint.parent_columns)
-    parent = f"`{constraint.parent.database}`.`{constraint.parent.name}`"
+    theirs = ", ".join(map(quote_name, constraint.parent_columns))
+    parent = f"{quote_name(constraint.parent.database)}.{quote_name(constraint.parent.name)}"
     return f"FOREIGN KEY ({names}) REFERENCES {parent}({theirs})"
 
 
