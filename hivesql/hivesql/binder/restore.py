@@ -15,6 +15,7 @@ from hivesql.dialect.statements.statement import parse
 from hivesql.python_sqlglot import exp
 from hivesql.script import StatementText
 from hivesql_planner.errors import HiveSqlError, SemanticError
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Table
 from hivesql_planner.statements.bound import MergeRows
 
@@ -51,11 +52,12 @@ def bind_restore(node: exp.Expr, binding: Binding) -> MergeRows:
 
 def _merge(table: Table, clause: str, values: Mapping[str, str | None]) -> str:
     """Return the MERGE; ``values`` of partition columns say of which partitions the rows are."""
-    name = f"`{table.name.database}`.`{table.name.name}`"
-    columns = [f"`{column.name}`" for column in table.all_columns]
+    name = f"{quote_name(table.name.database)}.{quote_name(table.name.name)}"
+    columns = [quote_name(column.name) for column in table.all_columns]
     only = [_is(key, value, table) for key, value in values.items()]
     same = [f"{_NOW}.ROW__ID = {_THEN}.{_ID}"]
-    same += [f"{_NOW}.`{key}` <=> {_THEN}.`{key}`" for key in table.partition_names]
+    keys = map(quote_name, table.partition_names)
+    same += [f"{_NOW}.{key} <=> {_THEN}.{key}" for key in keys]
     earlier = f"SELECT ROW__ID AS {_ID}, {', '.join(columns)} FROM {name} {clause}"
     if only:
         earlier += f" WHERE {' AND '.join(only)}"
@@ -70,9 +72,9 @@ def _merge(table: Table, clause: str, values: Mapping[str, str | None]) -> str:
 
 def _is(key: str, value: str | None, table: Table) -> str:
     if value is None:
-        return f"`{key}` IS NULL"
+        return f"{quote_name(key)} IS NULL"
     types = {column.name: column.type for column in table.partition_columns}
-    return f"`{key}` = CAST({literal(value)} AS {types[key]})"
+    return f"{quote_name(key)} = CAST({literal(value)} AS {types[key]})"
 
 
 def _parsed(text: StatementText) -> exp.Expr:

@@ -90,6 +90,16 @@ def test_one_partition(session: hivesql.Session) -> None:
     assert rows(session, "SELECT * FROM t") == [(3, 1, "b")]
 
 
+def test_a_name_with_back_quotes(session: hivesql.Session) -> None:
+    session.sql(f"""
+        CREATE TABLE `a``b` (id INT) PARTITIONED BY (`p q` INT) {ACID};
+        INSERT INTO `a``b` VALUES (1, 2);
+        DELETE FROM `a``b`;
+        RESTORE TABLE `a``b` PARTITION (`p q` = 2) TO VERSION AS OF 1
+    """)
+    assert rows(session, "SELECT * FROM `a``b`") == [(1, 2)]
+
+
 def test_a_time(session: hivesql.Session) -> None:
     session.sql(f"""
         CREATE TABLE t (id INT) {ACID};
