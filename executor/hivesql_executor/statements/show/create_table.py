@@ -75,7 +75,7 @@ def _lines(table: Table, kind: str) -> Iterator[str]:
             )
         yield f"INTO {table.bucket_count} BUCKETS"
     if table.skew is not None:
-        yield f"SKEWED BY ({','.join(f'{quote_name(name)}' for name in table.skew.columns)})"
+        yield f"SKEWED BY ({','.join(map(quote_name, table.skew.columns))})"
         values = (f"({','.join(map(_escaped, row))})" for row in table.skew.values)
         yield f"  ON ({','.join(values)})"
         if table.skew.in_directories:
