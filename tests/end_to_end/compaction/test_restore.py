@@ -134,7 +134,7 @@ def test_inside_a_transaction_and_planned(session: hivesql.Session) -> None:
 REFUSED = {
     "RESTORE TABLE t TO VERSION AS OF 99": (hivesql.SemanticError, "no write 99", None),
     "RESTORE TABLE t TO VERSION AS OF x": (hivesql.ParseError, "the number of a version", 34),
-    "RESTORE TABLE t TO VERSION AS OF 1 2": (hivesql.ParseError, "found '2'", 34),
+    "RESTORE TABLE t TO VERSION AS OF 1 2": (hivesql.ParseError, "found '2'", 36),
     "RESTORE TABLE t TO TIMESTAMP AS OF 'now'": (hivesql.SemanticError, "not a timestamp", 36),
     "RESTORE TABLE t TO VERSION AS OF": (hivesql.ParseError, "the number of a version", None),
     "RESTORE TABLE t VERSION AS OF 1": (hivesql.ParseError, "expected TO", 17),

@@ -66,5 +66,5 @@ def calls_of(
 def test_calls_do_not_grow_with_columns(
     session: hivesql.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few, many = (calls_of(session, width, monkeypatch) for width in (16, 160))
+    few, many = (calls_of(session, width, monkeypatch) for width in (16, 80))
     assert {sql: count for sql, count in many.items() if count > few[sql] * 1.2 + 20} == {}
