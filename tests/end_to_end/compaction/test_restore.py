@@ -98,6 +98,7 @@ def test_a_name_with_back_quotes(session: hivesql.Session) -> None:
         RESTORE TABLE `a``b` PARTITION (`p q` = 2) TO VERSION AS OF 1
     """)
     assert rows(session, "SELECT * FROM `a``b`") == [(1, 2)]
+    session.sql("DROP TABLE `a``b`")
 
 
 def test_a_time(session: hivesql.Session) -> None:
