@@ -52,7 +52,7 @@ def bind_restore(node: exp.Expr, binding: Binding) -> MergeRows:
 
 def _merge(table: Table, clause: str, values: Mapping[str, str | None]) -> str:
     """Return the MERGE; ``values`` of partition columns say of which partitions the rows are."""
-    name = f"{quote_name(table.name.database)}.{quote_name(table.name.name)}"
+    name = table.name.quoted
     columns = [quote_name(column.name) for column in table.all_columns]
     only = [_is(key, value, table) for key, value in values.items()]
     same = [f"{_NOW}.ROW__ID = {_THEN}.{_ID}"]

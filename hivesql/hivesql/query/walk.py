@@ -409,8 +409,7 @@ class Walk:
         self.edits.append(Edit(start, end, text))
         if sample is not None:
             self._sample(sample, Relation(alias, columns, use), (start, after), ctes)
-        in_full = f"{quote_name(full.database)}.{quote_name(full.name)}"
-        self.hive_edits.append(Edit(start, end, in_full))
+        self.hive_edits.append(Edit(start, end, full.quoted))
         clause = clause_after(self.binding, table, after)
         if clause is not None:
             assert use is not None

@@ -133,9 +133,9 @@ def append_text(
     if unknown:
         raise SemanticError(f"{table.name} has no partition column {unknown[0]}", code=10006)
     columns = _listed(source.column_names)
-    into, chosen = f"INTO {_quoted(table.name)}", columns
+    into, chosen = f"INTO {table.name.quoted}", columns
     if overwrite:
-        into, chosen = f"OVERWRITE TABLE {_quoted(table.name)}", _all(table, source, fixed)
+        into, chosen = f"OVERWRITE TABLE {table.name.quoted}", _all(table, source, fixed)
     if fixed:
         parts = (
             quote_name(name) + (f"={literal(fixed[name])}" if name in fixed else "")
@@ -181,7 +181,7 @@ def merge_text(
     """MERGE of the frame's rows, called ``source``, into the table, called ``target``."""
     keys = () if isinstance(on, str) else tuple(key.lower() for key in on)
     condition = on if isinstance(on, str) else _equal(keys)
-    text = f"MERGE INTO {_quoted(table.name)} AS target USING {FRAME} AS source ON {condition}"
+    text = f"MERGE INTO {table.name.quoted} AS target USING {FRAME} AS source ON {condition}"
     if delete is not None:
         text += f" WHEN MATCHED AND ({delete}) THEN DELETE"
     if update:
@@ -220,7 +220,3 @@ def _and(condition: str | None) -> str:
 
 def _listed(names: Sequence[str] | Mapping[str, str]) -> str:
     return ", ".join(map(quote_name, names))
-
-
-def _quoted(name: TableName) -> str:
-    return f"{quote_name(name.database)}.{quote_name(name.name)}"

@@ -75,9 +75,8 @@ def change_text(table: Table, command: str, source: str) -> StatementText:
     if not sets:
         del clauses["update"]
     wanted = clauses.values() if command == "merge" else [clauses[command]]
-    target = f"{quote_name(table.name.database)}.{quote_name(table.name.name)}"
     text = (
-        f"MERGE INTO {target} AS target USING {source} AS source "
+        f"MERGE INTO {table.name.quoted} AS target USING {source} AS source "
         f"ON target.ROW__ID.rowid = source.{_ROW_ID}.rowid {' '.join(wanted)}"
     )
     return StatementText(text, f"{command} of {table.name}")

@@ -29,7 +29,7 @@ def scan_text(table: Table, question: Mapping[str, Any]) -> str:
     What its filters say and Hive would not say alike is left out: Spark filters again.
     """
     columns = ", ".join(selected(table, name) for name in question["columns"]) or "0"
-    text = f"SELECT {columns} FROM {quoted(table)}"
+    text = f"SELECT {columns} FROM {table.name.quoted}"
     if question["version"] is not None:
         text += f" FOR SYSTEM_VERSION AS OF {int(question['version'])}"
     elif question["time"] is not None:
@@ -38,11 +38,6 @@ def scan_text(table: Table, question: Mapping[str, Any]) -> str:
     filters = (_condition(table, written) for written in question["where"])
     conditions = [condition for condition in filters if condition]
     return f"{text} WHERE {' AND '.join(conditions)}" if conditions else text
-
-
-def quoted(table: Table) -> str:
-    """Name a table in a statement."""
-    return f"{quote_name(table.name.database)}.{quote_name(table.name.name)}"
 
 
 def condition_text(table: Table, filters: Sequence[Sequence[Any]]) -> str | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hivesql.sessions.frames import FRAME, FrameRows, append_text
 from hivesql.sessions.open_transaction import Conversation
 from hivesql.spark_catalog.places import change_by_row_id, change_text, changed_rows
-from hivesql.spark_catalog.texts import condition_text, partition_of, quoted
+from hivesql.spark_catalog.texts import condition_text, partition_of
 from hivesql_executor.spark.lines import ClassicFrame
 from hivesql_planner.errors import NotSupported, WriteConflict
 from hivesql_planner.model.hive_type import Kind
@@ -34,11 +34,11 @@ class CatalogWrites:
     def delete(self, table: Table, question: Mapping[str, Any]) -> None:
         """Delete the rows for which Spark's conditions hold."""
         condition = condition_text(table, question["where"])
-        self._beside(Conversation()).sql(f"DELETE FROM {quoted(table)} WHERE {condition}")
+        self._beside(Conversation()).sql(f"DELETE FROM {table.name.quoted} WHERE {condition}")
 
     def truncate(self, table: Table) -> None:
         """Delete all rows."""
-        self._beside(Conversation()).sql(f"TRUNCATE TABLE {quoted(table)}")
+        self._beside(Conversation()).sql(f"TRUNCATE TABLE {table.name.quoted}")
 
     def write(self, table: Table, question: Mapping[str, Any], frame: Any) -> None:
         """Insert the rows of a frame of Spark's JVM, in the place of those that it replaces."""
@@ -113,7 +113,7 @@ class CatalogWrites:
         assert opened is not None
         own = store.allocate_write_id(opened.id, table.name)
         self._beside(conversation).sql(
-            f"DELETE FROM {quoted(table)} WHERE {condition} AND ROW__ID.writeid <> {own}"
+            f"DELETE FROM {table.name.quoted} WHERE {condition} AND ROW__ID.writeid <> {own}"
         )
 
 

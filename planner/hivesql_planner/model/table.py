@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.model.hive_type import INT, STRING, HiveType, Kind
+from hivesql_planner.model.hive_type import INT, STRING, HiveType, Kind, quote_name
 from hivesql_planner.model.materialized import Materialized
 from hivesql_planner.model.skew import Skew
 
@@ -53,6 +53,11 @@ class TableName:
 
     def __str__(self) -> str:
         return f"{self.database}.{self.name}"
+
+    @property
+    def quoted(self) -> str:
+        """The name as statements have it, in back quotes."""
+        return f"{quote_name(self.database)}.{quote_name(self.name)}"
 
     def lower(self) -> TableName:
         """Return the name as the catalog stores it."""

@@ -47,8 +47,7 @@ def create_database_statement(database: Database) -> str:
 
 def _name(name: TableName) -> str:
     """As Hive writes it: without the database where that is ``default``."""
-    short = quote_name(name.name)
-    return short if name.database == "default" else f"{quote_name(name.database)}.{short}"
+    return quote_name(name.name) if name.database == "default" else name.quoted
 
 
 def _lines(table: Table, kind: str) -> Iterator[str]:
@@ -108,7 +107,7 @@ def _column_list(columns: tuple[Column, ...]) -> str:
 def _constraint_statements(table: Table) -> Iterator[str]:
     """Give one ALTER TABLE for each constraint, as in Hive: a column may have several."""
     types = {column.name: column.type for column in table.columns}
-    altered = f"ALTER TABLE {quote_name(table.name.database)}.{quote_name(table.name.name)}"
+    altered = f"ALTER TABLE {table.name.quoted}"
     for constraint in sorted(
         table.constraints, key=lambda constraint: (_ORDER.index(constraint.kind), constraint.name)
     ):
@@ -131,8 +130,7 @@ def _key_or_check(constraint: Constraint) -> str:
     if constraint.parent is None:
         return f"{constraint.kind.upper()} ({names})"
     theirs = ", ".join(map(quote_name, constraint.parent_columns))
-    parent = f"{quote_name(constraint.parent.database)}.{quote_name(constraint.parent.name)}"
-    return f"FOREIGN KEY ({names}) REFERENCES {parent}({theirs})"
+    return f"FOREIGN KEY ({names}) REFERENCES {constraint.parent.quoted}({theirs})"
 
 
 def _options(constraint: Constraint) -> str:
