@@ -13,7 +13,7 @@ from hivesql_executor.compaction.statistics import gather_again
 from hivesql_executor.compaction.time_limit import limited
 from hivesql_executor.compaction.unit import Place, find_place
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
-from hivesql_executor.metastore.api import Compaction, LockOwner, LockState, TxnType
+from hivesql_executor.metastore.api import CommitEntries, Compaction, LockOwner, LockState, TxnType
 from hivesql_executor.orc.hidden_deltas import require_none_hidden
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import acid_state, check_versions, visible_sizes
@@ -165,7 +165,7 @@ def _commit(
         if is_done:
             store.mark_compacted(compaction.id, hold=hold)
             hit_failpoint(FailPoint.COMPACTION_MARKED)
-        store.commit_txn(txn_id, changes=[counted])
+        store.commit_txn(txn_id, entries=CommitEntries(changes=[counted]))
 
     store.run_in_transaction(finish)
     hit_failpoint(FailPoint.COMPACTION_COMMITTED)

@@ -390,6 +390,20 @@ class TableNote:
     value: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitEntries:
+    """What a commit enters beside its transaction's end."""
+
+    note: TableNote | None = None
+    changes: Collection[StatisticsChange] = ()
+    """What the transaction did, which becomes statistics."""
+    writes: Collection[TableWrite] = ()
+    """What its statements did, which becomes the history of their tables."""
+
+
+NO_ENTRIES = CommitEntries()
+
+
 class CatalogStore(Protocol):
     """Databases, tables, partitions, functions, and what is known of their rows.
 
@@ -501,8 +515,7 @@ class TransactionStore(Protocol):
     def newer_writer(self, txn_id: int, locks: Collection[Lock]) -> int | None: ...
     def commit_txn(
         self, txn_id: int, *, exclusive_write: bool = True, once: Once | None = None,
-        note: TableNote | None = None, changes: Collection[StatisticsChange] = (),
-        writes: Collection[TableWrite] = (), for_reading: bool = False, settles: bool = False,
+        entries: CommitEntries = NO_ENTRIES, for_reading: bool = False, settles: bool = False,
     ) -> None: ...  # fmt: skip
     def abort_txns(self, txn_ids: Collection[int], reason: str) -> tuple[int, ...]: ...
     def heartbeat(self, txn_id: int, lock_id: int = 0) -> None: ...

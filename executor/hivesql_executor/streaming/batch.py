@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from hivesql_executor.metastore.api import TableNote
+from hivesql_executor.metastore.api import CommitEntries, TableNote
 from hivesql_executor.streaming.deltas import Deltas, Stream, run_or_close
 from hivesql_executor.streaming.records import Row
 from hivesql_executor.transactions.heartbeat import Heartbeat
@@ -208,8 +208,9 @@ class Batch:
                 store.commit_txn(
                     txn_id,
                     exclusive_write=exclusive.flag("hive.txn.xlock.write"),
-                    note=noted,
-                    writes=[self._done(are_counted=not partitions)],
+                    entries=CommitEntries(
+                        note=noted, writes=[self._done(are_counted=not partitions)]
+                    ),
                 )
                 self.states[self._current] = State.COMMITTED
             stream.statistics.metastore_calls += 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
-from hivesql_executor.metastore.api import LockState, TxnType
+from hivesql_executor.metastore.api import CommitEntries, LockState, TxnType
 from hivesql_executor.transactions.bound_tables import check_listings, check_tables
 from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.heartbeat import Heartbeat
@@ -128,9 +128,11 @@ def commit(
             opened.id,
             exclusive_write=exclusive_write,
             once=runtime.once,
-            note=opened.notes[0] if opened.notes else None,
-            changes=opened.counted,
-            writes=opened.writes,
+            entries=CommitEntries(
+                note=opened.notes[0] if opened.notes else None,
+                changes=opened.counted,
+                writes=opened.writes,
+            ),
             for_reading=for_reading and runtime.once is None,
             settles=bool(opened.changes),
         )

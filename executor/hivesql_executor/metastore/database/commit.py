@@ -17,7 +17,7 @@ from sqlalchemy import (
     update,
 )
 
-from hivesql_executor.metastore.api import Once, TableNote, TxnType
+from hivesql_executor.metastore.api import NO_ENTRIES, CommitEntries, Once, TxnType
 from hivesql_executor.metastore.database.catalog import statistics_changes
 from hivesql_executor.metastore.database.catalog.tables import set_property
 from hivesql_executor.metastore.database.connection import lock_txn_table, millis_now
@@ -47,7 +47,6 @@ from hivesql_planner.errors import AlreadyCommitted, HiveSqlError, WriteConflict
 from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.statistics import StatisticsChange
 from hivesql_planner.model.table import TableName
-from hivesql_planner.write_history import TableWrite
 
 _REPLACING = (Operation.UPDATE.value, Operation.DELETE.value)
 _WRITING = (Operation.INSERT.value, *_REPLACING)
@@ -90,12 +89,10 @@ def commit_txn(
     *,
     exclusive_write: bool,
     once: Once | None = None,
-    note: TableNote | None = None,
-    changes: Collection[StatisticsChange] = (),
-    writes: Collection[TableWrite] = (),
+    entries: CommitEntries = NO_ENTRIES,
     settles: bool = False,
 ) -> HiveSqlError | None:
-    """Commit, count ``changes`` and keep ``writes`` as history; committing again is silent.
+    """Commit, with its entries; committing again is silent.
 
     What the transaction has noted of its files is settled, if it ``settles`` any.
 
@@ -113,15 +110,15 @@ def commit_txn(
             return None
         raise lost(db, txn_id)
     kind = int(open_row[0] or 0)
-    conflict = _commit(db, txn_id, kind, exclusive_write=exclusive_write, changes=changes)
+    conflict = _commit(db, txn_id, kind, exclusive_write=exclusive_write, changes=entries.changes)
     if once is not None and earlier is None and conflict is None:
         record(db, once, txn_id, is_claimed=is_claimed)
-    if note is not None and conflict is None:
-        set_property(db, note)
+    if entries.note is not None and conflict is None:
+        set_property(db, entries.note)
     if settles and conflict is None:
         settle_txn(db, txn_id)
     if conflict is None:
-        history.enter(db, txn_id, writes)
+        history.enter(db, txn_id, entries.writes)
     return conflict
 
 

@@ -10,10 +10,11 @@ from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import (
     MAX_BATCH,
     MAX_OPEN,
+    NO_ENTRIES,
+    CommitEntries,
     LockAnswer,
     LockOwner,
     Once,
-    TableNote,
     TxnType,
 )
 from hivesql_executor.metastore.database import commit as commits
@@ -24,9 +25,7 @@ from hivesql_executor.metastore.database.transactions import transactions as txn
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError, TransactionLost
 from hivesql_planner.locks.lock import Lock
-from hivesql_planner.model.statistics import StatisticsChange
 from hivesql_planner.model.table import TableName
-from hivesql_planner.write_history import TableWrite
 
 
 class TransactionCalls(Calls):
@@ -117,9 +116,7 @@ class TransactionCalls(Calls):
         *,
         exclusive_write: bool = True,
         once: Once | None = None,
-        note: TableNote | None = None,
-        changes: Collection[StatisticsChange] = (),
-        writes: Collection[TableWrite] = (),
+        entries: CommitEntries = NO_ENTRIES,
         for_reading: bool = False,
         settles: bool = False,
     ) -> None:
@@ -133,8 +130,8 @@ class TransactionCalls(Calls):
 
         def commit(db: Connection) -> HiveSqlError | None:
             return commits.commit_txn(
-                db, txn_id, exclusive_write=exclusive_write, once=once, note=note,
-                changes=changes, writes=writes, settles=settles,
+                db, txn_id, exclusive_write=exclusive_write, once=once, entries=entries,
+                settles=settles,
             )  # fmt: skip
 
         try:

@@ -11,9 +11,10 @@ from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import (
     MAX_BATCH,
     MAX_OPEN,
+    NO_ENTRIES,
+    CommitEntries,
     LaterWrites,
     Once,
-    TableNote,
     TxnRow,
     TxnType,
 )
@@ -29,9 +30,7 @@ from hivesql_planner.errors import (
     WriteConflict,
 )
 from hivesql_planner.locks.lock import Lock, Operation
-from hivesql_planner.model.statistics import StatisticsChange
 from hivesql_planner.model.table import TableName
-from hivesql_planner.write_history import TableWrite
 
 T = TypeVar("T")
 
@@ -204,24 +203,22 @@ class TransactionCalls(StatisticsCalls):
         *,
         exclusive_write: bool = True,
         once: Once | None = None,
-        note: TableNote | None = None,
-        changes: Collection[StatisticsChange] = (),
-        writes: Collection[TableWrite] = (),
+        entries: CommitEntries = NO_ENTRIES,
         for_reading: bool = False,
         settles: bool = False,
     ) -> None:
-        """Commit; silent when it is committed already. NotSupported with ``once`` or ``note``.
+        """Commit; silent when it is committed already. NotSupported with ``once`` or a note.
 
-        The metastore has no place for ``writes``.
+        The metastore has no place for what was written.
         """
         if once is not None:
             raise NotSupported(KEYS)
-        if note is not None:
+        if entries.note is not None:
             raise NotSupported("a property that a commit sets, with a Hive Metastore")
         by_table: dict[TableName, list[str]] = defaultdict(list)
         for name, partition in self._written.get(txn_id, ()):
             by_table[name] += [partition] if partition else []
-        self._count_all(txn_id, changes, by_table, self._write_ids.get(txn_id, {}))
+        self._count_all(txn_id, entries.changes, by_table, self._write_ids.get(txn_id, {}))
         request = idl().CommitTxnRequest(txnid=txn_id, exclWriteEnabled=exclusive_write)
         try:
             self._client.call("commit_txn", request)

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
-from hivesql_executor.metastore.api import Metastore, TableNote
+from hivesql_executor.metastore.api import CommitEntries, Metastore, TableNote
 from hivesql_executor.metastore.database.schema import (
     cds,
     columns_v2,
@@ -138,7 +138,7 @@ def test_what_a_materialized_view_was_made_from_stays(metastore: Metastore) -> N
     txn_id = metastore.open_txns(1, "ann", "here")[0]
     told = kept.materialized.seen({"default.full": ValidWriteIdList(7)})
     note = TableNote(KEPT.name, MATERIALIZED, told.written())
-    metastore.commit_txn(txn_id, note=note)
+    metastore.commit_txn(txn_id, entries=CommitEntries(note=note))
     assert metastore.table(KEPT.name).materialized == replace(told, rewrite=True)
     metastore.create_database(Database(name="d", location="/d"))
     source = replace(VIEW, name=TableName("d", "p"))

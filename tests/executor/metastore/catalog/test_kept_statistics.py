@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from executor.metastore.conftest import Store, T
+from hivesql_executor.metastore.api import CommitEntries
 from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.hive_type import INT
 from hivesql_planner.model.statistics import ColumnStatistics, Statistics, StatisticsChange
@@ -34,7 +35,7 @@ def begin(store: Store) -> int:
 
 def write(store: Store, *changes: StatisticsChange) -> None:
     """A transaction that does this, and nothing beside it."""
-    store.calls.commit_txn(begin(store), changes=changes)
+    store.calls.commit_txn(begin(store), entries=CommitEntries(changes=changes))
 
 
 def known(store: Store, *values: str) -> tuple[int | None, int, int, bool]:
@@ -70,15 +71,15 @@ def test_writes_one_after_the_other(store: Store, make_table: MakeTable) -> None
     write(store, StatisticsChange(table=T, replaces=True))
     told = begin(store)
     store.ask(told, inserting())
-    store.calls.commit_txn(told, changes=[NOTHING])
+    store.calls.commit_txn(told, entries=CommitEntries(changes=[NOTHING]))
     assert known(store) == (0, 0, 0, True)
 
 
 def test_writes_at_once_are_all_counted(store: Store, make_table: MakeTable) -> None:
     make_table()
     first, second, third = begin(store), begin(store), begin(store)
-    store.calls.commit_txn(second, changes=[change(20)])
-    store.calls.commit_txn(first, changes=[change(1)])
+    store.calls.commit_txn(second, entries=CommitEntries(changes=[change(20)]))
+    store.calls.commit_txn(first, entries=CommitEntries(changes=[change(1)]))
     store.calls.abort_txns([third], "test")
     assert known(store) == (21, 2, 200, True)
 
@@ -97,9 +98,9 @@ def test_hive_does_not_call_numbers_accurate_that_were_written_at_once(
     metastore.create_table(_transactional("t", ()))
     write(store, change(1, replaces=True))
     first, second = begin(store), begin(store)
-    metastore.commit_txn(second, changes=[change(20)])
+    metastore.commit_txn(second, entries=CommitEntries(changes=[change(20)]))
     assert known(store)[3]
-    metastore.commit_txn(first, changes=[change(1)])
+    metastore.commit_txn(first, entries=CommitEntries(changes=[change(1)]))
     assert not known(store)[3]
 
 
@@ -119,8 +120,8 @@ def test_writes_that_overtake_each_other(
 ) -> None:  # fmt: skip
     make_table()
     first, second = begin(store), begin(store)
-    store.calls.commit_txn(second, changes=[later])
-    store.calls.commit_txn(first, changes=[earlier])
+    store.calls.commit_txn(second, entries=CommitEntries(changes=[later]))
+    store.calls.commit_txn(first, entries=CommitEntries(changes=[earlier]))
     assert (known(store)[0], known(store)[3]) == (rows, accurate)
 
 
@@ -132,7 +133,9 @@ def test_partitions_are_judged_one_by_one(
     txn_id = begin(store)
     new = [Partition(values=(value,), location="") for value in ("1", "2")]
     store.calls.add_partitions(T, new, if_not_exists=True, txn_id=txn_id, for_rows=True)
-    store.calls.commit_txn(txn_id, changes=[change(3, "p=1"), change(4, "p=2"), NOTHING])
+    store.calls.commit_txn(
+        txn_id, entries=CommitEntries(changes=[change(3, "p=1"), change(4, "p=2"), NOTHING])
+    )
     assert (known(store, "1"), known(store, "2")) == ((3, 1, 100, True), (4, 1, 100, True))
     silent = begin(store)
     store.ask(silent, inserting("p=1"))

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from hivesql_executor.metastore.api import CommitEntries
 from hivesql_executor.metastore.database.schema import completed_txn_components, history
 from hivesql_planner.errors import TransactionLost, WriteConflict
 from hivesql_planner.locks.lock import Lock, LockType, Operation
@@ -34,7 +35,7 @@ def write(store: Any, *tables: TableName, lock: Lock | None = None, told: bool =
         )
         for table, write_id in ids.items()
     ]  # fmt: skip
-    store.calls.commit_txn(txn_id, writes=writes if told else ())
+    store.calls.commit_txn(txn_id, entries=CommitEntries(writes=writes if told else ()))
     return txn_id
 
 
@@ -67,7 +68,7 @@ def test_a_commit_keeps_what_its_statements_did(store: Any) -> None:
     assert len(store.calls.writes(database="default")) == 3
     assert store.calls.writes(database="other") == ()
     # As after a lost answer.
-    store.calls.commit_txn(first, writes=[line])
+    store.calls.commit_txn(first, entries=CommitEntries(writes=[line]))
     assert len(store.calls.writes()) == 3
 
 
@@ -76,7 +77,7 @@ def test_what_is_not_committed_leaves_no_line(store: Any) -> None:
     aborted, behind = store.begin(), store.begin()
     store.calls.abort_txns([aborted], "test")
     with pytest.raises(TransactionLost):
-        store.calls.commit_txn(aborted, writes=[line])
+        store.calls.commit_txn(aborted, entries=CommitEntries(writes=[line]))
     store.calls.add_dynamic_partitions(
         behind, store.calls.allocate_write_id(behind, T), T, ["p=1"], Operation.UPDATE
     )
@@ -86,7 +87,7 @@ def test_what_is_not_committed_leaves_no_line(store: Any) -> None:
     )
     store.calls.commit_txn(other, exclusive_write=False)
     with pytest.raises(WriteConflict):
-        store.calls.commit_txn(behind, exclusive_write=False, writes=[line])
+        store.calls.commit_txn(behind, exclusive_write=False, entries=CommitEntries(writes=[line]))
     assert [told.txn_id for told in store.calls.writes()] == [other]
 
 
