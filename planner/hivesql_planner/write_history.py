@@ -58,5 +58,16 @@ class TableWrite:
     txn_id: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class LaterWrites:
+    """Writes of a table that were committed after a moment, by their write ids.
+
+    Whether writes up to the id ``forgotten`` were so too, nobody knows; 0: there are none.
+    """
+
+    ids: frozenset[int]
+    forgotten: int = 0
+
+
 def _sum(before: int | None, more: int | None) -> int | None:
     return None if before is None or more is None else before + more

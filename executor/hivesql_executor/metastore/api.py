@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hivesql_planner.model.statistics import Statistics, StatisticsChange
     from hivesql_planner.model.table import Database, Partition, Table, TableName
     from hivesql_planner.predicates.partitions import PartitionTest
-    from hivesql_planner.write_history import TableWrite
+    from hivesql_planner.write_history import LaterWrites, TableWrite
 
 
 from typing import TYPE_CHECKING
@@ -368,17 +368,6 @@ class TxnRow:
     last_heartbeat: int
     user: str
     host: str
-
-
-@dataclass(frozen=True, slots=True)
-class LaterWrites:
-    """Writes of a table that were committed after a moment, by their write ids.
-
-    Whether writes up to the id ``forgotten`` were so too, nobody knows; 0: there are none.
-    """
-
-    ids: frozenset[int]
-    forgotten: int = 0
 
 
 @dataclass(frozen=True, slots=True)

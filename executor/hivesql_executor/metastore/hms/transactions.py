@@ -13,7 +13,6 @@ from hivesql_executor.metastore.api import (
     MAX_OPEN,
     NO_ENTRIES,
     CommitEntries,
-    LaterWrites,
     Once,
     TxnRow,
     TxnType,
@@ -31,6 +30,7 @@ from hivesql_planner.errors import (
 )
 from hivesql_planner.locks.lock import Lock, Operation
 from hivesql_planner.model.table import TableName
+from hivesql_planner.write_history import LaterWrites
 
 T = TypeVar("T")
 
