@@ -24,7 +24,6 @@ from sqlalchemy import (
 )
 from sqlalchemy import Table as SqlTable
 
-from hivesql_executor.metastore.api import LaterWrites
 from hivesql_executor.metastore.database.connection import millis_now, open_window
 from hivesql_executor.metastore.database.notification_log import note
 from hivesql_executor.metastore.database.schema import (
@@ -52,6 +51,7 @@ from hivesql_planner.acid.write_ids import (
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.model.table import TableName
+from hivesql_planner.write_history import LaterWrites
 
 
 def valid_txns(db: Connection, txn_id: int = 0) -> ValidTxnList:
