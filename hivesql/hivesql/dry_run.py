@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from hivesql.binder.statement import bind
 from hivesql.binding import Catalog, OwnFunctions
+from hivesql.dialect.double_quotes import with_back_quotes
 from hivesql.dialect.statements.statement import parse
 from hivesql.script import split, split_key
 from hivesql.session import Session
@@ -292,8 +293,8 @@ def rehearse(session: Session, text: str, file: str | None) -> Iterator[Step]:
         try:
             reads: set[TableName] = set()
             bound = bind(
-                parse(statement), overlay, database=database, settings=settings,
-                spark=session.spark_views(), functions=functions, reads=reads,
+                parse(with_back_quotes(statement, settings)), overlay, database=database,
+                settings=settings, spark=session.spark_views(), functions=functions, reads=reads,
             )  # fmt: skip
             if settings.asks_for_privileges or session.settings.asks_for_privileges:
                 _authorize(bound, reads, runtime)

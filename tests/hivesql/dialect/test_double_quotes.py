@@ -9,6 +9,7 @@ import pytest
 
 import hivesql
 from hivesql.dialect.double_quotes import with_back_quotes
+from hivesql.dry_run import rehearse
 from hivesql.script import StatementText
 from hivesql_planner.errors import NoSuchObject, ParseError
 from hivesql_planner.settings.settings import Settings
@@ -57,6 +58,8 @@ def test_statements_with_names_in_double_quotes(
         assert (error.value.code, error.value.column) == (10004, 16)
         with pytest.raises(ParseError):
             session.sql('CREATE TABLE p (a INT) TBLPROPERTIES ("k"="v")')
+        steps = list(rehearse(session, 'SELECT "y""z" FROM "st"', None))
+        assert [step.error for step in steps] == [None]
         session.sql(f"SET {KEY}=column")
         assert [row[0] for row in session.sql("DESCRIBE `v~1`").rows] == ["a-b", "t"]
         with pytest.raises(ParseError):
