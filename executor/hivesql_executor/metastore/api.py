@@ -7,49 +7,27 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from hivesql_planner.compaction.queue import Compaction as Compaction
+from hivesql_planner.compaction.request import NO_DETAILS, CompactionDetails
 from hivesql_planner.locks.rules import STRENGTH
+from hivesql_planner.model.table import Database, Table, TableName
 from hivesql_planner.older_python import StrEnum
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
+    from hivesql_planner.cache.events import LogPage
+    from hivesql_planner.compaction.decide import Kind
+    from hivesql_planner.compaction.initiator import Candidate
+    from hivesql_planner.compaction.queue import HistoryLimits
     from hivesql_planner.locks.lock import Lock, LockType, ObjectLock, Operation
     from hivesql_planner.model.functions import StoredFunction
     from hivesql_planner.model.privileges import Grant, Principal, PrivilegeObject, RoleGrant
     from hivesql_planner.model.statistics import Statistics, StatisticsChange
-    from hivesql_planner.model.table import Database, Partition, Table, TableName
+    from hivesql_planner.model.table import Partition
     from hivesql_planner.predicates.partitions import PartitionTest
     from hivesql_planner.write_history import LaterWrites, TableWrite
-
-
-from typing import TYPE_CHECKING
-
-from hivesql_planner.compaction.queue import Compaction as Compaction
-from hivesql_planner.compaction.request import NO_DETAILS, CompactionDetails
-
-if TYPE_CHECKING:
-    from hivesql_planner.acid.write_ids import ValidWriteIdList
-    from hivesql_planner.compaction.decide import Kind
-    from hivesql_planner.compaction.initiator import Candidate
-    from hivesql_planner.compaction.queue import HistoryLimits
-    from hivesql_planner.model.table import TableName
-
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
-    from hivesql_planner.cache.events import LogPage
-    from hivesql_planner.model.table import Table, TableName
-
-
-from typing import TYPE_CHECKING
-
-from hivesql_planner.model.table import Database, Table, TableName
-
-if TYPE_CHECKING:
-    from hivesql_planner.model.table import Table
 
 
 class NotificationSource(Protocol):
