@@ -198,8 +198,11 @@ class _Overlay:
         match statement:
             case InsertRows(targets=targets):
                 self.growing |= {grown.table.name for grown in targets}
-            case MergeRows(target=target):
+            case MergeRows(target=target, added=added):
                 self.growing.add(target.table.name)
+                if added:
+                    self.changed[target.table.name] = self.partitions(target.table.name)
+                    self.tables[target.table.name] = target.table
             case UpdateRows(target=target, assignments=assignments):
                 moves = not set(target.table.partition_names).isdisjoint(assignments)
                 self.growing |= {target.table.name} if moves else set()

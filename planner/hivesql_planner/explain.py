@@ -169,6 +169,9 @@ def _change_lines(change: Change) -> Iterator[str]:
         yield "  target by the keys of the source, which is computed once"
     for query in change.queries:
         yield f"  {query.view} = {_scan_text(query.scan)}"
+    if change.added:
+        columns = ", ".join(f"{column.name} {column.type}" for column in change.added)
+        yield f"  add columns {columns}"
     if change.check:
         yield f"  constraint {change.check}"
     if change.small:
@@ -391,6 +394,8 @@ def _change(change: Change) -> _Json:
         members["scans"] = [
             {"view": source.view, **_scan(source.scan)} for source in change.queries
         ]
+    if change.added:
+        members["addColumns"] = {column.name: str(column.type) for column in change.added}
     if change.small:
         members["withoutSpark"] = {"mostBytes": change.small.most_bytes}
     if change.cardinality_check:

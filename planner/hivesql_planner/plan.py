@@ -8,13 +8,13 @@ SQL text inside a plan is Spark SQL, written by the binder.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from hivesql_planner.definitions.steps import Definition, NewTable
 from hivesql_planner.locks.lock import Lock, ObjectLock, Operation
-from hivesql_planner.model.table import Table, TableName
+from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_planner.relations import Expr, Query, Scan, Source
 
 if TYPE_CHECKING:
@@ -119,6 +119,8 @@ class Change:
     target: Scan
     target_alias: str
     branches: tuple[ChangeBranch, ...]
+    added: tuple[Column, ...] = ()
+    """The last columns of the target, which it gets with the commit."""
     on: Expr | None = None
     source: Query | None = None
     source_alias: str | None = None
@@ -130,6 +132,13 @@ class Change:
     queries: tuple[Source, ...] = ()
     small: SmallChange | None = None
     """How the same is done without Spark while there is little to read."""
+
+    @property
+    def table_before(self) -> Table:
+        """Return the target as the catalog has it, without the columns that it gets."""
+        table = self.target.table
+        count = len(table.columns) - len(self.added)
+        return replace(table, columns=table.columns[:count])
 
     @property
     def deletes_matched(self) -> bool:

@@ -123,6 +123,15 @@ def _change(target: Table, reads: Reads, kinds: Iterable[str]) -> Required:
     return Required("QUERY", needs)
 
 
+def _merge(statement: bound.MergeRows, reads: Reads) -> Required:
+    """Require what its clauses do, and of who adds columns that the table is theirs."""
+    table = statement.target.table
+    changed = _change(table, reads, [clause.kind for clause in statement.clauses])
+    if not statement.added:
+        return changed
+    return replace(changed, needs=(*changed.needs, _on(table.name, *_OWNER)))
+
+
 # -- definitions
 def _drop_database(statement: bound.DropDatabase, reads: Reads) -> Required:
     if statement.database is None:
@@ -303,9 +312,7 @@ RULES: dict[type, Callable[[Any, Reads], Required]] = {
     bound.InsertRows: _insert,
     bound.UpdateRows: lambda statement, reads: _change(statement.target.table, reads, ["update"]),
     bound.DeleteRows: lambda statement, reads: _change(statement.target.table, reads, ["delete"]),
-    bound.MergeRows: lambda statement, reads: _change(
-        statement.target.table, reads, [clause.kind for clause in statement.clauses]
-    ),
+    bound.MergeRows: _merge,
     # Whether its place may be written is the file system's affair.
     bound.CreateDatabase: _free,
     bound.DropDatabase: _drop_database,

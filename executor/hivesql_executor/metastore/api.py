@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hivesql_planner.model.functions import StoredFunction
     from hivesql_planner.model.privileges import Grant, Principal, PrivilegeObject, RoleGrant
     from hivesql_planner.model.statistics import Statistics, StatisticsChange
-    from hivesql_planner.model.table import Partition
+    from hivesql_planner.model.table import Column, Partition
     from hivesql_planner.predicates.partitions import PartitionTest
     from hivesql_planner.write_history import LaterWrites, TableWrite
 
@@ -357,11 +357,19 @@ class TableNote:
     value: str
 
 
+@dataclass(frozen=True, slots=True)
+class AddedColumns:
+    """Columns that a table, known as it was, gets with a commit, and all its partitions."""
+
+    table: Table
+    columns: tuple[Column, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitEntries:
     """What a commit enters beside its transaction's end."""
 
-    note: TableNote | None = None
+    note: TableNote | AddedColumns | None = None
     changes: Collection[StatisticsChange] = ()
     """What the transaction did, which becomes statistics."""
     writes: Collection[TableWrite] = ()

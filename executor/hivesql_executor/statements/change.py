@@ -12,12 +12,14 @@ from hivesql_executor.bookkeeping.partitions import (
     staging_directory,
 )
 from hivesql_executor.bookkeeping.statistics import count_changed
+from hivesql_executor.metastore.api import AddedColumns
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.snapshot.listing import scan_files
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.statements.context import Work
 from hivesql_executor.statements.restore import require_same_row_ids
 from hivesql_executor.statements.tables import refuse_filled
+from hivesql_planner.errors import NotSupported
 from hivesql_planner.locks.lock import Operation
 from hivesql_planner.plan import Change, WriteKind
 from hivesql_planner.predicates.predicate import SmallChange
@@ -34,6 +36,8 @@ def run_change(change: Change, work: Work) -> Outcome:
         require_same_row_ids(work)
     if table.is_immutable:
         refuse_filled(table, table.location, work.runtime)
+    if change.added:
+        _note_added(change, work)
     written = _write(change, work)
     for operation, kind in (
         (Operation.DELETE, WriteKind.DELETE_DELTA),
@@ -46,6 +50,16 @@ def run_change(change: Change, work: Work) -> Outcome:
     counts = of_change(change, written)
     note_counts(table.name, counts, work.txn)
     return Outcome(affected=(counts.inserted or 0) + (counts.updated or 0) + (counts.deleted or 0))
+
+
+def _note_added(change: Change, work: Work) -> None:
+    """Let the commit give the table its new columns: nobody sees them without their values."""
+    if not work.runtime.metastore.keeps_rows:
+        raise NotSupported(
+            "MERGE WITH SCHEMA EVOLUTION that adds columns with a Hive Metastore, whose commit "
+            "adds none: ALTER TABLE … ADD COLUMNS before it"
+        )
+    work.txn.notes.append(AddedColumns(change.table_before, change.added))
 
 
 def _write(change: Change, work: Work) -> tuple[WrittenFile, ...]:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from hivesql_planner.errors import NoSuchObject, StaleSnapshot
 from hivesql_planner.multi_statement import writes_of
-from hivesql_planner.plan import Insert
+from hivesql_planner.plan import Change, Insert
 from hivesql_planner.predicates.partitions import among
 from hivesql_planner.relations import Listing
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.api import Metastore
     from hivesql_planner.definitions.bound_tables import BoundTable
+    from hivesql_planner.model.hive_type import HiveType
     from hivesql_planner.model.table import Partition, Table
     from hivesql_planner.plan import Body, Plan
 
@@ -32,8 +33,9 @@ def check_tables(plan: Plan, store: Metastore) -> None:
                 f"partitions of {bound.table.name} came, went or changed while the statement "
                 f"began, {_AGAIN}"
             )
+    written = {table.name: table for table in _written(plan.body)}
     for table in {table.name: table for table in _tables(plan.body)}.values():
-        _check_table(table, store)
+        _check_table(table, store, written=written.get(table.name))
 
 
 def check_listings(plan: Plan, store: Metastore) -> None:
@@ -53,12 +55,17 @@ def check_listings(plan: Plan, store: Metastore) -> None:
             )
 
 
-def _check_table(table: Table, store: Metastore) -> None:
+def _check_table(table: Table, store: Metastore, *, written: Table | None = None) -> None:
+    """Fail where it is another one, or has other columns than rows are ``written`` with."""
     try:
         now = store.table(table.name)
     except NoSuchObject:
         now = None
-    if now is None or _place(now) != _place(table):
+    if (
+        now is None
+        or _place(now) != _place(table)
+        or (written is not None and _types(now) != _types(written))
+    ):
         raise StaleSnapshot(f"{table.name} went or changed while the statement began, {_AGAIN}")
 
 
@@ -74,12 +81,23 @@ def _place(table: Table) -> tuple[object, ...]:
     )
 
 
+def _types(table: Table) -> list[tuple[str, HiveType]]:
+    return [(column.name, column.type) for column in table.all_columns]
+
+
+def _written(body: Body) -> Iterator[Table]:
+    """List the tables whose rows are written, as the catalog has them."""
+    if isinstance(body, Change):
+        yield body.table_before
+    elif not (isinstance(body, Insert) and body.create is not None):
+        yield from (write.table for write in writes_of(body))
+
+
 def _tables(body: Body) -> Iterator[Table]:
     """List the tables whose rows are written or read."""
     from hivesql_planner.transactional_plans import scans
 
-    if not (isinstance(body, Insert) and body.create is not None):
-        yield from (write.table for write in writes_of(body))
+    yield from _written(body)
     yield from (scan.table for scan in scans(body) if not scan.table.is_frame)
 
 

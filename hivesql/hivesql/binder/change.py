@@ -22,10 +22,11 @@ from hivesql.query.meaning.predicates import all_of, conjuncts
 from hivesql.query.scope import Relation, Scope, TableUse, outputs_of
 from hivesql.query.strict_checks import check_filtered, traced
 from hivesql.query.walk import Walk
-from hivesql_planner.errors import SemanticError
-from hivesql_planner.model.hive_type import quote_name
-from hivesql_planner.model.table import Table
+from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.hive_type import Kind, quote_name
+from hivesql_planner.model.table import Column, Table
 from hivesql_planner.relations import Expr, Query, Source
+from hivesql_planner.statements.alter import AddColumns, altered
 from hivesql_planner.statements.bound import DeleteRows, MergeClause, MergeRows, UpdateRows
 
 
@@ -181,6 +182,11 @@ def _bind_joined(
     target.start = ref.start
     source = _source_of(using, node.args.get("with_"))
     source_uses = _bind_source(source, source_alias, walk, scope)
+    added: tuple[Column, ...] = ()
+    if node.args.get("evolves"):
+        added = _added(table, whens, scope.relations[1], binding)
+        target.table = table = altered(table, AddColumns(added))
+        scope.relations[0].columns = traced(outputs_of(table), target)
     condition = slice_of(on_tree)
     on = walk.expr(condition, scope)
     if not any(map(_is_by_source, whens)):
@@ -190,7 +196,8 @@ def _bind_joined(
     mentions = _mentions(condition, walk, scope.relations[0])
     walk.strict.merge(condition.tree, scope.relations[0])
     equated = _equated(condition.tree, table, walk, scope)
-    clauses = tuple(_clause(when, table, equated, walk, scope) for when in whens)
+    may_lack = bool(node.args.get("evolves"))
+    clauses = tuple(_clause(when, table, equated, walk, scope, may_lack=may_lack) for when in whens)
     if not mentions and any(clause.kind == "insert" for clause in clauses):
         error = SemanticError(
             f"No columns from target table '{table.name.name}' found in ON clause of MERGE, "
@@ -206,6 +213,7 @@ def _bind_joined(
         source_alias=source_alias.text,
         on=on,
         clauses=clauses,
+        added=added,
         check=enforced(table, binding),
         on_mentions_target=mentions,
         subqueries=_sources(walk.uses[len(source_uses) :], binding),
@@ -250,7 +258,7 @@ def _merge_target(ref: TableRef, whens: Sequence[exp.Expr], binding: Binding) ->
                 error = _never_taken(name, when, after)
                 binding.fail(error, *(when if error.code == 10404 else after).meta[RANGE])
     for when in changes:
-        if not _is_star(when.args["then"]):
+        if _star(when.args["then"]) is None:
             _check_assigned(when.args["then"], table, binding)
     return table
 
@@ -276,11 +284,10 @@ def _is_by_source(when: exp.Expr) -> bool:
     return bool(when.args.get("source"))
 
 
-def _is_star(then: exp.Expr) -> bool:
-    """Tell whether it is UPDATE SET * or INSERT *."""
-    if isinstance(then, exp.Insert):
-        return isinstance(then.this, exp.Star)
-    return any(isinstance(item, exp.Star) for item in then.expressions)
+def _star(then: exp.Expr) -> exp.Star | None:
+    """Return the * of UPDATE SET * or INSERT *; None where columns are named."""
+    item = then.this if isinstance(then, exp.Insert) else next(iter(then.expressions), None)
+    return item if isinstance(item, exp.Star) else None
 
 
 def _bind_source(part: Slice, alias: Name, walk: Walk, scope: Scope) -> list[TableUse]:
@@ -297,6 +304,36 @@ def _bind_source(part: Slice, alias: Name, walk: Walk, scope: Scope) -> list[Tab
         use = None if is_view else uses[0]
     scope.relations.append(Relation(alias.text, columns, use))
     return uses
+
+
+def _added(
+    table: Table, whens: Sequence[exp.Expr], source: Relation, binding: Binding
+) -> tuple[Column, ...]:
+    """Return the columns of the source that the table lacks, if a clause takes all by ``*``."""
+    stars = [star for when in whens if (star := _star(when.args["then"])) is not None]
+    if not stars:
+        return ()
+    place = stars[0].meta[RANGE]
+    if source.columns is None:
+        feature = f"WITH SCHEMA EVOLUTION where only Spark knows the columns of {source.alias}"
+        binding.fail(NotSupported(feature), *place)
+    names = {column.name for column in table.all_columns}
+    added: dict[str, Column] = {}
+    for output in source.columns:
+        if output.name in names:
+            continue
+        if output.name in added:
+            error = SemanticError(f"{source.alias} has two columns {output.name}", code=10036)
+            binding.fail(error, *place)
+        if output.type is None or output.type.holds(Kind.VOID):
+            error = SemanticError(
+                f"{table.name} cannot get the column {output.name} of {source.alias}, whose type "
+                "is not known: CAST it",
+                code=10305,
+            )
+            binding.fail(error, *place)
+        added[output.name] = Column(output.name, output.type)
+    return tuple(added.values())
 
 
 def _mentions(part: Slice, walk: Walk, target: Relation) -> bool:
@@ -329,9 +366,13 @@ def _equated(condition: exp.Expr, table: Table, walk: Walk, scope: Scope) -> set
 
 
 def _from_source(
-    star: exp.Expr, table: Table, skipped: Collection[str], walk: Walk, scope: Scope
-) -> dict[str, Expr]:
-    """Return what ``*`` assigns: each column the source's of its name, but for those skipped."""
+    star: exp.Expr, table: Table, skipped: Collection[str], walk: Walk, scope: Scope,
+    *, may_lack: bool,
+) -> dict[str, Expr]:  # fmt: skip
+    """Return what ``*`` assigns: each column the source's of its name, but for those skipped.
+
+    Columns that the source lacks are left out if it ``may_lack`` any.
+    """
     source = scope.relations[1]
     place, columns = star.meta[RANGE], source.columns
     types = {output.name: output.type for output in columns or ()}
@@ -340,6 +381,8 @@ def _from_source(
         if column.name in skipped:
             continue
         if columns is not None and column.name not in types:
+            if may_lack:
+                continue
             error = SemanticError(
                 f"* takes each column of {table.name} from that of its name, and {source.alias} "
                 f"has no {column.name}: name the columns",
@@ -366,10 +409,15 @@ def _name_target(part: exp.Expr, target: Relation, walk: Walk) -> None:
 
 
 def _clause(
-    when: exp.Expr, table: Table, equated: Collection[str], walk: Walk, scope: Scope
-) -> MergeClause:
-    """Bind a WHEN clause; of ``equated`` columns both sides have the same value in matched rows."""
+    when: exp.Expr, table: Table, equated: Collection[str], walk: Walk, scope: Scope,
+    *, may_lack: bool,
+) -> MergeClause:  # fmt: skip
+    """Bind a WHEN clause; of ``equated`` columns both sides have the same value in matched rows.
+
+    The source ``may_lack`` columns that ``*`` would take of it.
+    """
     and_condition, then, kind = when.args.get("condition"), when.args["then"], _kind(when)
+    star = _star(then)
     by_source = _is_by_source(when)
     if by_source:
         # There is no row of the source to speak of.
@@ -381,24 +429,24 @@ def _clause(
     if kind == "delete":
         return MergeClause(kind=kind, condition=condition, by_source=by_source)
     if kind == "update":
-        if _is_star(then):
+        if star is not None:
             # A row is not moved to where it is.
             placing = {*table.partition_names, *table.bucket_columns}.intersection(equated)
-            assigned = _from_source(then.expressions[0], table, placing, walk, scope)
+            assigned = _from_source(star, table, placing, walk, scope, may_lack=may_lack)
         else:
             assigned = _assigned(then, table, walk, scope)
         return MergeClause(
             kind=kind, condition=condition, assignments=assigned, by_source=by_source
         )
-    if _is_star(then):
-        inserted = _from_source(then.this, table, (), walk, scope)
-        return MergeClause(kind=kind, condition=condition, values=tuple(inserted.values()))
     names = [column.name for column in table.all_columns]
-    columns = _insert_columns(then, names, table, walk.binding)
-    values = {
-        name: value(slice_of(expression), name, table, walk, scope)
-        for name, expression in zip(columns, then.expression.expressions, strict=True)
-    }
+    if star is not None:
+        values = _from_source(star, table, (), walk, scope, may_lack=may_lack)
+    else:
+        columns = _insert_columns(then, names, table, walk.binding)
+        values = {
+            name: value(slice_of(expression), name, table, walk, scope)
+            for name, expression in zip(columns, then.expression.expressions, strict=True)
+        }
     return MergeClause(
         kind=kind,
         condition=condition,

@@ -136,6 +136,16 @@ def _multi_insert(self: HiveGenerator, node: MultiInsert) -> str:
     return self.prepend_ctes(node, f"{self.sql(node, 'from_').strip()} {inserts}")
 
 
+def _merge(self: HiveGenerator, node: exp.Merge) -> str:
+    """Print MERGE, with the words that sqlglot does not know."""
+    if not node.args.get("evolves"):
+        return self.merge_sql(node)
+    alone = node.copy()
+    alone.set("with_", None)
+    into = self.merge_sql(alone).removeprefix("MERGE")
+    return self.prepend_ctes(node, f"MERGE WITH SCHEMA EVOLUTION{into}")
+
+
 def _bare_interval(self: HiveGenerator, node: BareInterval) -> str:
     return f"{node.name} {self.sql(node, 'unit')}"
 
@@ -201,6 +211,7 @@ class _Generator(HiveGenerator):
         Statement: _statement,
         exp.Insert: _insert,
         MultiInsert: _multi_insert,
+        exp.Merge: _merge,
         Default: lambda self, node: "DEFAULT",
         BareInterval: _bare_interval,
         SortKey: _sort_key,

@@ -54,6 +54,7 @@ def rewrite_merge(merge: MergeRows, settings: Settings) -> Change:
         source_alias=merge.source_alias,
         check=merge.check,
         branches=_branches(merge.target.table, merge.alias, merge.clauses),
+        added=merge.added,
         cardinality_check=changes_rows
         and not merge.by_row_id
         and not merge.by_any

@@ -30,7 +30,14 @@ from hivesql_planner.statements.functions import (
 )
 
 if TYPE_CHECKING:
-    from hivesql_planner.model.table import Database, FileFormat, Partition, Table, TableName
+    from hivesql_planner.model.table import (
+        Column,
+        Database,
+        FileFormat,
+        Partition,
+        Table,
+        TableName,
+    )
     from hivesql_planner.relations import Expr, Query, Scan, Source
     from hivesql_planner.statements.authorization import AuthorizationStatement
     from hivesql_planner.statements.ddl import DdlStatement
@@ -131,6 +138,8 @@ class MergeRows:
     source_alias: str
     on: Expr
     clauses: tuple[MergeClause, ...]
+    added: tuple[Column, ...] = ()
+    """The last columns of the target, which it gets with the commit (WITH SCHEMA EVOLUTION)."""
     on_mentions_target: bool = True
     by_row_id: bool = False
     """Whether the source has the row ids of the rows that it changes: nothing is compared."""

@@ -17,9 +17,16 @@ from sqlalchemy import (
     update,
 )
 
-from hivesql_executor.metastore.api import NO_ENTRIES, CommitEntries, Once, TxnType
+from hivesql_executor.metastore.api import (
+    NO_ENTRIES,
+    AddedColumns,
+    CommitEntries,
+    Once,
+    TableNote,
+    TxnType,
+)
 from hivesql_executor.metastore.database.catalog import statistics_changes
-from hivesql_executor.metastore.database.catalog.tables import set_property
+from hivesql_executor.metastore.database.catalog.tables import add_columns, set_property
 from hivesql_executor.metastore.database.connection import lock_txn_table, millis_now
 from hivesql_executor.metastore.database.notification_log import note
 from hivesql_executor.metastore.database.schema import (
@@ -113,13 +120,21 @@ def commit_txn(
     conflict = _commit(db, txn_id, kind, exclusive_write=exclusive_write, changes=entries.changes)
     if once is not None and earlier is None and conflict is None:
         record(db, once, txn_id, is_claimed=is_claimed)
-    if entries.note is not None and conflict is None:
-        set_property(db, entries.note)
+    if conflict is None:
+        _change_table(db, entries.note)
     if settles and conflict is None:
         settle_txn(db, txn_id)
     if conflict is None:
         history.enter(db, txn_id, entries.writes)
     return conflict
+
+
+def _change_table(db: Connection, note: TableNote | AddedColumns | None) -> None:
+    match note:
+        case TableNote():
+            set_property(db, note)
+        case AddedColumns():
+            add_columns(db, note)
 
 
 def _commit(

@@ -214,7 +214,7 @@ class TransactionCalls(StatisticsCalls):
         if once is not None:
             raise NotSupported(KEYS)
         if entries.note is not None:
-            raise NotSupported("a property that a commit sets, with a Hive Metastore")
+            raise NotSupported("a table that a commit changes, with a Hive Metastore")
         by_table: dict[TableName, list[str]] = defaultdict(list)
         for name, partition in self._written.get(txn_id, ()):
             by_table[name] += [partition] if partition else []

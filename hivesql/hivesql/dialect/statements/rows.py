@@ -210,14 +210,13 @@ class ChangeStatements(StatementReader):
         return exp.EQ(this=column, expression=self.value(*stops))
 
     def read_merge(self) -> exp.Expr:
-        """[WITH …] MERGE INTO t [AS a] USING s ON e WHEN …."""
+        """[WITH …] MERGE [WITH SCHEMA EVOLUTION] INTO t [AS a] USING s ON e WHEN …."""
         shared: Spans = ()
         if self.at("with"):
             start = self.peek().start
             shared = ((start, self.find("merge")),)
         self.expect("merge")
-        if self.at("with", "schema", "evolution"):
-            self.refuse("MERGE WITH SCHEMA EVOLUTION (ALTER TABLE … ADD COLUMNS before it)")
+        evolves = self.take("with", "schema", "evolution")
         self.expect("into")
         table, _ = self._target()
         self.expect("using")
@@ -235,7 +234,7 @@ class ChangeStatements(StatementReader):
         query = source.parent_select
         return exp.Merge(
             this=table, using=source, on=on, whens=exp.Whens(expressions=whens),
-            with_=query and query.args.get("with_"),
+            with_=query and query.args.get("with_"), evolves=evolves,
         )  # fmt: skip
 
     def _source(self, shared: Spans = ()) -> exp.Expr:

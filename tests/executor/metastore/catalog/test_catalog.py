@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
-from hivesql_executor.metastore.api import CommitEntries, Metastore, TableNote
+from hivesql_executor.metastore.api import AddedColumns, CommitEntries, Metastore, TableNote
 from hivesql_executor.metastore.database.schema import (
     cds,
     columns_v2,
@@ -22,7 +22,7 @@ from hivesql_executor.metastore.database.schema import (
     tbls,
 )
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.errors import NoSuchObject, SemanticError, StaleSnapshot
 from hivesql_planner.model.materialized import MATERIALIZED, Materialized
 from hivesql_planner.model.skew import Skew
 from hivesql_planner.model.table import (
@@ -151,6 +151,22 @@ def test_what_a_materialized_view_was_made_from_stays(metastore: Metastore) -> N
     metastore.drop_table(KEPT.name)
     metastore.drop_database("d", cascade=True)
     metastore.drop_table(FULL.name)
+
+
+def test_columns_come_with_a_commit(metastore: Metastore, make_table: Callable[..., Table]) -> None:
+    """Where the table got others meanwhile, nothing is changed and nothing committed."""
+    before = make_table("t", ["p"])
+    metastore.add_partitions(before.name, [Partition(values=("x",), location="/x")])
+    added = AddedColumns(before, (Column.of("c", "date"),))
+    first, second = metastore.open_txns(2, "ann", "here")
+    metastore.commit_txn(first, entries=CommitEntries(note=added))
+    after = metastore.table(before.name)
+    assert [column.name for column in after.columns] == ["a", "c"]
+    assert [partition.storage for partition in metastore.partitions(before.name)] == [None]
+    with pytest.raises(StaleSnapshot):
+        metastore.commit_txn(second, entries=CommitEntries(note=added))
+    assert metastore.table(before.name) == after
+    assert metastore.abort_txns([second], "stale") == (second,)
 
 
 def test_locations_are_chosen_by_the_catalog(metastore: Metastore) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, delete, insert, select, update
 
-from hivesql_executor.metastore.api import TableNote
+from hivesql_executor.metastore.api import AddedColumns, TableNote
 from hivesql_executor.metastore.database import history_cleanup as cleanup
 from hivesql_executor.metastore.database.catalog import functions, grants, table_rows
 from hivesql_executor.metastore.database.catalog.catalog_values import database_of
@@ -30,20 +30,11 @@ from hivesql_executor.metastore.database.schema import (
 )
 from hivesql_executor.metastore.database.transactions import snapshots
 from hivesql_planner.cache.events import Event, EventKind
-from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.errors import NoSuchObject, SemanticError, StaleSnapshot
 from hivesql_planner.model.materialized import MATERIALIZED, Materialized
 from hivesql_planner.model.names import check_database, check_table
 from hivesql_planner.model.table import TEMPORARY, Database, Table, TableName
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from hivesql_planner.model.table import Table
-
-
-from sqlalchemy import Connection
-
-from hivesql_executor.metastore.database.catalog import tables as catalog
+from hivesql_planner.statements.alter import AddColumns, altered
 
 
 def give_write_id(db: Connection, txn_id: int, table: Table) -> None:
@@ -331,8 +322,19 @@ def _database_id(db: Connection, name: str) -> int:
 
 def set_property(db: Connection, note: TableNote) -> None:
     """Set it, in the database transaction that commits."""
-    owner = catalog.table_id(db, note.table)
+    owner = table_id(db, note.table)
     rows = table_params
     db.execute(delete(rows).where(rows.c.owner_id == owner, rows.c.name == note.key))
     note_change(db, EventKind.ALTER_TABLE, note.table, owner)
     db.execute(insert(rows).values(owner_id=owner, name=note.key, value=note.value))
+
+
+def add_columns(db: Connection, note: AddedColumns) -> None:
+    """Add them, in the database transaction that commits; StaleSnapshot where others came first."""
+    now = table(db, note.table.name)
+    if (now.id, now.columns) != (note.table.id, note.table.columns):
+        raise StaleSnapshot(
+            f"{now.name} got other columns while the statement ran, and this happened again and "
+            "again. Run the statement again"
+        )
+    alter_table(db, now.name, altered(now, AddColumns(note.columns)))
