@@ -6,6 +6,7 @@ plan of their kind runs, so that statements which only ask the metastore answer 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeGuard
 
 from hivesql_executor.outcome import Outcome
@@ -30,13 +31,14 @@ def run(
     *,
     consume: Consume | None = None,
     inside: OpenTransaction | None = None,
+    around: Callable[[Callable[[], Outcome]], Outcome] = lambda body: body(),
 ) -> Outcome:
     """Carry out a plan and commit it, or raise and leave nothing visible.
 
     ``consume`` gets the rows of a SELECT while its snapshot is held; without it they are
     collected. StaleSnapshot means that the statement should be planned again (its transaction is
-    aborted). A plan ``inside`` an open transaction goes on with its statement ids, and is
-    committed with it.
+    aborted). What needs the plan's locks is called by ``around``. A plan ``inside`` an open
+    transaction goes on with its statement ids, and is committed with it.
     """
     if inside is not None:
         plan = continuing(plan, inside)
@@ -46,9 +48,9 @@ def run(
         with transaction(plan, runtime, inside) as txn:
             work = Work(plan, txn, runtime, consume)
             if isinstance(plan.body, Select):
-                return _run_body(work)
+                return around(lambda: _run_body(work))
             with runtime.metastore.changing_for(txn.id):
-                return _run_body(work)
+                return around(lambda: _run_body(work))
 
 
 def _needs_no_snapshot(body: Body) -> TypeGuard[Definition | Command]:

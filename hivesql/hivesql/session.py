@@ -335,12 +335,8 @@ class Session:
                 from hivesql_executor.spark.session import run_file_shell
 
                 return run_file_shell(arguments, self._spark()), None
-            case Explain(statement=inner, style=style):
-                from hivesql_planner.explain import explain_in_style
-
-                explanation = explain_in_style(inner, style, self.settings)
-                lines = [(line,) for line in explanation.splitlines()]
-                return Outcome.of_table(["Explain"], lines), None
+            case Explain():
+                return self._explain(statement, request), None
             case StartTransaction():
                 skipped = self._conversation.start(statement, self.runtime, request.once)
                 return Outcome(message=str(skipped) if skipped else None), None
@@ -362,6 +358,15 @@ class Session:
             self.database = statement.name
         return outcome, decided
 
+    def _explain(self, explain: Explain, request: _Request) -> Outcome:
+        if explain.style == "analyze":
+            decided = plan(self.temporary.translated(explain.statement), self.settings)
+            return self._run(decided, request, measured=True)
+        from hivesql_planner.explain import explain_in_style
+
+        explanation = explain_in_style(explain.statement, explain.style, self.settings)
+        return Outcome.of_table(["Explain"], [(line,) for line in explanation.splitlines()])
+
     def _done(self, decided: Plan, once: Once | None) -> Done | None:
         """Tell who has committed the plan before, under its key or that of its transaction."""
         if self._conversation.skipped and decided.targets:
@@ -369,7 +374,7 @@ class Session:
         once = self._conversation.recorded(decided, once)
         return self.runtime.metastore.done(once) if once else None
 
-    def _run(self, decided: Plan, request: _Request) -> Outcome:
+    def _run(self, decided: Plan, request: _Request, *, measured: bool = False) -> Outcome:
         from hivesql_executor.run import run
 
         inside, running = self._conversation.opened, self._running
@@ -386,6 +391,10 @@ class Session:
                 clock=self.runtime.clock.ended_by(running.cancelled),
             )
             runtime = replace(runtime, system_rows=SystemRows(decided, runtime))
+            if measured:
+                from hivesql_executor.measured_run import run_measured
+
+                return run_measured(decided, runtime, inside=inside)
             try:
                 return run(decided, runtime, consume=request.consume, inside=inside)
             except AlreadyCommitted as error:

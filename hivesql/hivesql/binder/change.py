@@ -26,7 +26,6 @@ from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.hive_type import Kind, quote_name
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.relations import Expr, Query, Source
-from hivesql_planner.statements.alter import AddColumns, altered
 from hivesql_planner.statements.bound import DeleteRows, MergeClause, MergeRows, UpdateRows
 
 
@@ -185,7 +184,7 @@ def _bind_joined(
     added: tuple[Column, ...] = ()
     if node.args.get("evolves"):
         added = _added(table, whens, scope.relations[1], binding)
-        target.table = table = altered(table, AddColumns(added))
+        target.table = table = replace(table, columns=table.columns + added)
         scope.relations[0].columns = traced(outputs_of(table), target)
     condition = slice_of(on_tree)
     on = walk.expr(condition, scope)

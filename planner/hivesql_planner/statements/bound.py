@@ -370,10 +370,10 @@ class FileSystemShell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explain:
-    """EXPLAIN [LOCKS]: the statement is planned and not run."""
+    """EXPLAIN: the statement is planned and not run, but for ``analyze``, which measures it."""
 
     statement: Statement
-    style: Literal["", "extended", "formatted", "locks", "formatted locks"] = ""
+    style: Literal["", "extended", "formatted", "locks", "formatted locks", "analyze"] = ""
 
 
 # Not imported: most statements need none of them.

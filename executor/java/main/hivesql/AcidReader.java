@@ -60,12 +60,14 @@ record ScanPartition(FileRange[] all, String[] hosts) implements InputPartition 
  * @param condition what rows must fulfil, over the wanted columns; null to read all rows
  * @param leads the wanted columns that it needs
  * @param least rows of a scan from which on it does
+ * @param counts what is counted of the scan; null where nobody measures it
  */
 record AcidReaders(
         StructType wanted, int[] positions, String[] columns, String[] types,
         Map<Integer, List<EndingFile>> deletes, Map<Integer, String> names, boolean whole,
         long highest, long[] hidden, Broadcast<SerializableConfiguration> settings, String[] search,
-        TaskCondition condition, boolean[] leads, long least) implements PartitionReaderFactory {
+        TaskCondition condition, boolean[] leads, long least, ScanCounts counts)
+        implements PartitionReaderFactory {
     /**
      * Columns after the table's: write id, bucket property, row number, and the place's number. After
      * them come those of partitions.
@@ -77,9 +79,9 @@ record AcidReaders(
             StructType wanted, int[] positions, String[] columns, String[] types,
             Map<Integer, List<EndingFile>> deletes, boolean whole, long highest, long[] hidden,
             Broadcast<SerializableConfiguration> settings, String[] search,
-            TaskCondition condition, boolean[] leads, long least) {
+            TaskCondition condition, boolean[] leads, long least, ScanCounts counts) {
         this(wanted, positions, columns, types, deletes, new HashMap<>(), whole, highest, hidden,
-                settings, search, condition, leads, least);
+                settings, search, condition, leads, least, counts);
         deletes.forEach((place, files) -> names.put(place, DeleteBitmaps.name(files, highest, hidden)));
     }
 
@@ -142,6 +144,8 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
     private DeleteBitmaps deleted;
     /** Whether some rows may have been changed by events of version 1. */
     private boolean changed;
+    /** Null where nobody measures. */
+    private ScanCounts.Piece counted;
 
     AcidReader(AcidReaders plan, FileRange[] pieces) {
         this.plan = plan;
@@ -175,6 +179,9 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
                 continue;
             }
             int count = live(start, size);
+            if (counted != null) {
+                counted.read(start, size, count);
+            }
             if (conditional) {
                 for (int i = 0; i < keys.length && count > 0; i++) {
                     count = keys[i].pass(keyVectors[i], selected, count);
@@ -204,6 +211,14 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
         if (first != null) {
             first.close();
             first = null;
+            count(false);
+        }
+    }
+
+    private void count(boolean skipped) {
+        if (counted != null) {
+            counted.end(skipped);
+            counted = null;
         }
     }
 
@@ -228,12 +243,16 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
 
     private boolean open(Reader reader) throws IOException {
         schema = FileSchema.of(reader.getSchema(), !file.isOriginal(), plan.columns(), plan.types());
+        if (plan.counts() != null) {
+            counted = new ScanCounts.Piece(plan.counts(), reader, piece);
+        }
         if (search == null && plan.search() != null) {
             search = FileSkipping.argument(plan.search()[0], reader);
         }
         // Most files of a table that is often changed are small: to find its deletes takes longer.
         if (search != null && !schema.isChanged
                 && !FileSkipping.mayHold(search, reader, schema, plan.columns())) {
+            count(true);
             return false;
         }
         List<EndingFile> deletes = plan.deletes().getOrDefault(file.place(), List.of());

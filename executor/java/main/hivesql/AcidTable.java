@@ -21,6 +21,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hive.ql.io.sarg.SearchArgument;
 import org.apache.orc.OrcConf;
 import org.apache.orc.mapred.OrcInputFormat;
+import org.apache.spark.SparkContext;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.classic.SparkSession;
@@ -89,6 +90,7 @@ public final class AcidTable implements SupportsRead {
     final JsonNode plan;
     final StructType schema;
     final Configuration settings;
+    final SparkContext spark;
     final List<AcidFile> files = new ArrayList<>();
     final PartitionColumns partitionColumns;
 
@@ -96,7 +98,8 @@ public final class AcidTable implements SupportsRead {
     public AcidTable(SparkSession session, String plan, StructType schema) throws IOException {
         this.plan = new ObjectMapper().readTree(plan);
         this.schema = schema;
-        this.settings = session.sparkContext().hadoopConfiguration();
+        this.spark = session.sparkContext();
+        this.settings = spark.hadoopConfiguration();
         String zone = session.sessionState().conf().sessionLocalTimeZone();
         this.partitionColumns = new PartitionColumns(schema, width() + AcidReaders.OWN, zone);
         Map<Integer, InternalRow> values = new HashMap<>();
@@ -396,7 +399,8 @@ final class AcidScan
                 wanted, positions, Arrays.copyOf(table.schema.fieldNames(), table.width()), types,
                 deletes, plan.get("whole").asBoolean(),
                 plan.get("highest").asLong(), AcidTable.longs(plan.get("hidden")),
-                Settings.share(table.settings), search(asked != null), asked, condition.uses(wanted), least);
+                Settings.share(table.settings), search(asked != null), asked, condition.uses(wanted), least,
+                ScanCounts.begin(table.name(), table.spark));
     }
 
     /**

@@ -118,6 +118,11 @@ public final class Gateway {
         return observed.take(session, name);
     }
 
+    /** What the scans and jobs of a statement took: see Measured. */
+    public String measured(String statement) throws Exception {
+        return Measured.of(session, statement);
+    }
+
     /** Write no rows at all. */
     public String writeNothing(Dataset rows, String plan, String settings) throws IOException {
         JavaSparkContext context = JavaSparkContext.fromSparkContext(session.sparkContext());

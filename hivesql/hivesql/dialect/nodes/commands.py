@@ -95,7 +95,7 @@ class ExplainBody:
     """EXPLAIN."""
 
     body: Body
-    style: Literal["", "extended", "formatted", "locks", "formatted locks"]
+    style: Literal["", "extended", "formatted", "locks", "formatted locks", "analyze"]
 
 
 Bound = (

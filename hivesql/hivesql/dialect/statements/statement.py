@@ -49,7 +49,7 @@ _BY_SQLGLOT = frozenset(
      "truncate", "update"}
 )  # fmt: skip
 _EXPLAIN_REFUSED = {
-    "authorization", "dependency", "cbo", "ast", "vectorization", "analyze", "reoptimization",
+    "authorization", "dependency", "cbo", "ast", "vectorization", "reoptimization",
     "ddl", "logical", "abstract", "rewrite", "start", "begin", "commit", "rollback", "lock",
     "unlock",
 }  # fmt: skip
@@ -144,8 +144,10 @@ def _explain(cursor: Cursor) -> ExplainBody:
     for style in ("extended", "formatted", "locks"):
         if cursor.take(style):
             return ExplainBody(_body(cursor), style)
+    if not cursor.at("analyze", "table") and cursor.take("analyze"):
+        return ExplainBody(_body(cursor), "analyze")
     token = cursor.peek()
-    if token.value in _EXPLAIN_REFUSED and not cursor.at("analyze", "table"):
+    if token.value in _EXPLAIN_REFUSED:
         cursor.refuse(f"EXPLAIN {token.text.upper()}")
     return ExplainBody(_body(cursor), "")
 

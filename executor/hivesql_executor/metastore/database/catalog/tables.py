@@ -34,7 +34,6 @@ from hivesql_planner.errors import NoSuchObject, SemanticError, StaleSnapshot
 from hivesql_planner.model.materialized import MATERIALIZED, Materialized
 from hivesql_planner.model.names import check_database, check_table
 from hivesql_planner.model.table import TEMPORARY, Database, Table, TableName
-from hivesql_planner.statements.alter import AddColumns, altered
 
 
 def give_write_id(db: Connection, txn_id: int, table: Table) -> None:
@@ -337,4 +336,4 @@ def add_columns(db: Connection, note: AddedColumns) -> None:
             f"{now.name} got other columns while the statement ran, and this happened again and "
             "again. Run the statement again"
         )
-    alter_table(db, now.name, altered(now, AddColumns(note.columns)))
+    alter_table(db, now.name, replace(now, columns=now.columns + note.columns))
