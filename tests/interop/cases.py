@@ -284,7 +284,8 @@ CASES = {
             "b1": "(id INT, k STRING, v STRING) CLUSTERED BY (k) INTO 4 BUCKETS "
             "STORED AS ORC TBLPROPERTIES ('transactional'='true', 'bucketing_version'='1')",
             "b2": "(id INT, k STRING, d DECIMAL(10,2), ts TIMESTAMP, v STRING) "
-            f"CLUSTERED BY (k, d, ts) INTO 4 BUCKETS {ACID}",
+            "CLUSTERED BY (k, d, ts) INTO 4 BUCKETS STORED AS ORC TBLPROPERTIES "
+            "('transactional'='true', 'orc.bloom.filter.columns'='*')",
             "e": f"(a INT, b STRING) PARTITIONED BY (p INT) {ACID}",
         },
         alter="ALTER TABLE e ADD COLUMNS (c DOUBLE);\n",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import uuid
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
@@ -153,7 +153,21 @@ def orc_options(table: Table) -> dict[str, Any]:
         option: int(table.properties[key]) for key, option in _SIZES.items()
         if key in table.properties
     }  # fmt: skip
-    return {"compression": _CODECS.get(codec, codec), **_DEFAULTS, **sizes}
+    options = {"compression": _CODECS.get(codec, codec), **_DEFAULTS, **sizes}
+    if blooms := table.bloom_filter_columns:
+        options["bloom_filter_columns"] = _column_ids(table, blooms)
+        options["bloom_filter_fpp"] = float(table.properties.get("orc.bloom.filter.fpp", 0.01))
+    return options
+
+
+def _column_ids(table: Table, names: Collection[str]) -> list[int]:
+    """Return ORC's numbers of columns in a file of events: those of the row come last."""
+    ids, number = [], len(ACID_FIELDS) + 1
+    for column in table.columns:
+        if column.name in names:
+            ids.append(number)
+        number += sum(1 for _ in column.type.walk())
+    return ids
 
 
 def bucket_numbers(

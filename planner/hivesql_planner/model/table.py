@@ -25,6 +25,8 @@ OF_LINES: tuple[FileFormat, ...] = (
 """Formats that are read as lines of text, which have a partition's own columns."""
 AVRO_SCHEMA = "avro.schema.literal", "avro.schema.url"
 """The properties that tell the schema of Avro files: as text, or where it lies."""
+BLOOM_FILTER_COLUMNS = "orc.bloom.filter.columns"
+"""The property that names the columns of whose values ORC files get Bloom filters."""
 TEMPORARY = "_hivesql_tmp_"
 """What the databases of temporary tables begin with."""
 FRAMES = "_hivesql_frames"
@@ -351,6 +353,13 @@ class Table:
     def column_names(self) -> tuple[str, ...]:
         """Names of the data columns."""
         return tuple(column.name for column in self.columns)
+
+    @property
+    def bloom_filter_columns(self) -> tuple[str, ...]:
+        """Names of the data columns of which ORC files get Bloom filters; ``*`` is all of them."""
+        text = self.properties.get(BLOOM_FILTER_COLUMNS, "")
+        names = {name.strip().lower() for name in text.split(",")}
+        return tuple(name for name in self.column_names if names & {name, "*"})
 
     @property
     def partition_names(self) -> tuple[str, ...]:

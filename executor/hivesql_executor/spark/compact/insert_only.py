@@ -93,7 +93,8 @@ def _merge(
     """Join ORC files as they are; False when their columns differ."""
     tails = read_footers(files, sized_files)
     full = [(path, length) for path, length in sized_files if tails[path].rows]
-    if len({tails[path].schema for path, _ in full}) > 1:
+    if len({tails[path].schema for path, _ in full}) > 1 or table.bloom_filter_columns:
+        # Stripes would be copied, whose columns may have no Bloom filters.
         return False
     groups = _by_bucket(full) if table.is_bucketed else dict(enumerate(_by_size(full)))
     merges = [

@@ -34,8 +34,10 @@ from hivesql_planner.acid.files_to_read import DataFile, DeleteFile, FilesToRead
 from hivesql_planner.acid.key_spans import KeySpan, in_order
 from hivesql_planner.acid.layout import bucket_file_name
 from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.model.table import BLOOM_FILTER_COLUMNS
 
 _SMALLEST_COPY = 1 << 20
+_NO_COPY = -1
 """Smaller stripes of few rows are decoded and joined: they would make every later read slow."""
 _UNSORTED = "keys are not in order"
 
@@ -205,6 +207,9 @@ def run_merges(
     """
     if not merges:
         return []
+    if BLOOM_FILTER_COLUMNS in settings:
+        # What was written before may have none.
+        smallest_copy = _NO_COPY
     common: dict[str, Any] = {
         "output": staging,
         "conf": dict(settings),

@@ -16,10 +16,12 @@ from pyspark.sql import DataFrame, SparkSession
 from hivesql_executor.jvm import gateway
 from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_planner.model.hive_type import quote_name
-from hivesql_planner.model.table import Table, escape_path_part
+from hivesql_planner.model.table import BLOOM_FILTER_COLUMNS, Table, escape_path_part
 from hivesql_planner.plan import Write, WriteKind
 
-_SIZES = ("orc.stripe.size", "orc.row.index.stride", "orc.compress.size")
+_AS_THEY_ARE = (
+    "orc.stripe.size", "orc.row.index.stride", "orc.compress.size", "orc.bloom.filter.fpp",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,5 +162,8 @@ def columns_type(table: Table) -> str:
 
 def orc_settings(table: Table) -> dict[str, str]:
     """ORC's own settings that the table's properties give; zlib is Hive's default."""
-    sizes = {key: table.properties[key] for key in _SIZES if key in table.properties}
-    return {"orc.compress": table.properties.get("orc.compress", "ZLIB").upper(), **sizes}
+    settings = {key: table.properties[key] for key in _AS_THEY_ARE if key in table.properties}
+    if columns := table.bloom_filter_columns:
+        # ORC itself looks for them in the row of an event.
+        settings[BLOOM_FILTER_COLUMNS] = ",".join(columns)
+    return {"orc.compress": table.properties.get("orc.compress", "ZLIB").upper(), **settings}
