@@ -6,6 +6,8 @@ SPARK ?=
 # Percent of the lines of the four packages that `make fast` runs, at least.
 COVERED := 82
 LINES := 3.5 4.0 4.1 4.2 4.3
+# Of the tests. One more than two cores: many wait for processes, servers and timeouts.
+WORKERS := 3
 VENV := .venv$(if $(SPARK),-$(SPARK))
 BIN := $(VENV)/bin
 HIVE := tests/interop/hive
@@ -68,14 +70,14 @@ postgres:  # the server's programs; the tests start a server of their own
 
 fast: $(VENV)/.dev postgres  ## tests without Spark and Hive, minutes; fails where they run less of the code than today
 	@mkdir -p build $(KEEP)
-	$(BIN)/python -m slipcover -m pytest -q -n 2 $(if $(KEEP),--basetemp=$(KEEP)/fast) -m 'not (spark or slow or hive)'
+	$(BIN)/python -m slipcover -m pytest -q -n $(WORKERS) $(if $(KEEP),--basetemp=$(KEEP)/fast) -m 'not (spark or slow or hive)'
 	@set -o pipefail; $(BIN)/python -m slipcover --merge build/coverage.json --out build/coverage.json --fail-under $(COVERED) | tail -1 \
 	  || { echo "less than $(COVERED) % of the lines were run: build/coverage.json says which" >&2; exit 1; }
 
 test: $(if $(SPARK),$(VENV)/.dev,lint $(VENV)/.archive) postgres  ## set up, lint and run every test except the interop suite (SPARK=3.5 TESTS=)
 	@mkdir -p build $(KEEP); status=0; \
 	$(if $(SPARK)$(TESTS),,$(MAKE) fast || status=1;) \
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(if $(KEEP),--basetemp=$(KEEP)/slow) \
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(if $(KEEP),--basetemp=$(KEEP)/slow) \
 	  -m '($(if $(SPARK),spark,$(if $(TESTS),not hive,spark or slow))) and not hive' $(TESTS) || status=1; \
 	exit $$status
 
@@ -90,7 +92,7 @@ $(HIVE)/hms3/target/.built: $(HIVE)/hms3/pom.xml $(HIVE)/hive-local $(shell find
 hive: $(HIVE)/target/.built $(HIVE)/hms3/target/.built  ## build real Apache Hive; needs JDK 17 and Maven
 
 interop: $(VENV)/.dev hive  ## compare with real Apache Hive
-	HIVESQL_KEPT_TESTS=$(KEEP) $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m hive tests/interop tests/executor/metastore
+	HIVESQL_KEPT_TESTS=$(KEEP) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m hive tests/interop tests/executor/metastore
 
 simulate: $(VENV)/.dev postgres  ## clients and faults under one scheduler, from a seed (SECONDS=60 SEED= CASES= PROFILE= DATABASE=)
 	PYTHONPATH=tests:tests/support $(BIN)/python -m simulation --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) \
