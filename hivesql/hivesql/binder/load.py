@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from hivesql.binder.constraints import enforced
 from hivesql.binder.targets import base_table, check_lengths, existing, new_values, written_value
 from hivesql.binding import Binding
+from hivesql.dialect.nodes.files import ZOrder
 from hivesql.dialect.nodes.parts import (
     name_of,
     names_of,
@@ -21,7 +22,7 @@ from hivesql.dialect.statements.storage import format_of_serde
 from hivesql.dialect.tokens import Name
 from hivesql.python_sqlglot import exp
 from hivesql.query.strict_checks import check_chosen
-from hivesql_planner.compaction.request import CompactionDetails, OrderKey
+from hivesql_planner.compaction.request import MOST_IN_Z_ORDER, CompactionDetails, OrderKey
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.statistics import is_simple, statistics_sql
 from hivesql_planner.model.table import FRAMES, Column, Partition, Table, TableName
@@ -318,10 +319,29 @@ def _compacted(node: exp.Expr, table: Table, binding: Binding) -> tuple[Partitio
     return partitions
 
 
+def _check_curve(keys: Sequence[exp.Expr], table: Table, binding: Binding) -> None:
+    """Refuse a Z-order of too many columns, or of values that have no order."""
+    types = {column.name: column.type for column in table.columns}
+    for at, key in enumerate(keys):
+        name = name_of(key.this)
+        if at == MOST_IN_Z_ORDER:
+            why = f"ZORDER of more than {MOST_IN_Z_ORDER} columns"
+        elif types[name.text].is_nested:
+            why = f"ZORDER of {name.text}, which is {types[name.text]}"
+        elif name.text in [name_of(other.this).text for other in keys[:at]]:
+            why = f"ZORDER of {name.text} twice"
+        else:
+            continue
+        binding.fail(NotSupported(why), name.start)
+
+
 def _details(node: exp.Expr, table: Table, kind: str, binding: Binding) -> CompactionDetails:
     pool, buckets, property_list = (node.args[key] for key in ("pool", "buckets", "properties"))
     properties = properties_of(property_list)
     keys = node.args["order"]
+    in_z_order = bool(keys) and isinstance(keys[0], ZOrder)
+    if in_z_order:
+        keys = keys[0].expressions
     if kind != "rebalance" and keys:
         binding.fail(
             NotSupported("COMPACT … ORDER BY of anything but 'rebalance'"),
@@ -336,7 +356,10 @@ def _details(node: exp.Expr, table: Table, kind: str, binding: Binding) -> Compa
                 f"Invalid column reference {name.text}: {table.name} has {possible}", code=10002
             )
             binding.fail(error, name.start)
-        order.append(OrderKey(name.text, key.args["desc"], key.args["nulls_first"]))
+        nulls_first = key.args["nulls_first"]
+        order.append(OrderKey(name.text, key.args["desc"], nulls_first, in_z_order))
+    if in_z_order:
+        _check_curve(keys, table, binding)
     return CompactionDetails(
         pool=pool and pool.name,
         properties=properties,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from hivesql_planner.errors import DataError
 from hivesql_planner.model.hive_type import quote_name
 
+MOST_IN_Z_ORDER = 7
+"""Columns of which eight bits each are one number."""
 TABLE_PREFIX = "tblprops."
 """WITH OVERWRITE TBLPROPERTIES: such a key replaces a property of the table for the result."""
 
@@ -18,6 +20,7 @@ _KEY = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE = re.compile(r"\s*order\s+by\b", re.IGNORECASE)
+_CURVE = re.compile(r"zorder\((.*)\)", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,8 @@ class OrderKey:
     column: str
     descending: bool = False
     nulls_first: bool | None = None
+    in_z_order: bool = False
+    """Whether all columns count alike, as ``ORDER BY ZORDER(a, b)`` says of all keys or of none."""
 
     @property
     def puts_nulls_first(self) -> bool:
@@ -38,8 +43,17 @@ class OrderKey:
         return f"{quote_name(self.column)}{' desc' if self.descending else ''}{nulls}"
 
 
+def write_order(keys: Sequence[OrderKey]) -> str:
+    """Return the text of CQ_ORDER_BY; empty without keys."""
+    text = ", ".join(map(str, keys))
+    return f"zorder({text})" if keys and keys[0].in_z_order else text
+
+
 def parse_order(text: str) -> tuple[OrderKey, ...]:
     """Read the text of CQ_ORDER_BY; DataError when it is more than columns and directions."""
+    curve = _CURVE.fullmatch(text)
+    if curve is not None:
+        return tuple(replace(key, in_z_order=True) for key in parse_order(curve[1]))
     clause = _CLAUSE.match(text)
     at, keys = clause.end() if clause else 0, []
     while at < len(text):
@@ -65,7 +79,7 @@ class CompactionDetails:
     @property
     def order_text(self) -> str | None:
         """The text of CQ_ORDER_BY."""
-        return ", ".join(map(str, self.order)) or None
+        return write_order(self.order) or None
 
     @property
     def table_properties(self) -> dict[str, str]:

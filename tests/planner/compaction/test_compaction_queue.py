@@ -80,6 +80,8 @@ def test_orders() -> None:
     text = CompactionDetails(order=keys).order_text
     assert text == "`a` desc, `b c` nulls last, `d``` desc nulls first"
     assert parse_order(text or "") == keys
+    curve = (OrderKey("a", in_z_order=True), OrderKey("b`", in_z_order=True))
+    assert parse_order(CompactionDetails(order=curve).order_text or "") == curve
     assert parse_order("order by A DESC") == (OrderKey("a", True),)
     assert [key.puts_nulls_first for key in keys] == [False, False, True]
     with pytest.raises(DataError, match="f"):

@@ -8,6 +8,7 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.files.api import Files
 from hivesql_executor.spark.compact.shuffle import live_rows, write_buckets
+from hivesql_executor.spark.compact.z_order import Z_VALUE, with_z_value
 from hivesql_executor.spark.nanoseconds.columns import TEXTS
 from hivesql_planner.acid.files_to_read import files_to_read
 from hivesql_planner.acid.layout import AcidDirectory
@@ -46,7 +47,11 @@ def rebalance(
     if count > MAX_BUCKET + 1:
         raise SemanticError(f"{count} buckets: there can be at most {MAX_BUCKET + 1}")
     rows = live_rows(spark, table, location, state, visible, files)
-    ordered = rows.sort(*(_sort_key(key) for key in order), *map(f.col, _ROW_ID))
+    if order and order[0].in_z_order:
+        rows, keys = with_z_value(rows, table, [key.column for key in order]), [f.col(Z_VALUE)]
+    else:
+        keys = [_sort_key(key) for key in order]
+    ordered = rows.sort(*keys, *map(f.col, _ROW_ID))
     # Kept: a second run of the sort might cut the rows into tasks at other places.
     numbered = ordered.select(
         "*", f.spark_partition_id().alias("task"), f.expr(_NUMBER_IN_TASK).alias("place")

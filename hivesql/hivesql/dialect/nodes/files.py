@@ -9,7 +9,7 @@ from hivesql.python_sqlglot import exp
 
 
 class Compact(Own):
-    """ALTER TABLE … COMPACT 'kind' …; ``order`` has ``SortKey``s."""
+    """ALTER TABLE … COMPACT 'kind' …; ``order`` has ``SortKey``s, or a ``ZOrder`` of them."""
 
     arg_types: ClassVar[dict[str, bool]] = {
         "this": True, "partition": False, "kind": True, "buckets": False, "wait": False,
@@ -26,6 +26,13 @@ class SortKey(exp.Expression):
     """A column of ORDER BY; ``nulls_first`` is None where the statement does not say."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "desc": False, "nulls_first": False}
+
+
+class ZOrder(Own):
+    """ZORDER(…): columns of ORDER BY that count alike."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"expressions": True}
+    written = "ZORDER(@expressions)"
 
 
 class Repair(Own):

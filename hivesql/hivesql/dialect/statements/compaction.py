@@ -66,14 +66,26 @@ def parse_buckets(cursor: Cursor) -> int | None:
     return count
 
 
-def parse_order(cursor: Cursor) -> Order:
-    """``[ORDER BY a DESC NULLS LAST, …]``."""
+def parse_order(cursor: Cursor, *, curves: bool = False) -> Order:
+    """``[ORDER BY a DESC NULLS LAST, …]``, or with ``curves`` also ``[ORDER BY ZORDER(a, …)]``."""
     if not cursor.take("order", "by"):
         return ()
+    if curves and cursor.take("zorder", "("):
+        return tuple((name, OrderKey(name.text, in_z_order=True)) for name in _columns(cursor))
     keys = [_order_key(cursor)]
     while cursor.take(","):
         keys.append(_order_key(cursor))
     return tuple(keys)
+
+
+def _columns(cursor: Cursor) -> list[Name]:
+    names = [cursor.name("a column name")]
+    while cursor.take(","):
+        names.append(cursor.name("a column name"))
+    cursor.expect(")")
+    if cursor.at(","):
+        cursor.refuse("ORDER BY of ZORDER and something else")
+    return names
 
 
 def _order_key(cursor: Cursor) -> tuple[Name, OrderKey]:

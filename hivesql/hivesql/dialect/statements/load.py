@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hivesql.dialect.nodes.files import Compact, Repair, Restore, SortKey, Truncate
+from hivesql.dialect.nodes.files import Compact, Repair, Restore, SortKey, Truncate, ZOrder
 from hivesql.dialect.reading import StatementReader
 from hivesql.dialect.statements.compaction import Order, parse_buckets, parse_order
 from hivesql.dialect.statements.storage import parse_serde
@@ -130,7 +130,7 @@ class FileStatements(StatementReader):
             self.refuse("COMPACT … WHERE")
         return Compact(
             this=table, partition=partition, kind=kind, wait=wait, pool=pool,
-            properties=properties, order=_sort_keys(parse_order(self)),
+            properties=properties, order=_sort_keys(parse_order(self, curves=True)),
             buckets=None if buckets is None else exp.Literal.number(buckets),
         )  # fmt: skip
 
@@ -141,4 +141,6 @@ def _sort_keys(order: Order) -> list[exp.Expr]:
         column = exp.to_identifier(name.text, quoted=True)
         column.meta.update({"start": name.start, "end": name.start + len(name.text) - 1})
         keys.append(SortKey(this=column, desc=key.descending, nulls_first=key.nulls_first))
+    if any(key.in_z_order for _, key in order):
+        return [ZOrder(expressions=keys)]
     return keys
