@@ -36,6 +36,7 @@ from hivesql.dialect.nodes.files import (
     Restore,
     SortKey,
     Truncate,
+    ZOrder,
 )
 from hivesql.dialect.nodes.own import print_own
 from hivesql.dialect.nodes.views import AlterView, PartitionedOn, Rebuild
@@ -182,7 +183,7 @@ def _create_view(self: HiveGenerator, node: exp.Create) -> str:
 _OWN = (
     AddPartitions, AlterDatabase, AlterView, Compact, Concatenate, CreateDatabase, DropPartitions,
     ExchangePartition, MovePartition, NewPartition, Rebuild, Rename, RenamePartition, Repair,
-    Restore, Touch, Truncate, UpdateStatistics,
+    Restore, Touch, Truncate, UpdateStatistics, ZOrder,
 )  # fmt: skip
 
 
