@@ -9,6 +9,7 @@ from hivesql.connections import connect
 from hivesql.result import Result
 from hivesql.session import Session
 from hivesql.sessions.spark_start import Progress
+from hivesql.spark_catalog.migrate import migrate_from, migrate_to
 from hivesql.spark_catalog.registration import register_catalog
 from hivesql.structured_streaming import streaming_sink
 from hivesql_planner.errors import (
@@ -57,6 +58,8 @@ __all__ = [
     "TransactionLost",
     "WriteConflict",
     "connect",
+    "migrate_from",
+    "migrate_to",
     "register_catalog",
     "streaming_sink",
 ]

@@ -43,6 +43,7 @@ COMMANDS = {
     "doctor": "check this machine",
     "inspect": "draw what lies in a table's directories",
     "check": "verify a table's files",
+    "migrate": "copy a table to Iceberg or Delta, or back",
     "services": "compact, clean and expire in the background",
 }
 _EXAMPLES = """

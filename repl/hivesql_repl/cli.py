@@ -59,6 +59,12 @@ def _check(argv: Sequence[str]) -> int:
     return run_check(argv)
 
 
+def _migrate(argv: Sequence[str]) -> int:
+    from hivesql_repl.table_commands import run_migrate
+
+    return run_migrate(argv)
+
+
 def _services(argv: Sequence[str]) -> int:
     from hivesql_repl.services import run
 
@@ -66,7 +72,7 @@ def _services(argv: Sequence[str]) -> int:
 
 
 _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = dict(
-    zip(COMMANDS, (_doctor, _inspect, _check, _services), strict=True)
+    zip(COMMANDS, (_doctor, _inspect, _check, _migrate, _services), strict=True)
 )
 
 

@@ -1,4 +1,4 @@
-"""`hivesql inspect` and `hivesql check`: a look at a table's files."""
+"""`hivesql inspect`, `check` and `migrate`: a look at a table's files, and a copy of it."""
 
 from __future__ import annotations
 
@@ -12,24 +12,62 @@ from hivesql_repl.batch import FAILED
 from hivesql_repl.configuration import read_profile
 from hivesql_repl.output.layout import draw, report
 
+_KINDS = ("iceberg", "delta")
+
 
 def run_inspect(argv: Sequence[str]) -> int:
     """Draw a table's layout and say what a reader takes of it and why."""
-    return _run("inspect", argv, lambda session, table: draw(session.inspect(table)))
+    parser = _parser("inspect", run_inspect.__doc__)
+    return _run(parser, argv, lambda session, options: draw(session.inspect(options.table)))
 
 
 def run_check(argv: Sequence[str]) -> int:
     """Verify footers, order, row ids and deletes; end with 1 when something is wrong."""
-    return _run("check", argv, lambda session, table: report(table, session.check(table)))
+    parser = _parser("check", run_check.__doc__)
+    return _run(
+        parser, argv, lambda session, options: report(options.table, session.check(options.table))
+    )
 
 
-def _run(name: str, argv: Sequence[str], look: Callable[[Session, str], int]) -> int:
-    command = run_inspect if name == "inspect" else run_check
-    parser = argparse.ArgumentParser(prog=f"hivesql {name}", description=command.__doc__)
+def run_migrate(argv: Sequence[str]) -> int:
+    """Copy a table to Iceberg or Delta, or back, and compare all rows before it is called done."""
+    parser = _parser("migrate", run_migrate.__doc__)
+    way = parser.add_mutually_exclusive_group(required=True)
+    way.add_argument("--to", choices=_KINDS, help="what the copy is; its name has a catalog")
+    way.add_argument("--from", dest="origin", choices=_KINDS, help="what the table is")
+    parser.add_argument("--as", dest="name", required=True, help="the copy's name")
+    parser.add_argument(
+        "--partitioned-by", metavar="A,B", help="partition columns of a copy here (default: none)"
+    )
+    return _run(parser, argv, _migrate)
+
+
+def _migrate(session: Session, options: argparse.Namespace) -> int:
+    from hivesql import migrate_from, migrate_to
+
+    if options.to:
+        copied = migrate_to(session, options.table, options.to, options.name)
+    else:
+        keys = [key.strip() for key in (options.partitioned_by or "").split(",") if key.strip()]
+        copied = migrate_from(session, options.table, options.name, keys)
+    print(f"{copied.table} has the {copied.rows} rows of {options.table}: {copied.columns} columns")
+    return 0
+
+
+def _parser(name: str, description: str | None) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"hivesql {name}", description=description)
     parser.add_argument("table", help="a table's name, with its database or without")
     parser.add_argument("--database", help="database of a name without one")
     add_places(parser)
     parser.add_argument("--hiveconf", action="append", default=[], metavar="KEY=VALUE")
+    return parser
+
+
+def _run(
+    parser: argparse.ArgumentParser,
+    argv: Sequence[str],
+    look: Callable[[Session, argparse.Namespace], int],
+) -> int:
     arguments = parser.parse_args(argv)
     profile = read_profile(arguments.config, arguments.profile)
     settings = {**profile.settings, **pairs(arguments.hiveconf)}
@@ -42,7 +80,7 @@ def _run(name: str, argv: Sequence[str], look: Callable[[Session, str], int]) ->
             settings=settings,
             database=arguments.database or profile.database or "default",
         ) as session:
-            return look(session, arguments.table)
+            return look(session, arguments)
     except HiveSqlError as error:
         print(f"ERROR: {error}", file=sys.stderr)
         return FAILED

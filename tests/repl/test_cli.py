@@ -46,6 +46,8 @@ def test_inspect_needs_no_spark(tmp_path: Path) -> None:
     assert "not a readable ORC file" in done.stdout
     for arguments, code in (
         (["inspect"], 1), (["check", "t", "--nosuch"], 1), (["inspect", "nosuch"], 2),
+        (["migrate", "t", "--to", "delta"], 1), (["migrate", "t", "--as", "c.d.t"], 1),
+        (["migrate", "nosuch", "--to", "delta", "--as", "c.d.t"], 2),
     ):  # fmt: skip
         done = hivesql(*arguments, cwd=tmp_path)
         assert (done.returncode, bool(done.stderr)) == (code, True), arguments

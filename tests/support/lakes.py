@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import hivesql
+from hivesql import migrate_from, migrate_to
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,6 +53,21 @@ STEPS: dict[str, tuple[str, ...]] = {
         "WHEN MATCHED AND t.id = 1 THEN DELETE WHEN MATCHED THEN UPDATE SET name = 'theirs'",
         "USER SELECT id, name FROM ice.db.news ORDER BY id",
         "USER SELECT id, name FROM ours.default.acid",
+    ),
+    "migrations": (
+        "HIVE CREATE TRANSACTIONAL TABLE source (k INT, m MAP<STRING, INT>, c CHAR(4), "
+        "x DECIMAL(9,2), f DOUBLE) PARTITIONED BY (p STRING) STORED AS ORC",
+        "HIVE INSERT INTO source PARTITION (p) SELECT 1, map('a', 1, 'b', CAST(NULL AS INT)), "
+        "'x', 1.5, double('NaN'), 'p1' UNION ALL SELECT 2, NULL, NULL, NULL, NULL, 'p2' "
+        "UNION ALL SELECT 3, NULL, NULL, NULL, NULL, 'p2'",
+        "HIVE DELETE FROM source WHERE k = 3",
+        "TO iceberg source ice.db.copied",
+        "TO delta acid spark_catalog.default.copied",
+        "TO iceberg source ice.db.copied",
+        "FROM ice.db.copied back p",
+        "FROM spark_catalog.default.copied back2 ",
+        "HIVE SELECT k, m['a'], c, CAST(f AS STRING), p FROM back ORDER BY k",
+        "USER SELECT partition.p, record_count FROM ice.db.copied.partitions ORDER BY 1",
     ),
     "refusals": ("HIVE INSERT INTO ice.db.news SELECT * FROM acid", "HIVE SELECT * FROM ice.db.no"),
 }  # fmt: skip
@@ -109,11 +125,24 @@ def _answers(session: hivesql.Session, spark: SparkSession) -> dict[str, list[An
         for statement in statements:
             who, _, text = statement.partition(" ")
             try:
+                if who in ("TO", "FROM"):
+                    answers[name].append(_migrated(session, who, text))
+                    continue
                 rows = session.sql(text).rows if who == "HIVE" else spark.sql(text).collect()
                 answers[name] += [[list(row) for row in rows]] if text.startswith("SELECT") else []
             except hivesql.HiveSqlError as error:
                 answers[name].append(str(error))
     return answers
+
+
+def _migrated(session: hivesql.Session, who: str, text: str) -> list[Any]:
+    """Copy a table: ``TO kind table name``, or ``FROM name table partition-column``."""
+    first, second, third = text.split(" ")
+    if who == "TO":
+        copied = migrate_to(session, second, "delta" if first == "delta" else "iceberg", third)
+    else:
+        copied = migrate_from(session, first, second, [third] if third else [])
+    return [copied.table, copied.rows, copied.columns]
 
 
 if __name__ == "__main__":

@@ -62,6 +62,15 @@ EXPECTED: dict[str, list[Any]] = {
         [[1, None], [2, "two of one"]],
         [[2, "theirs"]],
     ],
+    "migrations": [
+        ["ice.db.copied", 2, 6],
+        ["spark_catalog.default.copied", 1, 6],
+        "<input>:1:1: [Error 10073] Table already exists: ice.db.copied",
+        ["back", 2, 6],
+        ["back2", 1, 6],
+        [[1, 1, "x   ", "NaN", "p1"], [2, None, None, None, "p2"]],
+        [["p1", 1], ["p2", 1]],
+    ],
 }
 
 
