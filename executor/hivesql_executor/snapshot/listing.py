@@ -12,8 +12,15 @@ from hivesql_executor.snapshot.flushed_lengths import with_flushed_lengths
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import require_history
 from hivesql_planner.acid.files_to_read import files_to_read
-from hivesql_planner.acid.layout import METADATA_FILE, SIDE_FILE_SUFFIX, VERSION_FILE, VERSION_TEXT
+from hivesql_planner.acid.layout import (
+    METADATA_FILE,
+    SIDE_FILE_SUFFIX,
+    VERSION_FILE,
+    VERSION_TEXT,
+    parse_directory,
+)
 from hivesql_planner.acid.snapshot import AcidState, FileStatus, select
+from hivesql_planner.acid.time_travel import merging_bases
 from hivesql_planner.errors import DataError
 
 if TYPE_CHECKING:
@@ -84,12 +91,22 @@ def acid_state(
     txns: ValidTxnList,
     *,
     is_earlier: bool = False,
+    events_from: int | None = None,
 ) -> AcidState:
     """Tell what one table or partition directory holds, seen through a snapshot.
 
     Of one that ``is_earlier`` require_history tells afterwards whether all of it is there.
+    ``events_from`` is a write whose events, and later ones, are wanted as they were before a
+    compaction merged them; None takes what a reader of rows takes.
     """
     listing = with_flushed_lengths(files, location, files.list(location))
+    if events_from is not None:
+        merging = merging_bases(listing, events_from, txns)
+        listing = [
+            status
+            for status in listing
+            if parse_directory(status.path.partition("/")[0]) not in merging
+        ]
     metadata = read_metadata(files, location, listing)
     return select(
         listing, visible, txns, metadata=metadata, location=location, is_earlier=is_earlier

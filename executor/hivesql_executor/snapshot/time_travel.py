@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hivesql_planner.acid.time_travel import after_write, check_history, without_writes
+from hivesql_planner.acid.time_travel import (
+    after_write,
+    check_history,
+    merging_bases,
+    without_writes,
+)
 from hivesql_planner.compaction.queue import READY, SUCCEEDED
 from hivesql_planner.errors import DataError
 from hivesql_planner.model.table import partition_name
@@ -13,7 +18,8 @@ if TYPE_CHECKING:
     from hivesql_executor.runtime import Runtime
     from hivesql_executor.transactions.transaction import Transaction
     from hivesql_planner.acid.snapshot import AcidState
-    from hivesql_planner.acid.write_ids import ValidWriteIdList
+    from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
+    from hivesql_planner.compaction.queue import Compaction
     from hivesql_planner.model.table import Partition, Table, TableName
     from hivesql_planner.relations import AsOf
 
@@ -67,12 +73,7 @@ def require_history(
     It was listed before, so that what no cleaner may delete even now was all there.
     """
     store = runtime.metastore
-    unit = partition and partition_name(table.partition_names, partition.values)
-    compactions = [
-        row
-        for row in store.compactions()
-        if row.table == table.name and row.partition in (None, unit)
-    ]
+    compactions = _compactions_of(table, partition, runtime)
     cleaned = (row.highest_write_id or 0 for row in compactions if row.state == SUCCEEDED)
     files = runtime.files(table.location)
     check_history(
@@ -97,3 +98,36 @@ def require_history(
         )
     if state.doubt and (not waiting or any(row.state == SUCCEEDED for row in later)):
         raise DataError(state.doubt, code=10327)
+
+
+def are_events_retained(
+    table: Table,
+    partition: Partition | None,
+    location: str,
+    low: int,
+    txns: ValidTxnList,
+    runtime: Runtime,
+) -> bool:
+    """Tell whether every compaction that merged events from write ``low`` on has left them.
+
+    The directory was listed before, so that what no cleaner may delete even now was all there.
+    """
+    merging = merging_bases(runtime.files(table.location).list(location), low, txns)
+    now = runtime.metastore.now()
+    retained = {
+        row.highest_write_id
+        for row in _compactions_of(table, partition, runtime)
+        if row.kind != "minor" and row.state == READY and row.retained_until > now
+    }
+    return {directory.max_write_id for directory in merging} <= retained
+
+
+def _compactions_of(
+    table: Table, partition: Partition | None, runtime: Runtime
+) -> list[Compaction]:
+    unit = partition and partition_name(table.partition_names, partition.values)
+    return [
+        row
+        for row in runtime.metastore.compactions()
+        if row.table == table.name and row.partition in (None, unit)
+    ]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hivesql_planner.acid.layout import DirectoryKind, parse_directory
+from hivesql_planner.acid.layout import AcidDirectory, DirectoryKind, parse_directory
 from hivesql_planner.acid.snapshot import AcidState, FileStatus
-from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported, SemanticError
 
 
@@ -42,12 +42,28 @@ def require_events(state: AcidState, low: int, *, location: str) -> None:
     if base.directory.visibility_txn:
         raise DataError(
             f"{location}: the changes up to write {highest} were compacted into {base.name}. Ask "
-            f"for changes from write {highest + 1} on",
+            f"for changes from write {highest + 1} on. hivesql.retention, set before a compaction, "
+            "leaves them to readers for a time",
             code=10327,
         )
     raise NotSupported(
         f"changes across an overwrite ({location}/{base.name}): ask for changes from write "
         f"{highest + 1} on"
+    )
+
+
+def merging_bases(
+    files: Iterable[FileStatus], low: int, txns: ValidTxnList
+) -> frozenset[AcidDirectory]:
+    """Return the compacted bases that have merged events of write ``low`` or later ones."""
+    names = {file.path.partition("/")[0] for file in files}
+    return frozenset(
+        directory
+        for directory in filter(None, map(parse_directory, names))
+        if directory.kind is DirectoryKind.BASE
+        and directory.visibility_txn > 0
+        and directory.max_write_id >= low
+        and txns.sees(directory.visibility_txn)
     )
 
 

@@ -103,6 +103,12 @@ class ValidWriteIdList:
         return min(self.open, default=None)
 
     @property
+    def decided(self) -> int:
+        """The last write up to which each has been committed or aborted; 0 for none."""
+        low = self.min_open
+        return self.high_watermark if low is None else min(self.high_watermark, low - 1)
+
+    @property
     def exceptions(self) -> frozenset[int]:
         """Open and aborted ids."""
         return self.open | self.aborted

@@ -13,11 +13,12 @@ from hivesql_executor.orc.footers import check_deletes, holds_changes, read_foot
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import acid_state, check_versions, table_roots
 from hivesql_executor.snapshot.partition_files import PartitionFiles
-from hivesql_executor.snapshot.time_travel import require_history
+from hivesql_executor.snapshot.time_travel import are_events_retained, require_history
 from hivesql_executor.spark.scan.delete_events import delete_events, row_id_and_texts
 from hivesql_executor.spark.scan.scan import ScanRequest, scan
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.acid.files_to_read import FilesToRead, files_to_read
+from hivesql_planner.acid.layout import parse_directory
 from hivesql_planner.acid.time_travel import after_write, require_events
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import NotSupported
@@ -42,20 +43,36 @@ def read_changes(
     high = now.high_watermark if changes.high is None else changes.high
     then = after_write(now, high)
     parts = _parts(table_scan, changes.low, then, txn, runtime)
-    rows = _rows(spark, table, parts, then, runtime)
     low = f.lit(changes.low)
-    born = rows.where(f.col("row__id.writeid").between(low, f.lit(high)))
+    recent = [replace(part, files=_since(part.files, changes.low)) for part in parts]
+    born = _rows(spark, table, recent, then, runtime).where(
+        f.col("row__id.writeid").between(low, f.lit(high))
+    )
     inserted = born.withColumns({_KIND: f.lit("insert"), _WRITE: f.col("row__id.writeid")})
     frames = [inserted]
-    events = _deletes(spark, table, parts, then, runtime)
+    events = _deletes(spark, table, recent, then, runtime)
     if events is not None:
         names = row_id_and_texts(table)
         died = events.where(f.col("writer") >= low).groupBy(*names).agg(f.min("writer"))
+        rows = _rows(spark, table, parts, then, runtime)
         deleted = rows.join(died.toDF(*names, _WRITE), names)
         frames.append(deleted.withColumn(_KIND, f.lit("delete")))
     happened = reduce(DataFrame.unionByName, frames)
     return _with_updates(happened, table, changes.key).select(
         *(f"`{column.name}`" for column in (*table.all_columns, *CHANGE_COLUMNS))
+    )
+
+
+def _since(files: FilesToRead, low: int) -> FilesToRead:
+    """Leave out files without an event of write ``low`` or of a later one."""
+
+    def is_recent(path: str) -> bool:
+        directory = parse_directory(path.partition("/")[0])
+        return directory is not None and directory.max_write_id >= low
+
+    return FilesToRead(
+        tuple(file for file in files.data if is_recent(file.path)),
+        tuple(file for file in files.deletes if is_recent(file.path)),
     )
 
 
@@ -83,6 +100,13 @@ def _parts(
     for partition, location in table_roots(table, table_scan.partitions):
         state = acid_state(files, location, then, txn.txns, is_earlier=True)
         check_versions(files, location, state)
+        if state.base is not None and state.base.directory.max_write_id >= low:
+            # Where a retention has left them, events are there beside what they were merged into.
+            events = acid_state(
+                files, location, then, txn.txns, is_earlier=True, events_from=low
+            )
+            if are_events_retained(table, partition, location, low, txn.txns, runtime):
+                state = events
         require_history(table, partition, location, state, then, runtime)
         require_events(state, low, location=location)
         chosen = files_to_read(state, then, location=location)
