@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,7 @@ from hivesql.sessions.settings import (
     unheeded_notice,
 )
 from hivesql.sessions.statement_keys import StatementKeys
+from hivesql.sessions.statement_request import Consume, StatementRequest, as_it_is
 from hivesql.sessions.system_rows import SystemRows
 from hivesql.sessions.temporary_tables import TemporaryTables
 from hivesql_executor.metastore.api import Once
@@ -87,31 +88,8 @@ if TYPE_CHECKING:
     from hivesql_planner.settings.settings import Settings
 
 
-Consume = Callable[["DataFrame"], Any]
 CLOSING_SECONDS = 10.0
 """What a statement that another thread runs has to end in when its session is closed."""
-
-
-def _as_it_is(statement: Statement) -> Statement:
-    return statement
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """A statement and what comes with it."""
-
-    text: StatementText
-    views: SparkViews
-    consume: Consume | None = None
-    frame: FrameRows | None = None
-    once: Once | None = None
-    adapt: Callable[[Statement], Statement] = _as_it_is
-
-    @property
-    def frames(self) -> dict[TableName, DataFrame]:
-        """Rows that the statement reads and no catalog has."""
-        every = [*self.views.tables.values(), *([self.frame] if self.frame else [])]
-        return {frame_rows.table.name: frame_rows.rows for frame_rows in every}
 
 
 @translate_errors
@@ -214,7 +192,7 @@ class Session:
         consume: Consume | None = None,
         frame: FrameRows | None = None,
         idempotency_key: str | Once | None = None,
-        adapt: Callable[[Statement], Statement] = _as_it_is,
+        adapt: Callable[[Statement], Statement] = as_it_is,
     ) -> Result:
         """Run one statement of a script; ``frame`` are rows that it reads.
 
@@ -223,7 +201,7 @@ class Session:
         began = time.monotonic()
         self._running.begin(text.text)
         once = self._keys.next(text, idempotency_key, self.runtime)
-        request = _Request(text, self.spark_views(), of_user(consume), frame, once, adapt)
+        request = StatementRequest(text, self.spark_views(), of_user(consume), frame, once, adapt)
         try:
             outcome, decided = self._answer(request)
         except BaseException as error:
@@ -274,7 +252,7 @@ class Session:
             self.runtime.metastore.abort_txns(sorted(mine), "stopped")
         return False
 
-    def _answer(self, request: _Request) -> tuple[Outcome, Plan | None]:
+    def _answer(self, request: StatementRequest) -> tuple[Outcome, Plan | None]:
         attempts = self.settings.integer("hive.txn.retrysnapshot.max.count")
         while True:
             statement, reads = self._bind(request)
@@ -287,7 +265,7 @@ class Session:
                 if attempts <= 0:
                     raise
 
-    def _bind(self, request: _Request) -> tuple[Statement, set[TableName]]:
+    def _bind(self, request: StatementRequest) -> tuple[Statement, set[TableName]]:
         """Bind a statement; also the tables and views that its queries name."""
         reads: set[TableName] = set()
         statement = bind(
@@ -322,7 +300,9 @@ class Session:
         """Temporary views of the Spark that runs, for one statement."""
         return SparkViews(self._spark)
 
-    def _carry_out(self, statement: Statement, request: _Request) -> tuple[Outcome, Plan | None]:
+    def _carry_out(
+        self, statement: Statement, request: StatementRequest
+    ) -> tuple[Outcome, Plan | None]:
         match statement:
             case SetSetting():
                 return self._set(statement), None
@@ -358,7 +338,7 @@ class Session:
             self.database = statement.name
         return outcome, decided
 
-    def _explain(self, explain: Explain, request: _Request) -> Outcome:
+    def _explain(self, explain: Explain, request: StatementRequest) -> Outcome:
         if explain.style == "analyze":
             decided = plan(self.temporary.translated(explain.statement), self.settings)
             return self._run(decided, request, measured=True)
@@ -374,7 +354,7 @@ class Session:
         once = self._conversation.recorded(decided, once)
         return self.runtime.metastore.done(once) if once else None
 
-    def _run(self, decided: Plan, request: _Request, *, measured: bool = False) -> Outcome:
+    def _run(self, decided: Plan, request: StatementRequest, *, measured: bool = False) -> Outcome:
         from hivesql_executor.run import run
 
         inside, running = self._conversation.opened, self._running
