@@ -75,8 +75,11 @@ from hivesql_planner.statements.functions import (
 )
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from pyspark.sql import DataFrame
 
+    from hivesql.sessions.changes import TableChanges
     from hivesql.sessions.spark_start import LazySpark, Progress
     from hivesql_executor.checks.finding import Finding
     from hivesql_executor.checks.inspect import Inspection
@@ -492,6 +495,20 @@ class Session:
         """
         frame: DataFrame = self.sql(query, consume=lambda rows: rows.localCheckpoint()).value
         return frame
+
+    def changes(
+        self, table: str, since: int | datetime, *, key: Sequence[str] = ()
+    ) -> TableChanges:
+        """Give what has happened to a table since a version, and the version to go on from.
+
+        ``since`` is the version of the call before, 0 for all, or a time. The rows are as those
+        of ``frame``. An open transaction holds back the versions above its own. ``key`` are the
+        columns by which the halves of an update find each other (see ``table_changes``).
+        """
+        from hivesql.sessions.changes import TableChanges, changes_since
+
+        text, version = changes_since(self._table_name(table), since, key, self.runtime)
+        return TableChanges(self.frame(text), version)
 
     def _read_name(self, text: str) -> TableName:
         """Return the name of a table whose files may be told of, as DESCRIBE may tell of it."""

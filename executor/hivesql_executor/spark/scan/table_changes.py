@@ -102,9 +102,7 @@ def _parts(
         check_versions(files, location, state)
         if state.base is not None and state.base.directory.max_write_id >= low:
             # Where a retention has left them, events are there beside what they were merged into.
-            events = acid_state(
-                files, location, then, txn.txns, is_earlier=True, events_from=low
-            )
+            events = acid_state(files, location, then, txn.txns, is_earlier=True, events_from=low)
             if are_events_retained(table, partition, location, low, txn.txns, runtime):
                 state = events
         require_history(table, partition, location, state, then, runtime)
