@@ -10,22 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 from hivesql.script import StatementText
 from hivesql.session import Session
+from hivesql.spark_catalog.answers import answer_or_refusal, spark_schema
 from hivesql.spark_catalog.places import place_of_partition, with_partition_texts
 from hivesql.spark_catalog.query_transactions import QueryTransactions
 from hivesql.spark_catalog.texts import scan_text
 from hivesql.spark_catalog.writes import CatalogWrites
-from hivesql_executor.translate_errors import translate_error
-from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError, SessionClosed
+from hivesql_planner.errors import NoSuchObject, SemanticError, SessionClosed
 from hivesql_planner.model.constraints import default_of
-from hivesql_planner.model.hive_type import HiveType, Kind
 from hivesql_planner.model.table import Table, TableName
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hivesql.sessions.open_transaction import Conversation
-
-_NO_ZONE = HiveType(Kind.OTHER, other="timestamp_ntz")
 
 
 @dataclass(slots=True)
@@ -37,15 +34,7 @@ class CatalogRequests:
 
     def answer(self, request: str, frame: Any) -> Any:
         """Answer one request, which ``CatalogSession.java`` makes; a frame may come with it."""
-        question = json.loads(request)
-        try:
-            return self._answer(question, frame)
-        except Exception as error:  # noqa: BLE001 - it goes on in the JVM
-            translation = translate_error(error)
-            kind, message = type(translation).__name__, str(translation)
-            if isinstance(translation, HiveSqlError) and translation.retryable:
-                message += " (running it again may succeed)"
-            return json.dumps({"refused": {"kind": kind, "message": message}})
+        return answer_or_refusal(lambda: self._answer(json.loads(request), frame))
 
     def close(self) -> None:
         """Roll back the transactions of queries that run."""
@@ -101,9 +90,7 @@ class CatalogRequests:
         return {
             "database": name.database,
             "table": name.name,
-            "schema": ", ".join(
-                f"`{column.name}` {_spark_type(column.type)}" for column in table.all_columns
-            ),
+            "schema": spark_schema(table.all_columns),
             "defaults": {
                 column.name: text
                 for column in table.all_columns
@@ -146,8 +133,3 @@ class CatalogRequests:
 
     def _within(self, conversation: Conversation) -> Session:
         return self.session.beside(conversation)
-
-
-def _spark_type(type_: HiveType) -> str:
-    """Return the type in Spark's DDL; Hive's TIMESTAMP has no zone."""
-    return type_.exchange((Kind.TIMESTAMP,), _NO_ZONE).spark
