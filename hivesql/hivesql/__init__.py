@@ -11,7 +11,7 @@ from hivesql.session import Session
 from hivesql.sessions.spark_start import Progress
 from hivesql.spark_catalog.migrate import migrate_from, migrate_to
 from hivesql.spark_catalog.registration import register_catalog
-from hivesql.structured_streaming import streaming_sink
+from hivesql.structured_streaming import streaming_sink, streaming_source
 from hivesql_planner.errors import (
     AlreadyCommitted,
     Cancelled,
@@ -62,4 +62,5 @@ __all__ = [
     "migrate_to",
     "register_catalog",
     "streaming_sink",
+    "streaming_source",
 ]

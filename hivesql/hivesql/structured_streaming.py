@@ -1,4 +1,4 @@
-"""A sink for Structured Streaming: each batch is one transaction, and happens once."""
+"""Structured Streaming: a sink whose batches happen once, and a source of a table's changes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from hivesql.connections import connect
 from hivesql_executor.metastore.api import Once
+from hivesql_executor.translate_errors import translate_errors
 from hivesql_planner.errors import HiveSqlError, SemanticError
+from hivesql_planner.model.table import TableName
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from datetime import datetime
+
+    from pyspark.sql import DataFrame, SparkSession
 
     from hivesql.session import Session
     from hivesql.sessions.frames import Assignments
+    from hivesql.spark_catalog.change_feed import FeedOptions
 
 # Spark's name for the id that a query keeps in its checkpoint.
 _QUERY_ID = "sql.streaming.queryId"
@@ -84,3 +89,77 @@ def streaming_sink(  # noqa: PLR0913 - public: those of connect and of Session.m
              "settings": settings}  # fmt: skip
     merge = {"on": merge_on, "update": update, "insert": insert, "delete": delete}
     return StreamingSink(table=table, connection=place, merge=None if merge_on is None else merge)
+
+
+@translate_errors
+@dataclass(slots=True, kw_only=True)
+class StreamingSource:
+    """Gives the changes of a table as a stream. Opens a session of its own for each load."""
+
+    table: str
+    connection: Mapping[str, Any]
+    options: FeedOptions
+    _sessions: list[Session] = field(default_factory=list, repr=False)
+
+    def load(self, spark: SparkSession) -> DataFrame:
+        """Return the stream: the table's columns, ``_change_type`` and ``_write_id``."""
+        session = connect(**self.connection, spark=spark)
+        try:
+            session.start_spark()
+            # Imported late: few programs have streams.
+            from hivesql.spark_catalog.change_feed import ChangeFeed
+            from hivesql_executor.spark.catalog import load_changes
+
+            database, _, name = self.table.replace("`", "").lower().rpartition(".")
+            feed = ChangeFeed(session, TableName(database or session.database, name), self.options)
+            session.at_close(feed.close)
+            rows, close = load_changes(spark, feed.open(), feed)
+            session.at_close(close)
+        except BaseException:
+            session.close()
+            raise
+        self._sessions.append(session)
+        return rows
+
+    def close(self) -> None:
+        """Let go of the metastore; streams that were loaded do not start again."""
+        while self._sessions:
+            self._sessions.pop().close()
+
+
+@translate_errors
+def streaming_source(  # noqa: PLR0913 - public: those of connect by name
+    table: str,
+    *,
+    metastore: str | None = None,
+    warehouse: str | None = None,
+    database: str = "default",
+    settings: Mapping[str, str] | None = None,
+    starting_version: int | str | None = None,
+    starting_timestamp: datetime | None = None,
+    key: str | Sequence[str] = (),
+    max_versions_per_trigger: int | None = None,
+    max_rows_per_trigger: int | None = None,
+) -> StreamingSource:
+    """Tell what a stream of a table's changes gives: ``source.load(spark).writeStream…``.
+
+    Each change comes once, in batches of whole versions, and in their order. A version is a write;
+    one that is still open holds back those above it. The stream starts with the first version that
+    comes after its start (``latest``), with the first whose changes are all there (``earliest``),
+    with ``starting_version`` itself, or with those that were committed after a time. ``key`` are
+    the columns by which the two halves of an update find each other (see ``table_changes``).
+    A batch has at most so many versions, and no more than so many rows unless it is of one version.
+    The others are as in ``hivesql.connect``.
+    """
+    from hivesql.spark_catalog.change_feed import options_of
+
+    place = {"metastore": metastore, "warehouse": warehouse, "database": database,
+             "settings": settings}  # fmt: skip
+    options = options_of(
+        version=starting_version,
+        timestamp=starting_timestamp,
+        key=key,
+        most_versions=max_versions_per_trigger,
+        most_rows=max_rows_per_trigger,
+    )
+    return StreamingSource(table=table, connection=place, options=options)

@@ -1,13 +1,15 @@
-"""A catalog of ours in a session of Spark, and the way of its requests to Python."""
+"""A catalog and streams of ours in a session of Spark, and the way of their requests to Python."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from pyspark import java_gateway
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-from hivesql_executor.jvm import call_static
+from hivesql_executor.jvm import call_static, new_object
+from hivesql_executor.spark.lines import ClassicFrame
 from hivesql_planner.errors import SemanticError
 
 _start_callbacks: Any = java_gateway.ensure_callback_server_started
@@ -48,3 +50,16 @@ def add_catalog(spark: SparkSession, name: str, requests: Requests) -> None:
     spark.conf.set(key, _CLASS)
     catalog = call_static(spark, "AcidCatalog", "add", own._jsparkSession, name)
     catalog.connect(own._jsparkSession, _Answers(requests))
+
+
+def load_changes(
+    spark: SparkSession, columns: str, requests: Requests
+) -> tuple[DataFrame, Callable[[], object]]:
+    """Return a stream of changes, whose columns are Spark's DDL, and what lets no query start it.
+
+    See ``ChangeSource.java``.
+    """
+    own: Any = spark
+    _start_callbacks(own.sparkContext._gateway)
+    stream = new_object(spark, "ChangeStream", own._jsparkSession, columns)
+    return ClassicFrame(stream.load(_Answers(requests)), spark), stream.close

@@ -18,7 +18,7 @@ from hivesql_executor.spark.scan.delete_events import delete_events, row_id_and_
 from hivesql_executor.spark.scan.scan import ScanRequest, scan
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.acid.files_to_read import FilesToRead, files_to_read
-from hivesql_planner.acid.layout import parse_directory
+from hivesql_planner.acid.layout import is_marker, is_side_file, parse_directory
 from hivesql_planner.acid.time_travel import after_write, require_events
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import NotSupported
@@ -155,3 +155,30 @@ def _deletes(
     for path, tail in tails.items():
         check_deletes(path, tail)
     return delete_events(spark, table, parts, tails, visible=then)
+
+
+def count_events(table: Table, low: int, runtime: Runtime) -> dict[int, int]:
+    """Return how many rows the writes from ``low`` on have inserted and deleted, by write.
+
+    What a compaction has merged counts as the first of its writes.
+    """
+    txns = runtime.metastore.valid_txns()
+    visible = runtime.metastore.valid_write_ids(txns, [table.name])[table.name]
+    partitions = runtime.metastore.partitions(table.name) if table.partition_columns else ()
+    files = runtime.files(table.location)
+    writes: dict[str, int] = {}
+    sizes = []
+    for _, location in table_roots(table, partitions):
+        state = acid_state(files, location, visible, txns, is_earlier=True, events_from=low)
+        for entry in state.deltas:
+            if entry.directory.max_write_id < low:
+                continue
+            for file in entry.files:
+                path = f"{location}/{file.path}"
+                if not is_marker(file.path) and not is_side_file(file.path) and file.length:
+                    writes[path] = max(low, entry.directory.min_write_id)
+                    sizes.append((path, file.length))
+    counts: dict[int, int] = {}
+    for path, tail in read_footers(files, sizes).items():
+        counts[writes[path]] = counts.get(writes[path], 0) + tail.rows
+    return counts

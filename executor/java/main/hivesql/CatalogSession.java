@@ -39,6 +39,12 @@ final class CatalogSession extends SparkListener {
         spark.sparkContext().addSparkListener(this);
     }
 
+    /** No longer wait for the ends of queries. */
+    void close() {
+        spark.sparkContext().removeSparkListener(this);
+        ending.shutdown();
+    }
+
     static ObjectNode request(String what) {
         return JSON.createObjectNode().put("what", what);
     }
@@ -92,7 +98,8 @@ final class CatalogSession extends SparkListener {
 
     @Override
     public void onOtherEvent(SparkListenerEvent event) {
-        if (event instanceof SparkListenerSQLExecutionEnd end && open.remove(end.executionId())) {
+        if (event instanceof SparkListenerSQLExecutionEnd end && open.remove(end.executionId())
+                && !ending.isShutdown()) {
             // Nobody else's events shall wait for a metastore.
             ending.submit(() -> answers.apply(
                     request("end").put("query", end.executionId()).toString(), null));
