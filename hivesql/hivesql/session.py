@@ -497,7 +497,7 @@ class Session:
         return frame
 
     def changes(
-        self, table: str, since: int | datetime, *, key: Sequence[str] = ()
+        self, table: str, since: int | datetime, *, key: str | Sequence[str] = ()
     ) -> TableChanges:
         """Give what has happened to a table since a version, and the version to go on from.
 

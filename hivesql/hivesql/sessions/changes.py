@@ -37,7 +37,7 @@ def starting_version(table: TableName, since: int | datetime, runtime: Runtime) 
 
 
 def changes_since(
-    table: TableName, since: int | datetime, key: Sequence[str], runtime: Runtime
+    table: TableName, since: int | datetime, key: str | Sequence[str], runtime: Runtime
 ) -> tuple[str, int]:
     """Return the query of the changes after a version, and the version that they lead to."""
     after = starting_version(table, since, runtime)
@@ -51,9 +51,10 @@ def changes_since(
 
 
 def changes_text(
-    table: TableName, after: int, last: int, key: Sequence[str], columns: Iterable[str] = ()
+    table: TableName, after: int, last: int, key: str | Sequence[str], columns: Iterable[str] = ()
 ) -> str:
     """Return the query of the changes after one version up to another; without columns all."""
     wanted = ", ".join(map(quote_name, columns)) or "*"
-    keys = "".join(f", {literal(column)}" for column in key)
+    names = (key,) if isinstance(key, str) else key
+    keys = "".join(f", {literal(name)}" for name in names)
     return f"SELECT {wanted} FROM table_changes({literal(str(table))}, {after + 1}, {last}{keys})"

@@ -33,7 +33,7 @@ class FeedOptions:
     """
 
     start: int | str | datetime = LATEST
-    key: tuple[str, ...] = ()
+    key: str | tuple[str, ...] = ()
     most_versions: int | None = None
     most_rows: int | None = None
 
@@ -161,7 +161,7 @@ def options_of(
     *,
     version: int | str | None,
     timestamp: datetime | None,
-    key: Sequence[str],
+    key: str | Sequence[str],
     most_versions: int | None,
     most_rows: int | None,
 ) -> FeedOptions:
@@ -182,7 +182,7 @@ def options_of(
     start = timestamp if timestamp is not None else (version or LATEST)
     return FeedOptions(
         start=start,
-        key=(key,) if isinstance(key, str) else tuple(key),
+        key=key if isinstance(key, str) else tuple(key),
         most_versions=most_versions,
         most_rows=most_rows,
     )

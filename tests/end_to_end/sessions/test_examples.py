@@ -26,6 +26,8 @@ SAID = {
         "1.json [(1, 'new', 10.0), (2, 'new', 5.0)]",
         "2.json [(1, 'paid', 9.0), (2, 'new', 5.0), (3, 'new', 7.0)]",
         "3.json [(1, 'paid', 9.0), (3, 'new', 7.0)]",
+        "1 insert 1 new 10.00", "2 update_postimage 1 paid 9.00", "2 update_preimage 1 new 10.00",
+        "3 delete 2 new 5.00", "since 2: 1 up to 3",
     ],
     "engine.py": ["[('ann', 3), ('bob', 1)]", "partitioned by ('day',)", "2 rows"],
 }  # fmt: skip
