@@ -263,10 +263,8 @@ class HiveStreamingConnection:
         """
         batch = self._current()
         text = records if isinstance(records, str) else _decoded(records)
-        table = self._stream.table
-        columns = table.all_columns if self._stream.is_dynamic else table.columns
         batch.require_open()
-        batch.write(self._stream.writer.rows(text, columns), len(records))
+        batch.write(self._stream.writer.rows(text, self._stream.columns), len(records))
 
     def commit_transaction(
         self,

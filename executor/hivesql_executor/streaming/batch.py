@@ -9,7 +9,7 @@ from enum import Enum
 
 from hivesql_executor.metastore.api import CommitEntries, TableNote
 from hivesql_executor.streaming.deltas import Deltas, Stream, run_or_close
-from hivesql_executor.streaming.records import Row
+from hivesql_executor.streaming.records import Records
 from hivesql_executor.transactions.heartbeat import Heartbeat
 from hivesql_executor.transactions.lock_wait import acquire_locks
 from hivesql_planner.acid.layout import AcidDirectory, DirectoryKind
@@ -143,11 +143,11 @@ class Batch:
         self._rows = 0
         self.states[self._current] = State.OPEN
 
-    def write(self, rows: Sequence[Row], size: int) -> None:
+    def write(self, records: Records, size: int) -> None:
         """Take records into the open transaction; the last of many go to the disk at once."""
         self.require_open()
-        self._rows += len(rows)
-        if self.deltas.take(rows, size):
+        self._rows += len(records)
+        if self.deltas.take(records, size):
             self.stream.statistics.auto_flushes += 1
             self._or_die(self._flush)
 

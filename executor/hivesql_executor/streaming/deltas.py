@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hivesql_executor.bookkeeping.directory_moves import making
 from hivesql_executor.bookkeeping.partitions import inheriting
@@ -16,12 +17,13 @@ from hivesql_executor.files.local import local_path
 from hivesql_executor.local.events import bucket_numbers, has_early_fractions
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.streaming.growing import GrowingFile
-from hivesql_executor.streaming.records import RecordWriter, Row
+from hivesql_executor.streaming.records import Records, RecordWriter, Row
 from hivesql_planner.acid.layout import AcidDirectory
 from hivesql_planner.errors import CommitUnknown, HiveSqlError, NotSupported
 from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
+    Column,
     Partition,
     Table,
     check_partition_name,
@@ -36,6 +38,8 @@ from hivesql_planner.streaming_errors import (
 )
 
 _FLUSH_ROWS = 100_000
+# No column has a name with a blank at its end.
+_NUMBER = "number "
 _STREAM_ERRORS = (StreamingException, CommitUnknown)
 
 
@@ -68,6 +72,11 @@ class Stream:
     """Names of those that were written."""
 
     @property
+    def columns(self) -> tuple[Column, ...]:
+        """Return the columns that stand in the records."""
+        return tuple(self.table.all_columns if self.is_dynamic else self.table.columns)
+
+    @property
     def is_dynamic(self) -> bool:
         """Tell whether the partition's values stand in the records."""
         return bool(self.table.partition_columns) and self.partition is None
@@ -85,7 +94,8 @@ class Deltas:
     directory: AcidDirectory
     reports_only: bool = False
     touched: set[str] = field(default_factory=set)
-    _waiting: list[Row] = field(default_factory=list)
+    _waiting: list[list[Row] | pa.Table] = field(default_factory=list)
+    _waiting_rows: int = 0
     _files: dict[tuple[str, int], GrowingFile] = field(default_factory=dict)
     _homes: dict[str, str] = field(default_factory=dict)
     _checked: set[str] = field(default_factory=set)
@@ -100,45 +110,50 @@ class Deltas:
         if (now.id, now.location) != (table.id, table.location):
             raise self._moved(f"{table.name}")
 
-    def take(self, rows: Sequence[Row], size: int) -> bool:
+    def take(self, records: Records, size: int) -> bool:
         """Take records; whether so many wait that they should be flushed."""
-        self._waiting.extend(rows)
-        self.stream.statistics.records_written += len(rows)
+        if isinstance(records, pa.Table):
+            self._waiting.append(records)
+        elif self._waiting and isinstance(self._waiting[-1], list):
+            self._waiting[-1].extend(records)
+        else:
+            self._waiting.append(list(records))
+        self._waiting_rows += len(records)
+        self.stream.statistics.records_written += len(records)
         self.stream.statistics.records_size += size
-        return len(self._waiting) >= _FLUSH_ROWS
+        return self._waiting_rows >= _FLUSH_ROWS
 
     @property
     def is_empty(self) -> bool:
         """Tell whether no record has come."""
-        return not self._waiting and not self._files
+        return not self._waiting_rows and not self._files
 
     def forget(self) -> None:
         """Drop what waits."""
         self._waiting.clear()
+        self._waiting_rows = 0
         self.touched.clear()
 
     def flush(self, write_id: int) -> None:
         """Write what waits, so that it is on the disk and in the side files."""
-        rows, self._waiting = self._waiting, []
-        if not rows:
+        waiting, self._waiting = self._waiting, []
+        count, self._waiting_rows = self._waiting_rows, 0
+        if not count:
             return
-        stream = self.stream
-        table, writer = stream.table, stream.writer
-        texts = list(zip(*rows, strict=True))
-        arrays = [
-            writer.column(values, column.type)
-            for values, column in zip(texts, table.columns, strict=False)
-        ]
+        table = self.stream.table
+        columns = _joined([self._columns(records) for records in waiting if len(records)])
+        arrays = columns[: len(table.columns)]
         for array, column in zip(arrays, table.columns, strict=True):
             if pa.types.is_timestamp(array.type) and has_early_fractions(array):
                 raise NotSupported(f"fractions of seconds before 1970 in column {column.name}")
         row = pa.StructArray.from_arrays(arrays, list(table.column_names))
-        partitions = self._partitions(texts[len(table.columns) :], len(rows))
         buckets = self._buckets(row)
-        for name, numbers in partitions.items():
-            part = row if len(numbers) == len(row) else row.take(pa.array(numbers))
-            of_part = buckets if buckets is None else buckets[numbers]
-            self._append(write_id, name, part, of_part)
+        for name, numbers in self._partitions(columns[len(table.columns) :]).items():
+            if numbers is None or len(numbers) == count:
+                self._append(write_id, name, row, buckets)
+                continue
+            of_part = buckets if buckets is None else buckets[numbers.to_numpy()]
+            self._append(write_id, name, row.take(numbers), of_part)
 
     def close(self) -> None:
         """Close all files; StreamingIOFailure tells which could not be."""
@@ -192,29 +207,34 @@ class Deltas:
         columns = tuple(name for name in table.column_names if name in table.bucket_columns)
         return bucket_numbers(row, table, columns)
 
-    def _partitions(self, texts: Sequence[Sequence[Any]], count: int) -> dict[str, list[int]]:
-        """Return the numbers of the rows of each partition."""
-        table = self.stream.table
-        if not self.stream.is_dynamic:
-            return {self.static_name(): list(range(count))}
-        columns = [
-            self._partition_texts(values, column.type)
-            for values, column in zip(texts, table.partition_columns, strict=True)
+    def _columns(self, records: list[Row] | pa.Table) -> list[pa.Array]:
+        """Return records by the stream's columns."""
+        if isinstance(records, pa.Table):
+            return [column.combine_chunks() for column in records.columns]
+        writer = self.stream.writer
+        return [
+            writer.column(values, column.type)
+            for values, column in zip(zip(*records, strict=True), self.stream.columns, strict=True)
         ]
-        rows_by_partition: dict[str, list[int]] = defaultdict(list)
-        names: dict[tuple[str, ...], str] = {}
-        for number, values in enumerate(zip(*columns, strict=True)):
-            if values not in names:
-                names[values] = partition_name(table.partition_names, values)
-            rows_by_partition[names[values]].append(number)
-        return rows_by_partition
 
-    def _partition_texts(self, values: Sequence[Any], hive_type: HiveType) -> list[str]:
-        typed = self.stream.writer.column(values, hive_type)
-        if pa.types.is_floating(typed.type) or pa.types.is_timestamp(typed.type):
-            raise NotSupported(f"dynamic partitions of type {hive_type} in a stream")
-        texts = typed if pa.types.is_string(typed.type) else typed.cast(pa.string())
-        return [text or DEFAULT_PARTITION for text in texts.to_pylist()]
+    def _partitions(self, columns: Sequence[pa.Array]) -> dict[str, pa.Array | None]:
+        """Return the numbers of the rows of each partition; None for all."""
+        table = self.stream.table
+        if not columns:
+            return {self.static_name(): None}
+        names = list(table.partition_names)
+        texts = [
+            _partition_texts(array, column.type)
+            for array, column in zip(columns, table.partition_columns, strict=True)
+        ]
+        rows = pa.table([*texts, pa.array(np.arange(len(texts[0])))], names=[*names, _NUMBER])
+        groups = rows.group_by(names, use_threads=False).aggregate([(_NUMBER, "list")])
+        numbers = groups.column(f"{_NUMBER}_list")
+        values = zip(*(groups.column(name).to_pylist() for name in names), strict=True)
+        return {
+            partition_name(table.partition_names, of_group): numbers[place].values
+            for place, of_group in enumerate(values)
+        }
 
     def static_name(self) -> str:
         """Return the static partition's name; empty for a table without partitions."""
@@ -274,6 +294,20 @@ class Deltas:
             ) from error
         statistics.metastore_calls += 1
         statistics.created_partitions += 1
+
+
+def _joined(parts: Sequence[Sequence[pa.Array]]) -> list[pa.Array]:
+    """Return the same columns of several records as one."""
+    if len(parts) == 1:
+        return list(parts[0])
+    return [pa.concat_arrays(arrays) for arrays in zip(*parts, strict=True)]
+
+
+def _partition_texts(values: pa.Array, hive_type: HiveType) -> pa.Array:
+    if pa.types.is_floating(values.type) or pa.types.is_timestamp(values.type):
+        raise NotSupported(f"dynamic partitions of type {hive_type} in a stream")
+    texts = pc.fill_null(values.cast(pa.string()), "")
+    return pc.if_else(pc.equal(texts, ""), DEFAULT_PARTITION, texts)
 
 
 def run_or_close(step: Callable[[], None], close: Callable[[], None]) -> None:

@@ -28,6 +28,8 @@ from hivesql_planner.streaming_errors import SerializationError
 
 LINES = r"[\r\n]"
 Row = Sequence[Any]
+Records = Sequence[Row] | pa.Table
+"""What a writer made of records, or columns as the table has them."""
 Converter = Callable[[Any], Any]
 _DECODER = json.JSONDecoder(parse_float=Decimal)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hivesql_executor.streaming.batch import NOT_OPEN, State
 from hivesql_executor.streaming.deltas import Deltas, Stream, run_or_close
-from hivesql_executor.streaming.records import Row
+from hivesql_executor.streaming.records import Records
 from hivesql_planner.acid.layout import AcidDirectory, DirectoryKind
 from hivesql_planner.streaming_errors import InvalidTransactionState, StreamingException
 
@@ -65,10 +65,10 @@ class Unmanaged:
         """Take records from now on."""
         self.state = State.OPEN
 
-    def write(self, rows: Sequence[Row], size: int) -> None:
+    def write(self, records: Records, size: int) -> None:
         """Take records."""
         self.require_open()
-        if self.deltas.take(rows, size):
+        if self.deltas.take(records, size):
             self.stream.statistics.auto_flushes += 1
             run_or_close(lambda: self.deltas.flush(self.write_id), self._die)
 
