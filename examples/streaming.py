@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from datetime import date
+
+import pyarrow as pa
 
 import hivesql
 from hivesql import streaming
@@ -34,6 +37,18 @@ with hivesql.connect("sqlite:///metastore.db", "warehouse") as session:
             connection.commit_transaction()
             # Readers see what is committed, though the file is still open.
             print("clicks so far", session.sql("SELECT count(*) FROM clicks").rows[0][0])
+        # Columns of Arrow go beside text: found by name, checked by type, and never made rows.
+        clicks = {"visitor": [7, 8], "page": ["/3", "/3"], "day": [date(2026, 1, 2)] * 2}
+        connection.begin_transaction()
+        try:
+            connection.write_batch(pa.table({**clicks, "at": [None, None]}))
+        except streaming.SerializationError as error:
+            print("refused:", error.message)
+        small = pa.schema([("visitor", pa.int32()), ("page", pa.string()), ("day", pa.date32())])
+        records = pa.table(clicks, small)
+        connection.write_batch(records.append_column("at", pa.nulls(2)))
+        connection.commit_transaction()
+
         connection.begin_transaction()
         connection.write('{"visitor": 9, "page": "/never", "day": "2026-01-02"}')
         connection.abort_transaction()

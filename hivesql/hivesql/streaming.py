@@ -22,12 +22,15 @@ import threading
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.local.types import row_type
+from hivesql_executor.streaming.arrow_records import ArrowRecordWriter, fit_columns, iterate_tables
 from hivesql_executor.streaming.batch import Batch, State
-from hivesql_executor.streaming.deltas import Statistics, Stream
+from hivesql_executor.streaming.deltas import FLUSH_ROWS, Statistics, Stream
 from hivesql_executor.streaming.growing import streamable
 from hivesql_executor.streaming.records import (
     RecordWriter,
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
     from hivesql.session import Session
 
 __all__ = [
+    "ArrowRecordWriter",
     "ConnectionBuilder",
     "ConnectionError",
     "HiveStreamingConnection",
@@ -265,6 +269,22 @@ class HiveStreamingConnection:
         text = records if isinstance(records, str) else _decoded(records)
         batch.require_open()
         batch.write(self._stream.writer.rows(text, self._stream.columns), len(records))
+
+    def write_batch(self, records: Any) -> None:
+        """Write records of Arrow: a RecordBatch, a Table, or an iterable or stream of these.
+
+        Their columns are found by name: all of the table, with those of partitions unless the
+        connection has a static one, and no others. Types must be those of the table, or narrower.
+        After SerializationError the transaction is still open, and nothing of that batch or table
+        is in it; those that an iterable gave before are.
+        """
+        batch = self._current()
+        stream = self._stream
+        batch.require_open()
+        for table in iterate_tables(records):
+            columns = fit_columns(table, stream.columns, stream.table.name)
+            for piece in columns.to_batches(max_chunksize=FLUSH_ROWS):
+                batch.write(pa.Table.from_batches([piece]), piece.nbytes)
 
     def commit_transaction(
         self,

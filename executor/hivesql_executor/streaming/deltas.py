@@ -37,7 +37,8 @@ from hivesql_planner.streaming_errors import (
     StreamingIOFailure,
 )
 
-_FLUSH_ROWS = 100_000
+FLUSH_ROWS = 100_000
+"""So many records that wait are written."""
 # No column has a name with a blank at its end.
 _NUMBER = "number "
 _STREAM_ERRORS = (StreamingException, CommitUnknown)
@@ -121,7 +122,7 @@ class Deltas:
         self._waiting_rows += len(records)
         self.stream.statistics.records_written += len(records)
         self.stream.statistics.records_size += size
-        return self._waiting_rows >= _FLUSH_ROWS
+        return self._waiting_rows >= FLUSH_ROWS
 
     @property
     def is_empty(self) -> bool:
@@ -141,7 +142,7 @@ class Deltas:
         if not count:
             return
         table = self.stream.table
-        columns = _joined([self._columns(records) for records in waiting if len(records)])
+        columns = _join([self._columns(records) for records in waiting if len(records)])
         arrays = columns[: len(table.columns)]
         for array, column in zip(arrays, table.columns, strict=True):
             if pa.types.is_timestamp(array.type) and has_early_fractions(array):
@@ -296,7 +297,7 @@ class Deltas:
         statistics.created_partitions += 1
 
 
-def _joined(parts: Sequence[Sequence[pa.Array]]) -> list[pa.Array]:
+def _join(parts: Sequence[Sequence[pa.Array]]) -> list[pa.Array]:
     """Return the same columns of several records as one."""
     if len(parts) == 1:
         return list(parts[0])

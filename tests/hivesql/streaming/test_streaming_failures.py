@@ -271,7 +271,7 @@ def test_parts_of_one_transaction_are_written_by_several(
 def test_an_unmanaged_part_that_is_aborted_leaves_no_rows(
     session: hivesql.Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hivesql_executor.streaming.deltas._FLUSH_ROWS", 1)
+    monkeypatch.setattr("hivesql_executor.streaming.deltas.FLUSH_ROWS", 1)
     with builder(session).connect() as leader:
         leader.begin_transaction()
         options = builder(session).with_table_object(leader.table)
