@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from hivesql_planner.model.table import Table
 
 
+_COPIES = 8
+"""So many files are copied at a time."""
+
+
 @dataclass(slots=True)
 class BegunWrite:
     """The ACID directories that a write puts files into, and the files.
@@ -138,13 +142,20 @@ class FileChanges:
     def copy(self, sources: Sequence[str], directory: str, files: Files) -> list[str]:
         """Copy files to where they can be brought into a directory; the copies, in that order.
 
-        ``files`` reaches both places.
+        ``files`` reaches both places. Some are copied at a time.
         """
         aside = f"{directory}/.hive-staging_hivesql_{uuid.uuid4().hex}"
         self.work_aside(aside)
         copies = [f"{aside}/{n}/{path.rpartition('/')[2]}" for n, path in enumerate(sources)]
-        for source, copied in zip(sources, copies, strict=True):
-            files.copy(source, copied)
+        if len(sources) == 1:
+            files.copy(sources[0], copies[0])
+        elif sources:
+            # Imported late: most statements copy nothing.
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(min(len(sources), _COPIES)) as threads:
+                for _ in threads.map(files.copy, sources, copies):
+                    self.runtime.check_cancelled()
         return copies
 
     def finish(self) -> None:
