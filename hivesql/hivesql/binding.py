@@ -17,6 +17,7 @@ from hivesql_planner.model.partition_values import normal_value
 from hivesql_planner.model.table import DEFAULT_PARTITION, Database, Partition, Table, TableName
 from hivesql_planner.predicates.partitions import PartitionTest, equal_to
 from hivesql_planner.settings.settings import Settings
+from hivesql_planner.statements.export import Dump
 from hivesql_planner.statements.functions import Macro, OwnFunction
 from hivesql_planner.system_tables.definitions import SYSTEM_DATABASES
 
@@ -25,7 +26,8 @@ class Catalog(Protocol):
     """The part of a metastore that names are looked up in.
 
     Unknown objects raise NoSuchObject (10001 table, 10072 database). Homes are where a new
-    database or table will live, empty where only its creation tells.
+    database or table will live, empty where only its creation tells. An export is described by
+    its own metadata: SemanticError 10027 where there is none.
     """
 
     def database(self, name: str) -> Database: ...
@@ -38,6 +40,7 @@ class Catalog(Protocol):
     def partition(self, name: TableName, values: Sequence[str | None]) -> Partition | None: ...
     def partition_count(self, name: TableName) -> int: ...
     def tables_in(self, database: str) -> tuple[Table, ...]: ...
+    def export_at(self, path: str) -> Dump: ...
 
 
 class SparkNames(Protocol):

@@ -47,6 +47,7 @@ from hivesql_planner.statements.ddl import (
     RenameTable,
     RepairTable,
 )
+from hivesql_planner.statements.export import Dump, ImportTable
 from hivesql_planner.statements.functions import (
     CreateFunction,
     CreateMacro,
@@ -156,6 +157,10 @@ class _Overlay:
         there = {table.name: table for table in stored} | self.tables
         return tuple(table for name, table in there.items() if table and name.database == database)
 
+    def export_at(self, path: str) -> Dump:
+        """As the catalog's."""
+        return self.under.export_at(path)
+
     @staticmethod
     def _has(find: Callable[[Name], object], name: Name) -> bool:
         try:
@@ -196,6 +201,9 @@ class _Overlay:
 
     def _apply_to_partitions(self, statement: Statement) -> None:
         match statement:
+            case ImportTable(table=table, is_new=True, partitions=partitions):
+                self.tables[table.name] = table
+                self.changed[table.name] = partitions
             case InsertRows(targets=targets):
                 self.growing |= {grown.table.name for grown in targets}
             case MergeRows(target=target, added=added):
@@ -206,7 +214,7 @@ class _Overlay:
             case UpdateRows(target=target, assignments=assignments):
                 moves = not set(target.table.partition_names).isdisjoint(assignments)
                 self.growing |= {target.table.name} if moves else set()
-            case LoadData(table=table) | RepairTable(table=table):
+            case LoadData(table=table) | RepairTable(table=table) | ImportTable(table=table):
                 self.growing.add(table.name)
             case AddPartitions(table=table, partitions=partitions):
                 before = self.partitions(table.name)

@@ -9,6 +9,7 @@ from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Change, Command, Insert, Plan, Select, WriteKind
 from hivesql_planner.statements.ddl import LoadData
+from hivesql_planner.statements.export import ImportTable
 from hivesql_planner.transactional_plans import scans
 
 
@@ -38,6 +39,8 @@ def _adds_to(plan: Plan) -> list[Table]:
             ]
         case Command(statement=LoadData(table=table, overwrite=False)):
             return [table]
+        case Command(statement=ImportTable(table=table, is_new=False)):
+            return [table]
     return []
 
 
@@ -55,7 +58,7 @@ def tables_written(plan: Plan) -> tuple[Table, ...]:
             return (create.table,) if create else _once(branch.write.table for branch in branches)
         case Change(target=target):
             return (target.table,)
-        case Command(statement=LoadData(table=table)):
+        case Command(statement=LoadData(table=table) | ImportTable(table=table)):
             return (table,)
         case Definition(steps=(EmptyTable(table=table),)):
             return (table,)

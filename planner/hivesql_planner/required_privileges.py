@@ -19,7 +19,7 @@ from hivesql_planner.model.privileges import (
     with_grant,
 )
 from hivesql_planner.model.table import Table, TableName
-from hivesql_planner.statements import alter, authorization, bound, ddl, functions
+from hivesql_planner.statements import alter, authorization, bound, ddl, export, functions
 from hivesql_planner.statements.bound import Statement
 
 Reads = tuple[TableName, ...]
@@ -254,6 +254,16 @@ def _load(statement: ddl.LoadData, reads: Reads) -> Required:
     return Required("LOAD", (_on(statement.table.name, "INSERT", "DELETE", action=action),))
 
 
+def _export(statement: export.ExportTable, reads: Reads) -> Required:
+    return Required("EXPORT", (_on(statement.table.name, with_grant("SELECT")),))
+
+
+def _import(statement: export.ImportTable, reads: Reads) -> Required:
+    name = statement.table.name
+    need = _home(name) if statement.is_new else _on(name, "INSERT", "DELETE")
+    return Required("IMPORT", (need,))
+
+
 def _analyze(statement: ddl.Analyze, reads: Reads) -> Required:
     return Required("ANALYZE_TABLE", (_on(statement.table.name, "SELECT", "INSERT"),))
 
@@ -340,6 +350,8 @@ RULES: dict[type, Callable[[Any, Reads], Required]] = {
     ),
     ddl.ExchangePartitions: _exchange,
     ddl.LoadData: _load,
+    export.ExportTable: _export,
+    export.ImportTable: _import,
     ddl.Analyze: _analyze,
     ddl.TellStatistics: _tell_statistics,
     ddl.RepairTable: lambda statement, reads: Required(

@@ -36,6 +36,7 @@ from hivesql_planner.statements.bound import (
     UpdateRows,
     WriteDirectory,
 )
+from hivesql_planner.statements.export import ExportTable, ImportTable
 
 if TYPE_CHECKING:
     from hivesql_planner.definitions.bound_tables import BoundTable
@@ -63,7 +64,7 @@ def decided(statement: Statement, settings: Settings) -> Plan:
         )
     reads = _reads(body)
     # Whose heartbeats stop has died, and what it did to files can be undone.
-    writes_files = isinstance(body, Insert) or isinstance(statement, WriteDirectory)
+    writes_files = isinstance(body, Insert) or isinstance(statement, _WRITE_FILES)
     return Plan(
         body=body,
         locks=locks,
@@ -82,9 +83,10 @@ def decided(statement: Statement, settings: Settings) -> Plan:
     )
 
 
+_WRITE_FILES = (WriteDirectory, ExportTable, ImportTable)
 _OPERATIONS = {
     "UpdateRows": "UPDATE", "DeleteRows": "DELETE", "TruncateTable": "TRUNCATE",
-    "LoadData": "LOAD", "CreateTable": "CREATE TABLE AS SELECT",
+    "LoadData": "LOAD", "ImportTable": "IMPORT", "CreateTable": "CREATE TABLE AS SELECT",
 }  # fmt: skip
 
 
@@ -198,9 +200,10 @@ def _targets(statement: Statement, body: Body) -> tuple[Target, ...]:
 def _load_targets(statement: Statement) -> tuple[Target, ...]:
     from hivesql_planner.statements.ddl import LoadData
 
-    if not isinstance(statement, LoadData) or not statement.table.is_transactional:
+    if not isinstance(statement, LoadData | ImportTable) or not statement.table.is_transactional:
         return ()
-    operation = Operation.UPDATE if statement.overwrite else Operation.INSERT
+    overwrites = isinstance(statement, LoadData) and statement.overwrite
+    operation = Operation.UPDATE if overwrites else Operation.INSERT
     return (Target(table=statement.table.name, operation=operation),)
 
 
@@ -224,7 +227,7 @@ def scans(body: Body) -> Iterable[Scan]:
                 yield from _query_scans(source)
             for other in queries:
                 yield other.scan
-        case Command(statement=WriteDirectory(query=query)):
+        case Command(statement=WriteDirectory(query=query) | ExportTable(query=query)):
             yield from _query_scans(query)
         case Command(statement=statement):
             from hivesql_planner.statements.ddl import Analyze

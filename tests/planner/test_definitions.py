@@ -33,6 +33,7 @@ from hivesql_planner.statements.bound import (
     Statement,
     TruncateTable,
 )
+from hivesql_planner.statements.export import Dump, ExportTable, ImportTable
 
 ACID = {"transactional": "true"}
 T = Table(
@@ -195,6 +196,13 @@ STEPS: dict[str, tuple[Statement, list[str]]] = {
         ddl.LoadData(table=P, path="/f", local=True, values=("2",)),
         ["LOAD FILES /f", "  as a copy", "  into /w/d.db/p/k=2", "  add partition k=2 of d.p"],
     ),
+    "files are imported": (
+        ImportTable(
+            dump=Dump(path="/f", table=T), table=T, is_new=True, home="/w/d.db/t",
+        ),
+        ["IMPORT FILES /f", "  as copies of the files", "  create table d.t",
+         "  into delta_W_W_0000 in /w/d.db/t"],
+    ),
 }  # fmt: skip
 
 
@@ -275,6 +283,7 @@ SAMPLES: tuple[Statement, ...] = (
         table=P, change=ChangeProperties(), partitions=(ONE,), altered=(ONE,)
     ),
     ddl.Touch(table=T),
+    ExportTable(table=T, path="/f", name=T.name, query=QUERY),
     ddl.Analyze(table=T),
     functions.StoreFunction(function=FUNCTION),
     functions.DropStoredFunction(database="d", name="f"),

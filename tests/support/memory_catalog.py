@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.model.materialized import Materialized
 from hivesql_planner.model.skew import Skew
 from hivesql_planner.model.table import Column, Database, Partition, Table, TableName
 from hivesql_planner.predicates.partitions import PartitionTest
 from hivesql_planner.statements.alter import Change, altered
 from hivesql_planner.statements.ddl import AlterTable
+from hivesql_planner.statements.export import Dump
 
 ACID = {"transactional": "true", "transactional_properties": "default"}
 INSERT_ONLY = {"transactional": "true", "transactional_properties": "insert_only"}
@@ -46,6 +47,8 @@ class MemoryCatalog:
 
     tables: dict[TableName, Table] = field(default_factory=dict)
     kept: dict[TableName, tuple[Partition, ...]] = field(default_factory=dict)
+    exports: dict[str, Dump] = field(default_factory=dict)
+    """Exports by their paths."""
 
     @classmethod
     def of(cls, *tables: Table) -> MemoryCatalog:
@@ -100,6 +103,12 @@ class MemoryCatalog:
     ) -> tuple[Partition, ...]:
         """Its partitions, whatever they are tested for."""
         return self.kept.get(name, ())
+
+    def export_at(self, path: str) -> Dump:
+        """The export at a path; SemanticError 10027 where there is none."""
+        if path not in self.exports:
+            raise SemanticError(f"Invalid path '{path}'", code=10027)
+        return self.exports[path]
 
 
 def warehouse() -> MemoryCatalog:

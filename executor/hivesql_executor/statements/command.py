@@ -78,6 +78,7 @@ def run_command(statement: Statement, txn: Transaction | None, runtime: Runtime)
 
 def _run_on_files(statement: Statement, txn: Transaction | None, runtime: Runtime) -> Outcome:
     from hivesql_planner.statements.ddl import Analyze, LoadData
+    from hivesql_planner.statements.export import ExportTable, ImportTable
 
     match statement:
         case Analyze():
@@ -88,6 +89,15 @@ def _run_on_files(statement: Statement, txn: Transaction | None, runtime: Runtim
             from hivesql_executor.statements.load import load_data
 
             return load_data(statement, txn, runtime)
+        case ExportTable():
+            from hivesql_executor.statements.exports.export_table import export_table
+
+            assert txn is not None
+            return export_table(statement, txn, runtime)
+        case ImportTable():
+            from hivesql_executor.statements.exports.import_table import import_table
+
+            return import_table(statement, txn, runtime)
     raise NotSupported(type(statement).__name__)
 
 

@@ -128,7 +128,7 @@ def _into_place(
     while waiting:
         pairs = []
         for source in waiting:
-            name = _free_name(names[source], existing)
+            name = free_name(names[source], existing)
             existing.add(name)
             pairs.append((source, f"{location}/{name}"))
         # Somebody else may have taken a name since they were listed.
@@ -158,7 +158,7 @@ def _into_directory(
     )
 
 
-def _free_name(name: str, existing: set[str]) -> str:
+def free_name(name: str, existing: set[str]) -> str:
     """``x.txt``, ``x_copy_1.txt``, ``x_copy_2.txt`` …, as Hive names them."""
     stem, dot, suffix = name.rpartition(".") if "." in name else (name, "", "")
     free, number = name, 0

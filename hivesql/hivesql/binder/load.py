@@ -1,4 +1,4 @@
-"""What is done with files: LOAD DATA, MSCK, ANALYZE, TRUNCATE, CONCATENATE and COMPACT."""
+"""What is done with files: LOAD, EXPORT, IMPORT, MSCK, ANALYZE, TRUNCATE, CONCATENATE, COMPACT."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from dataclasses import replace
 from typing import Literal
 
 from hivesql.binder.constraints import enforced
-from hivesql.binder.targets import base_table, check_lengths, existing, new_values, written_value
+from hivesql.binder.targets import (
+    base_table,
+    check_lengths,
+    check_managed,
+    existing,
+    new_values,
+    written_value,
+)
 from hivesql.binding import Binding
 from hivesql.dialect.nodes.files import ZOrder
 from hivesql.dialect.nodes.parts import (
@@ -22,13 +29,23 @@ from hivesql.dialect.statements.storage import format_of_serde
 from hivesql.dialect.tokens import Name
 from hivesql.python_sqlglot import exp
 from hivesql.query.strict_checks import check_chosen
+from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_planner.compaction.request import MOST_IN_Z_ORDER, CompactionDetails, OrderKey
-from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.model.partition_values import normal_value
 from hivesql_planner.model.statistics import is_simple, statistics_sql
-from hivesql_planner.model.table import FRAMES, Column, Partition, Table, TableName
+from hivesql_planner.model.table import (
+    FRAMES,
+    Column,
+    Partition,
+    Table,
+    TableName,
+    partition_name,
+)
 from hivesql_planner.relations import Query, Scan, Source
 from hivesql_planner.statements.bound import CompactTable, InsertRows, InsertTarget, TruncateTable
 from hivesql_planner.statements.ddl import Analyze, LoadData, RepairTable
+from hivesql_planner.statements.export import Dump, ExportTable, ImportTable
 
 _KINDS: dict[str, Literal["minor", "major", "rebalance"]] = {
     "minor": "minor", "major": "major", "rebalance": "rebalance",
@@ -118,6 +135,195 @@ def _as_insert(node: exp.Expr, table: Table, items: PartitionItems, binding: Bin
         partition=binding.catalog.partition(table.name, values) if is_one_partition else None,
     )
     return InsertRows(targets=(target,))
+
+
+def bind_export(node: exp.Expr, binding: Binding) -> ExportTable:
+    """EXPORT TABLE: of a partitioned table all partitions unless some are named."""
+    ref, items = table_of(node.this), partition_of(node.args["partition"]) or ()
+    table = binding.table(ref)
+    if table.is_view or table.is_materialized_view:
+        error = SemanticError("Views and Materialized Views can not be exported.", code=40000)
+        binding.fail(error, ref.start)
+    if table.skew is not None:
+        binding.fail(NotSupported("EXPORT of a table with SKEWED BY"), ref.start)
+    if items and not table.partition_columns:
+        error = SemanticError(
+            f"{table.name} table is not partitioned but partition spec exists", code=10006
+        )
+        binding.fail(error, items[0].key.start)
+    count = binding.catalog.partition_count(table.name) if table.partition_columns else 0
+    values = binding.partition_values(table, items)
+    partitions = binding.partitions_of(table, values) if count else ()
+    scan = Scan(table=table, partitions=partitions, partition_count=count)
+    view = binding.view_name(table.name)
+    columns = ", ".join(f"`{column.name}`" for column in table.all_columns)
+    query = Query(
+        sql=f"SELECT {columns} FROM `{view}`",
+        sources=(Source(view=view, scan=scan),),
+        columns=table.all_columns,
+    )
+    return ExportTable(
+        table=table, path=node.args["path"].name, name=ref.full(binding.database), query=query,
+        partitions=partitions,
+    )  # fmt: skip
+
+
+_NOT_IMPORTED = frozenset({
+    "EXTERNAL", "external.table.purge", "TRANSLATED_TO_EXTERNAL", "transient_lastDdlTime",
+    "last_modified_by", "last_modified_time", "rawDataSize", "numFilesErasureCoded",
+})  # fmt: skip
+"""Properties that tell of the exported table alone."""
+
+
+def bind_import(node: exp.Expr, binding: Binding) -> ImportTable:
+    """IMPORT, checked against what its export tells; the table is made where there is none."""
+    path_start, _ = node.args["path"].meta[RANGE]
+    try:
+        dump = binding.catalog.export_at(node.args["path"].name)
+    except HiveSqlError as failure:
+        binding.fail(failure, path_start)
+    ref = table_of(node.this) if node.this else None
+    start = path_start if ref is None else ref.start
+    name = ref.full(binding.database) if ref else TableName(binding.database, dump.table.name.name)
+    if binding.known_database(name.database) is None:
+        absent = NoSuchObject(f"Database does not exist: {name.database}", code=10072)
+        binding.fail(absent, start)
+    wanted = _imported(dump, partition_of(node.args["partition"]) or (), binding)
+    location = node.args["location"].name if node.args["location"] else ""
+    table = binding.known_table(name)
+    if table is None:
+        return _import_new(dump, _new_table(dump, name, node, binding, start), wanted, binding)
+    is_elsewhere = bool(location) and not table.partition_columns and location != table.location
+    problem = _incompatible(table, dump.table, external=node.args["external"])
+    if problem is None and is_elsewhere:
+        problem = "Location does not match"
+    if problem is not None:
+        error = SemanticError(
+            "The existing table is not compatible with the Export/Import spec.   " + problem,
+            code=10120,
+        )
+        binding.fail(error, start)
+    placed = tuple(
+        _target_partition(partition, dump.table, table, location) for partition in wanted
+    )
+    if table.is_transactional and any(partition.storage for partition in placed):
+        feature = f"IMPORT of a partition that is stored otherwise into {table.name}"
+        binding.fail(NotSupported(feature), start)
+    known = (binding.catalog.partition(table.name, partition.values) for partition in placed)
+    return ImportTable(
+        dump=dump, table=table, is_new=False, partitions=placed,
+        known=tuple(partition for partition in known if partition is not None),
+    )  # fmt: skip
+
+
+def _imported(dump: Dump, items: PartitionItems, binding: Binding) -> tuple[Partition, ...]:
+    """Choose the partition that is named, else all."""
+    if not items:
+        return dump.partitions
+    chosen: tuple[Partition, ...] = ()
+    if dump.table.partition_columns:
+        values = binding.partition_values(dump.table, items)
+        types = {column.name: column.type for column in dump.table.partition_columns}
+        normal = {
+            key: value if value is None else normal_value(value, types[key])
+            for key, value in values.items()
+        }
+        chosen = tuple(
+            partition
+            for partition in dump.partitions
+            if dict(zip(dump.table.partition_names, partition.values, strict=True)) == normal
+        )
+    if not chosen:
+        error = NoSuchObject(
+            "Partition not found  - Specified partition not found in import directory", code=10006
+        )
+        binding.fail(error, items[0].key.start, items[-1].end)
+    return chosen
+
+
+def _new_table(dump: Dump, name: TableName, node: exp.Expr, binding: Binding, start: int) -> Table:
+    """Describe the table that IMPORT makes: managed unless EXTERNAL is said, as in Hive."""
+    binding.check_new_name(name, start)
+    external = node.args["external"]
+    properties = {
+        key: value for key, value in dump.table.properties.items() if key not in _NOT_IMPORTED
+    }
+    if external:
+        properties.pop("transactional", None)
+        properties.pop("transactional_properties", None)
+        properties["EXTERNAL"] = "TRUE"
+    elif dump.table.is_transactional:
+        properties.setdefault("transactional_properties", "default")
+    if not dump.table.is_bucketed:
+        # Hive exports full-ACID tables by a copy that is bucketed as in the first version.
+        properties.setdefault("bucketing_version", "2")
+    table = replace(
+        dump.table, name=name, id=0, properties=properties, owner="", created_at=0,
+        location=node.args["location"].name if node.args["location"] else "",
+        type="EXTERNAL_TABLE" if external else "MANAGED_TABLE",
+    )  # fmt: skip
+    if table.is_full_acid and (table.format != "orc" or table.sort_columns):
+        feature = f"IMPORT of a full-ACID table that is sorted, or stored as {table.format}"
+        binding.fail(NotSupported(feature), start)
+    if table.skew is not None and table.skew.in_directories:
+        binding.fail(NotSupported("IMPORT of a table that is stored as directories"), start)
+    check_managed(table, binding)
+    return table
+
+
+def _import_new(
+    dump: Dump, table: Table, wanted: tuple[Partition, ...], binding: Binding
+) -> ImportTable:
+    partitions = (_target_partition(partition, dump.table, table, "") for partition in wanted)
+    return ImportTable(
+        dump=dump, table=table, is_new=True, home=binding.catalog.home_of(table),
+        partitions=tuple(partitions),
+    )  # fmt: skip
+
+
+def _target_partition(
+    partition: Partition, source: Table, table: Table, location: str
+) -> Partition:
+    """Return a partition of an export as one of the table that it comes into."""
+    name = partition_name(table.partition_names, partition.values)
+    stored = replace(source.described_as(partition), name=table.name)
+    own = partition.storage and table.storage_of(stored)
+    return Partition(
+        values=partition.values, location=f"{location}/{name}" if location else "", storage=own
+    )
+
+
+def _incompatible(table: Table, source: Table, *, external: bool) -> str | None:
+    """Say why the files of an export cannot come into a table, as Hive does; None if they can."""
+    if external:
+        return "External table cannot overwrite existing table. Drop existing table first."
+    if not _is_same(table.columns, source.columns):
+        return "Column Schema does not match"
+    if not _is_same(table.partition_columns, source.partition_columns):
+        return "Partition Schema does not match"
+    if table.is_view or table.is_materialized_view:
+        return "Table inputformat/outputformats do not match"
+    ours, theirs = STORAGE[table.format], STORAGE[source.format]
+    if (ours.input_format, ours.output_format) != (theirs.input_format, theirs.output_format):
+        return "Table inputformat/outputformats do not match"
+    if ours.serde != theirs.serde:
+        return "Table Serde class does not match"
+    if (table.bucket_columns, table.bucket_count) != (source.bucket_columns, source.bucket_count):
+        return "Table bucketing spec does not match"
+    if table.is_bucketed and table.bucketing_version != source.bucketing_version:
+        # Hive lets it be, and looks for rows in buckets where they are not.
+        return "Table bucketing spec does not match: bucketing_version"
+    if (table.sort_columns, table.sort_descending) != (
+        source.sort_columns, source.sort_descending,
+    ):  # fmt: skip
+        return "Table sorting spec does not match"
+    return None
+
+
+def _is_same(columns: tuple[Column, ...], others: tuple[Column, ...]) -> bool:
+    return [(column.name, column.type) for column in columns] == [
+        (column.name, column.type) for column in others
+    ]
 
 
 def bind_repair(node: exp.Expr, binding: Binding) -> RepairTable:

@@ -92,6 +92,8 @@ BINDERS = {
     "Rebuild": "create.bind_rebuild",
     "Create": "views.bind_create_view",
     "LoadData": "load.bind_load",
+    "ExportTable": "load.bind_export",
+    "ImportTable": "load.bind_import",
     "Repair": "load.bind_repair",
     "Restore": "restore.bind_restore",
     "Analyze": "load.bind_analyze",

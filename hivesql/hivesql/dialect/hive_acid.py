@@ -32,6 +32,8 @@ from hivesql.dialect.nodes.dml import MultiInsert
 from hivesql.dialect.nodes.files import (
     Compact,
     Concatenate,
+    ExportTable,
+    ImportTable,
     Repair,
     Restore,
     SortKey,
@@ -182,8 +184,8 @@ def _create_view(self: HiveGenerator, node: exp.Create) -> str:
 
 _OWN = (
     AddPartitions, AlterDatabase, AlterView, Compact, Concatenate, CreateDatabase, DropPartitions,
-    ExchangePartition, MovePartition, NewPartition, Rebuild, Rename, RenamePartition, Repair,
-    Restore, Touch, Truncate, UpdateStatistics, ZOrder,
+    ExchangePartition, ExportTable, ImportTable, MovePartition, NewPartition, Rebuild, Rename,
+    RenamePartition, Repair, Restore, Touch, Truncate, UpdateStatistics, ZOrder,
 )  # fmt: skip
 
 

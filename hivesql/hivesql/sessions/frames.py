@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from hivesql.sessions.spark_start import LazySpark
     from hivesql_executor.spark.write.user_frames import Frame
     from hivesql_planner.predicates.partitions import PartitionTest
+    from hivesql_planner.statements.export import Dump
 
 _NAME = TableName(FRAMES, "rows")
 FRAME = f"`{FRAMES}`.`rows`"
@@ -122,6 +123,10 @@ class WithFrame:
     def tables_in(self, database: str) -> tuple[Table, ...]:
         """As the catalog's."""
         return self.under.tables_in(database)
+
+    def export_at(self, path: str) -> Dump:
+        """As the catalog's."""
+        return self.under.export_at(path)
 
 
 def append_text(

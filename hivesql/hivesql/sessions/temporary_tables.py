@@ -20,6 +20,7 @@ from hivesql_planner.statements.bound import CreateTable, Describe, DropTable, S
 if TYPE_CHECKING:
     from hivesql_executor.runtime import Runtime
     from hivesql_planner.predicates.partitions import PartitionTest
+    from hivesql_planner.statements.export import Dump
 
 _LISTS_TABLES = ("tables", "extended tables", "tables of a type", "table extended")
 """Kinds of SHOW that tell of a session's temporary tables too."""
@@ -70,6 +71,13 @@ class TemporaryTables:
         """Give the metastore's tables and views of a database, but the session's temporary ones."""
         store = self.runtime.metastore
         return tuple(map(store.table, store.tables(database)))
+
+    def export_at(self, path: str) -> Dump:
+        """Describe an export by its metadata."""
+        # Imported late: hardly any session imports.
+        from hivesql_executor.statements.exports.metadata import read_export
+
+        return read_export(path, self.runtime)
 
     def translated(self, statement: Statement) -> Statement:
         """Give the statement that is carried out: hidden names for tables, visible ones to show."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from hivesql_planner.model.table import Partition, Table
 from hivesql_planner.statements import ddl
 from hivesql_planner.statements.bound import Statement, TruncateTable
+from hivesql_planner.statements.export import ExportTable, ImportTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +20,19 @@ class BoundTable:
     """By their values; None where there was none."""
 
 
-def bound_tables(statement: Statement) -> Iterator[BoundTable]:
+def bound_tables(  # noqa: C901 - one flat list
+    statement: Statement,
+) -> Iterator[BoundTable]:
     """List what a statement that changes definitions, or files as a whole, was bound to."""
     match statement:
         case ddl.LoadData(table=table, values=values, partition=partition):
             yield BoundTable(table, {} if values is None else {values: partition})
+        case ExportTable(table=table, partitions=partitions):
+            yield BoundTable(table, {partition.values: partition for partition in partitions})
+        case ImportTable(table=table, is_new=False, partitions=partitions, known=known):
+            there = {partition.values: partition for partition in known}
+            named = {partition.values: there.get(partition.values) for partition in partitions}
+            yield BoundTable(table, named)
         case (
             ddl.RenamePartition(table=table, partition=partition)
             | ddl.MovePartition(table=table, partition=partition)

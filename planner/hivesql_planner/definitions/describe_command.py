@@ -17,6 +17,7 @@ from hivesql_planner.statements.bound import (
     WriteDirectory,
 )
 from hivesql_planner.statements.ddl import Analyze, LoadData
+from hivesql_planner.statements.export import METADATA, ExportTable, ImportTable
 
 
 def describe_command(statement: Statement) -> Description | None:
@@ -24,6 +25,12 @@ def describe_command(statement: Statement) -> Description | None:
     match statement:
         case LoadData():
             return _load(statement)
+        case ExportTable(table=table, path=path, partitions=partitions):
+            how = "a copy of the rows" if table.is_full_acid else "copies of the files"
+            details = {"as": how, "into": path, "last": METADATA} | _named(table, partitions)
+            return Description(action="EXPORT", of=str(table.name), details=details)
+        case ImportTable():
+            return _import(statement)
         case Analyze(table=table, partitions=partitions):
             what = "rows and columns" if statement.columns else "rows"
             counted = {"counts": "files and their bytes" if statement.query is None else what}
@@ -94,6 +101,17 @@ def _load(load: LoadData) -> Description:
         added = partition_name(table.partition_names, load.values)
         details["add partition"] = f"{added} of {table.name}"
     return Description(action="LOAD FILES", of=load.path, details=details)
+
+
+def _import(statement: ImportTable) -> Description:
+    table = statement.table
+    details = {"as": "copies of the files"}
+    if statement.is_new:
+        details["create table"] = str(table.name)
+    place = statement.home or table.location or "a place that the metastore chooses"
+    details["into"] = f"delta_W_W_0000 in {place}" if table.is_transactional else place
+    details |= _named(table, statement.partitions)
+    return Description(action="IMPORT FILES", of=statement.dump.path, details=details)
 
 
 def _named(table: Table, partitions: tuple[Partition, ...]) -> dict[str, str]:

@@ -39,6 +39,7 @@ from hivesql_planner.statements.bound import (
     Statement,
     TruncateTable,
 )
+from hivesql_planner.statements.export import ExportTable, ImportTable
 from hivesql_planner.statements.functions import DropStoredFunction, StoreFunction
 
 _KINDS: dict[str, DropKind] = {
@@ -84,7 +85,7 @@ def plan_definition(  # noqa: C901 - one flat list of statements
             return _definition(EmptyTable(table=table, partitions=partitions))
         case ddl.RepairTable(table=table, add=add, drop=drop):
             return _definition(FollowDirectories(table=table, add=add, drop=drop))
-        case ddl.LoadData() | ddl.Analyze():
+        case ddl.LoadData() | ddl.Analyze() | ExportTable() | ImportTable():
             return None
         case _ if isinstance(statement, ddl.DdlStatement):
             return Definition(steps=tuple(_alter(statement)))

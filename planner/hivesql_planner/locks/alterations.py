@@ -38,6 +38,7 @@ from hivesql_planner.statements.ddl import (
     TellStatistics,
     Touch,
 )
+from hivesql_planner.statements.export import ExportTable, ImportTable
 
 if TYPE_CHECKING:
     from hivesql_planner.locks.table_locks import TableLocks
@@ -82,6 +83,15 @@ def altered(statement: DdlStatement, rules: TableLocks) -> Iterator[Lock]:  # no
             yield from rules.ddl(table, S, names or (None,))
         case LoadData(table=table):
             yield from rules.insert(_loading(statement))
+        case ExportTable(table=table, query=query):
+            if table.is_full_acid:
+                yield Lock(S, table.name.database, operation=Operation.NO_TXN)
+            yield from rules.reads(query)
+        case ImportTable(table=table, is_new=True):
+            yield Lock(S, table.name.database, operation=Operation.NO_TXN)
+        case ImportTable(table=table):
+            # Hive takes none, and so may lose the table on the way.
+            yield from rules.insert(_filling(table))
         case RepairTable(table=table, add=add, drop=drop):
             changes = table.is_transactional and (add or drop)
             yield from rules.ddl(table, rules.exclusive(table) if changes else S)
@@ -118,3 +128,8 @@ def _loading(load: LoadData) -> InsertTarget:
         static_partition=dict(zip(table.partition_names, load.values or (), strict=False)),
         dynamic_partition=() if exists else table.partition_names,
     )
+
+
+def _filling(table: Table) -> InsertTarget:
+    """Return the INSERT that locks as IMPORT does, whose partitions are all new."""
+    return InsertTarget(table=table, query=Query(sql=""), dynamic_partition=table.partition_names)

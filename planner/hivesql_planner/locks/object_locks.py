@@ -51,6 +51,7 @@ from hivesql_planner.statements.ddl import (
     TellStatistics,
     Touch,
 )
+from hivesql_planner.statements.export import ExportTable, ImportTable
 from hivesql_planner.statements.functions import DropStoredFunction, StoreFunction
 
 Path = tuple[str, ...]
@@ -147,6 +148,10 @@ def _altered(statement: DdlStatement) -> Iterator[tuple[Path, bool]]:  # noqa: C
         case LoadData(table=table, values=values):
             names = () if values is None else _spec(table.partition_names, values)
             yield _path(table.name, names), True
+        case ExportTable(table=table, partitions=partitions):
+            yield from _each(table, partitions, exclusive=False)
+        case ImportTable(table=table):
+            yield _path(table.name), True
         case RepairTable(table=table):
             yield _path(table.name), True
         case Touch(table=table, partition=touched):

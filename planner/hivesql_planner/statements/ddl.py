@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hivesql_planner.model.table import Column, Database, Partition, Table, TableName
 from hivesql_planner.statements.alter import Change
+from hivesql_planner.statements.export import ExportTable, ImportTable
 
 if TYPE_CHECKING:
     from hivesql_planner.model.statistics import ColumnStatistics
@@ -191,4 +192,6 @@ DdlStatement = (
     | TellStatistics
     | RepairTable
     | Touch
+    | ExportTable
+    | ImportTable
 )

@@ -85,7 +85,7 @@ REFUSED = {
     "no statement": ("FROBNICATE t", hivesql.ParseError, None, "FROBNICATE"),
     "an open quote": ("SELECT 'a", hivesql.ParseError, None, ""),
     "a feature that is not there": (
-        "EXPORT TABLE t TO '/x'", hivesql.NotSupported, None, "EXPORT"),
+        "PREPARE x FROM SELECT 1", hivesql.NotSupported, None, "PREPARE"),
 }  # fmt: skip
 
 

@@ -35,6 +35,7 @@ PARTED = """
     LOAD DATA LOCAL INPATH '{user}/one' INTO TABLE l PARTITION (p = 'x');
     LOAD DATA LOCAL INPATH '{user}/two' INTO TABLE l PARTITION (p = 'y');
 """
+EXPORT = "EXPORT TABLE l TO '{user}/out';"
 OTHER = "CREATE DATABASE d; CREATE TABLE d.u (a STRING) STORED AS TEXTFILE;"
 CASES: dict[str, tuple[str, str]] = {
     # name: (what is there, the statement)
@@ -70,6 +71,16 @@ CASES: dict[str, tuple[str, str]] = {
     "load into acid": (TWO, "LOAD DATA INPATH '{user}/orc' INTO TABLE t PARTITION (p = 'x')"),
     "load over acid": (
         TWO, "LOAD DATA INPATH '{user}/orc' OVERWRITE INTO TABLE t PARTITION (p = 'n')"
+    ),
+    "export": (PARTED, "EXPORT TABLE l TO '{user}/out/deep'"),
+    "import": (PARTED + EXPORT, "IMPORT TABLE m FROM '{user}/out'"),
+    "import into partitions": (
+        PARTED + EXPORT + "CREATE TABLE m LIKE l;", "IMPORT TABLE m FROM '{user}/out'"
+    ),
+    "import into acid": (
+        TWO + "CREATE TABLE l (a INT) PARTITIONED BY (p STRING) STORED AS ORC; "
+        "LOAD DATA INPATH '{user}/orc' INTO TABLE l PARTITION (p = 'z');" + EXPORT,
+        "IMPORT TABLE t FROM '{user}/out'",
     ),
     "truncate": (PARTED, "TRUNCATE TABLE l"),
     "truncate acid": (TWO, "TRUNCATE TABLE t"),

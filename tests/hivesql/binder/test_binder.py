@@ -572,7 +572,8 @@ def test_every_statement_has_a_function_that_binds_it() -> None:
     assert set(BINDERS) == bodies - {"ExplainBody"} | {
         "AddPartitions", "AlterDatabase", "AlterView", "Analyze", "Compact", "Concatenate",
         "Create", "CreateDatabase", "Delete", "DropPartitions", "Except", "ExchangePartition",
-        "Insert", "Intersect", "LoadData", "Merge", "MovePartition", "MultiInsert", "Restore",
+        "ExportTable", "ImportTable", "Insert", "Intersect", "LoadData", "Merge", "MovePartition",
+        "MultiInsert", "Restore",
         "Rebuild", "Rename", "RenamePartition", "Repair", "Select", "Subquery", "Touch",
         "Truncate", "Union", "Update", "UpdateStatistics", "Values",
     }  # fmt: skip

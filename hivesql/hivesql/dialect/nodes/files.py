@@ -60,6 +60,24 @@ class Restore(Own):
     written = "RESTORE TABLE @this [@partition] TO @kind AS OF @moment"
 
 
+class ExportTable(Own):
+    """EXPORT TABLE."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "partition": False, "path": True}
+    written = "EXPORT TABLE @this [@partition] TO @path"
+
+
+class ImportTable(Own):
+    """IMPORT; without ``this`` the export tells the name."""
+
+    arg_types: ClassVar[dict[str, bool]] = {
+        "this": False, "external": False, "partition": False, "path": True, "location": False,
+    }  # fmt: skip
+    written = (
+        "IMPORT [EXTERNAL ?external] [TABLE @this] [@partition] FROM @path [LOCATION @location]"
+    )
+
+
 class Concatenate(Own):
     """ALTER TABLE … CONCATENATE."""
 

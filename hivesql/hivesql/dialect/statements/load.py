@@ -1,8 +1,17 @@
-"""What is done with a table's files: LOAD DATA, MSCK, ANALYZE, TRUNCATE and COMPACT."""
+"""What is done with files: LOAD DATA, EXPORT, IMPORT, MSCK, ANALYZE, TRUNCATE and COMPACT."""
 
 from __future__ import annotations
 
-from hivesql.dialect.nodes.files import Compact, Repair, Restore, SortKey, Truncate, ZOrder
+from hivesql.dialect.nodes.files import (
+    Compact,
+    ExportTable,
+    ImportTable,
+    Repair,
+    Restore,
+    SortKey,
+    Truncate,
+    ZOrder,
+)
 from hivesql.dialect.reading import StatementReader
 from hivesql.dialect.statements.compaction import Order, parse_buckets, parse_order
 from hivesql.dialect.statements.storage import parse_serde
@@ -38,6 +47,41 @@ class FileStatements(StatementReader):
             this=table, inpath=path, local=local, overwrite=overwrite, partition=partition,
             input_format=input_format, serde=serde,
         )  # fmt: skip
+
+    def read_export(self) -> exp.Expr:
+        """EXPORT TABLE t [PARTITION (…)] TO '…'."""
+        self.expect("export", "table")
+        table = self.table_name()
+        partition = self.partition(dynamic=False) if self.at("partition") else None
+        self.expect("to")
+        path = self.marked_place()
+        if self.at("for"):
+            self.refuse("EXPORT TABLE … FOR REPLICATION")
+        self.end()
+        return ExportTable(this=table, partition=partition, path=path)
+
+    def read_import(self) -> exp.Expr:
+        """IMPORT [[EXTERNAL] TABLE t [PARTITION (…)]] FROM '…' [LOCATION '…']."""
+        self.expect("import")
+        external = self.take("external")
+        table = partition = location = None
+        if external or self.at("table"):
+            self.expect("table")
+            table = self.table_name()
+            partition = self.partition(dynamic=False) if self.at("partition") else None
+        self.expect("from")
+        path = self.marked_place()
+        if self.take("location"):
+            location = self.marked_place()
+        self.end()
+        return ImportTable(
+            this=table, external=external, partition=partition, path=path, location=location
+        )
+
+    def marked_place(self) -> exp.Literal:
+        """Take the text of a location, and note where it stands."""
+        start = self.peek().start
+        return self.mark_range(self.place(), start)
 
     def read_repair(self) -> exp.Expr:
         """MSCK [REPAIR] TABLE t [ADD | DROP | SYNC PARTITIONS]."""

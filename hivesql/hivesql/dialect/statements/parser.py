@@ -43,6 +43,8 @@ class HiveAcidParser(ChangeStatements, QueryStatements, FileStatements):
         "delete": ChangeStatements.read_delete,
         "merge": ChangeStatements.read_merge,
         "load": FileStatements.read_load,
+        "export": FileStatements.read_export,
+        "import": FileStatements.read_import,
         "msck": FileStatements.read_repair,
         "analyze": FileStatements.read_analyze,
         "restore": FileStatements.read_restore,

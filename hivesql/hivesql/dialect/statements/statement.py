@@ -24,8 +24,6 @@ from hivesql.script import StatementText
 from hivesql_planner.errors import NotSupported, ParseError
 
 _REFUSED = {
-    "export": "EXPORT TABLE",
-    "import": "IMPORT",
     "repl": "REPL",
     "kill": "KILL QUERY",
     "optimize": "OPTIMIZE TABLE",
@@ -45,8 +43,8 @@ _CLIENT = {
 }
 _ROWS = frozenset({"select", "values", "with", "from", "map", "reduce"})
 _BY_SQLGLOT = frozenset(
-    {"alter", "analyze", "create", "delete", "insert", "load", "merge", "msck", "restore",
-     "truncate", "update"}
+    {"alter", "analyze", "create", "delete", "export", "import", "insert", "load", "merge", "msck",
+     "restore", "truncate", "update"}
 )  # fmt: skip
 _EXPLAIN_REFUSED = {
     "authorization", "dependency", "cbo", "ast", "vectorization", "reoptimization",
