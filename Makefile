@@ -6,7 +6,7 @@ SPARK ?=
 # Percent of the lines of the four packages that `make fast` runs, at least.
 COVERED := 82
 LINES := 3.5 4.0 4.1 4.2 4.3
-# Of the tests. One more than two cores: many wait for processes, servers and timeouts.
+# Of the tests but interop. One more than two cores: many wait for processes and timeouts.
 WORKERS := 3
 VENV := .venv$(if $(SPARK),-$(SPARK))
 BIN := $(VENV)/bin
@@ -92,7 +92,7 @@ $(HIVE)/hms3/target/.built: $(HIVE)/hms3/pom.xml $(HIVE)/hive-local $(shell find
 hive: $(HIVE)/target/.built $(HIVE)/hms3/target/.built  ## build real Apache Hive; needs JDK 17 and Maven
 
 interop: $(VENV)/.dev hive  ## compare with real Apache Hive
-	HIVESQL_KEPT_TESTS=$(KEEP) $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m hive tests/interop tests/executor/metastore
+	HIVESQL_KEPT_TESTS=$(KEEP) $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m hive tests/interop tests/executor/metastore
 
 simulate: $(VENV)/.dev postgres  ## clients and faults under one scheduler, from a seed (SECONDS=60 SEED= CASES= PROFILE= DATABASE=)
 	PYTHONPATH=tests:tests/support $(BIN)/python -m simulation --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) \
