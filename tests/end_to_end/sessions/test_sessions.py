@@ -33,6 +33,7 @@ USES: dict[str, Callable[[hivesql.Session], object]] = {
     "set": lambda session: session.set("hive.txn.timeout", "1s"),
     "forget": lambda session: session.forget("key"),
     "keeps_keys": lambda session: session.keeps_keys,
+    "changes": lambda session: session.changes("t", 0),
     "start_spark": lambda session: session.start_spark(),
 }
 QUIET = {
