@@ -69,7 +69,7 @@ def test_plain_tables(session: hivesql.Session, tmp_path: Path) -> None:
     assert error(session, f"IMPORT EXTERNAL TABLE x FROM '{out}'")[0] == 10120
 
 
-def test_partitions(session: hivesql.Session, tmp_path: Path) -> None:
+def test_exported_partitions_are_imported(session: hivesql.Session, tmp_path: Path) -> None:
     out = tmp_path / "out"
     session.sql(f"""
         CREATE EXTERNAL TABLE t (a INT) PARTITIONED BY (p STRING, q INT) STORED AS PARQUET;
