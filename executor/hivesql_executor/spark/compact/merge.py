@@ -37,8 +37,9 @@ from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.model.table import BLOOM_FILTER_COLUMNS
 
 _SMALLEST_COPY = 1 << 20
-_NO_COPY = -1
 """Smaller stripes of few rows are decoded and joined: they would make every later read slow."""
+_NO_COPY = -1
+"""Has ``MergeFiles.java`` decode every stripe."""
 _UNSORTED = "keys are not in order"
 
 
