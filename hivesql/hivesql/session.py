@@ -519,8 +519,7 @@ class Session:
 
     def _table_name(self, text: str) -> TableName:
         self._running.check_open()
-        database, _, name = text.replace("`", "").lower().rpartition(".")
-        return TableName(database or self.database, name)
+        return TableName.of_text(text, self.database)
 
     # -- about Spark, the cache and keys
     def progress(self) -> Progress | None:

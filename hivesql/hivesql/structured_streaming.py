@@ -110,8 +110,8 @@ class StreamingSource:
             from hivesql.spark_catalog.change_feed import ChangeFeed
             from hivesql_executor.spark.catalog import load_changes
 
-            database, _, name = self.table.replace("`", "").lower().rpartition(".")
-            feed = ChangeFeed(session, TableName(database or session.database, name), self.options)
+            name = TableName.of_text(self.table, session.database)
+            feed = ChangeFeed(session, name, self.options)
             session.at_close(feed.close)
             rows, close = load_changes(spark, feed.open(), feed)
             session.at_close(close)

@@ -37,6 +37,7 @@ def migrate_to(session: Session, table: str, kind: Kind, name: str) -> Migrated:
     where there is such a table.
     """
     path = _quoted(name)
+    known = session.runtime.metastore.table(TableName.of_text(table, session.database))
 
     def copy(rows: DataFrame) -> Migrated:
         with as_user_errors():
@@ -44,7 +45,7 @@ def migrate_to(session: Session, table: str, kind: Kind, name: str) -> Migrated:
             if spark.catalog.tableExists(path):
                 raise SemanticError(f"Table already exists: {name}", code=10073)
             writer = rows.writeTo(path).using(kind)
-            keys = [rows[quote_name(key)] for key in partitioned]
+            keys = [rows[quote_name(key)] for key in known.partition_names]
             (writer.partitionedBy(*keys) if keys else writer).create()
             try:
                 return _compared(name, _sums(rows), _sums(_shaped(spark, path, rows)))
@@ -52,9 +53,6 @@ def migrate_to(session: Session, table: str, kind: Kind, name: str) -> Migrated:
                 spark.sql(f"DROP TABLE {path}")
                 raise
 
-    database, _, own = table.replace("`", "").lower().rpartition(".")
-    known = session.runtime.metastore.table(TableName(database or session.database, own))
-    partitioned = known.partition_names
     copied: Migrated = session.sql(f"SELECT * FROM {_quoted(table)}", consume=copy).value
     return copied
 

@@ -56,6 +56,12 @@ class TableName:
     def __str__(self) -> str:
         return f"{self.database}.{self.name}"
 
+    @classmethod
+    def of_text(cls, text: str, database: str) -> TableName:
+        """Return the name that a caller gives, with its database or in the current one."""
+        named, _, name = text.replace("`", "").lower().rpartition(".")
+        return cls(named or database, name)
+
     @property
     def quoted(self) -> str:
         """The name as statements have it, in back quotes."""
