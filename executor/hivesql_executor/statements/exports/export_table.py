@@ -41,10 +41,7 @@ def export_table(statement: ExportTable, txn: Transaction, runtime: Runtime) -> 
         _write_rows(statement, path, txn, runtime)
     else:
         pairs = list(_exported_files(statement, path, txn, runtime))
-        copier, places = file_system_of_both([source for source, _ in pairs], path, runtime)
-        copies = changes.copy(places, path, copier)
-        targets = [target for _, target in pairs]
-        bring_all(list(zip(copies, targets, strict=True)), path, changes)
+        copy_all(pairs, path, changes, runtime)
     _bring_metadata(statement, path, changes, runtime)
     return Outcome(message=f"Exported {statement.name} to {path}")
 
@@ -92,7 +89,17 @@ def _exported_files(
             yield place, f"{path}/{unit or DATA}{place[len(location) :]}"
 
 
-def file_system_of_both(
+def copy_all(
+    pairs: Sequence[tuple[str, str]], path: str, changes: FileChanges, runtime: Runtime
+) -> None:
+    """Copy files to places below a directory; ExecutionError where one is taken."""
+    copier, sources = _file_system_of_both([source for source, _ in pairs], path, runtime)
+    copies = changes.copy(sources, path, copier)
+    targets = [target for _, target in pairs]
+    _bring_all(list(zip(copies, targets, strict=True)), path, changes)
+
+
+def _file_system_of_both(
     sources: Sequence[str], target: str, runtime: Runtime
 ) -> tuple[Files, list[str]]:
     """Return the file system that reaches files and a place for them, and the files as it wants.
@@ -106,7 +113,7 @@ def file_system_of_both(
     return files, [f"file:{path}" if path.startswith("/") else path for path in sources]
 
 
-def bring_all(pairs: Sequence[tuple[str, str]], path: str, changes: FileChanges) -> None:
+def _bring_all(pairs: Sequence[tuple[str, str]], path: str, changes: FileChanges) -> None:
     """Move copies to their places; ExecutionError where one is taken."""
     if unmoved := changes.bring(pairs):
         raise ExecutionError(
@@ -128,7 +135,7 @@ def _bring_metadata(
     described = write_export(replace(table, name=statement.name), partitions)
     files.write(f"{aside}/{METADATA}", described)
     files.sync([f"{aside}/{METADATA}"])
-    bring_all([(f"{aside}/{METADATA}", f"{path}/{METADATA}")], path, changes)
+    _bring_all([(f"{aside}/{METADATA}", f"{path}/{METADATA}")], path, changes)
 
 
 def _write_rows(statement: ExportTable, path: str, txn: Transaction, runtime: Runtime) -> None:

@@ -13,11 +13,7 @@ from hivesql_executor.bookkeeping.statistics import count
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import data_sizes
-from hivesql_executor.statements.exports.export_table import (
-    bring_all,
-    file_system_of_both,
-    units,
-)
+from hivesql_executor.statements.exports.export_table import copy_all, units
 from hivesql_executor.statements.load import free_name
 from hivesql_executor.statements.tables import bear_table
 from hivesql_executor.transactions.file_changes import FileChanges
@@ -115,13 +111,8 @@ def _check_unfilled(
 
 def _into_place(part: _Part, changes: FileChanges, runtime: Runtime) -> None:
     """Copy files of a table that is not transactional, under names that are free."""
-    copier, sources = file_system_of_both(part.sources, part.location, runtime)
-    copies = changes.copy(sources, part.location, copier)
-    names = _free_names(part.sources)
-    pairs = [
-        (copied, f"{part.location}/{name}") for copied, name in zip(copies, names, strict=True)
-    ]
-    bring_all(pairs, part.location, changes)
+    targets = [f"{part.location}/{name}" for name in _free_names(part.sources)]
+    copy_all(list(zip(part.sources, targets, strict=True)), part.location, changes, runtime)
 
 
 def _into_delta(part: _Part, table: Table, txn: Transaction, runtime: Runtime) -> None:
@@ -133,10 +124,8 @@ def _into_delta(part: _Part, table: Table, txn: Transaction, runtime: Runtime) -
     if table.is_full_acid:
         names = _original_names(names, table, part)
     txn.changes.make([home])
-    copier, sources = file_system_of_both(part.sources, part.location, runtime)
-    copies = txn.changes.copy(sources, part.location, copier)
-    pairs = [(copied, f"{home}/{name}") for copied, name in zip(copies, names, strict=True)]
-    bring_all(pairs, home, txn.changes)
+    targets = [f"{home}/{name}" for name in names]
+    copy_all(list(zip(part.sources, targets, strict=True)), part.location, txn.changes, runtime)
 
 
 def _free_names(paths: Sequence[str]) -> list[str]:
