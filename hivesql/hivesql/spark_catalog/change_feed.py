@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from hivesql.script import StatementText
 from hivesql.sessions.changes import changes_text, starting_version
-from hivesql.spark_catalog.answers import answer_or_refusal, spark_schema
-from hivesql.spark_catalog.query_transactions import QueryTransactions
+from hivesql.spark_catalog.answers import SparkRequests, spark_schema
 from hivesql_executor.snapshot.versions import decided_writes, version_before_changes
-from hivesql_planner.errors import DataError, SemanticError, SessionClosed
+from hivesql_planner.errors import DataError, SemanticError
 from hivesql_planner.relations import CHANGE_COLUMNS
 
 if TYPE_CHECKING:
-    from hivesql.session import Session
     from hivesql_planner.acid.write_ids import ValidWriteIdList
     from hivesql_planner.model.table import Table, TableName
 
@@ -39,18 +37,16 @@ class FeedOptions:
 
 
 @dataclass(slots=True)
-class ChangeFeed:
-    """Answers in JSON, or frames of Spark's JVM, to ``ChangeSource.java``.
+class ChangeFeed(SparkRequests):
+    """What ``ChangeSource.java`` asks.
 
     An offset is the version up to which changes were given, the table's id, and the version
     after which the stream began.
     """
 
-    session: Session
     name: TableName
     options: FeedOptions
     columns: tuple[str, ...] = ()
-    transactions: QueryTransactions = field(default_factory=QueryTransactions)
 
     def open(self) -> str:
         """Return the stream's columns in Spark's DDL; fails where the table has no changes."""
@@ -60,21 +56,8 @@ class ChangeFeed:
         self.session.sql(f"EXPLAIN {self._text(0, 0)}")
         return spark_schema(columns)
 
-    def answer(self, request: str, _frame: Any) -> Any:
-        """Answer one request."""
-        return answer_or_refusal(lambda: self._answer(json.loads(request)))
-
-    def close(self) -> None:
-        """Roll back the transactions of batches that are being read."""
-        self.transactions.close(self.session.runtime)
-
-    def _answer(self, question: Mapping[str, Any]) -> Any:
+    def _answer(self, question: Mapping[str, Any], frame: Any) -> Any:
         match question["what"]:
-            case "end":
-                self.transactions.end(question["query"], self.session.runtime)
-                return "null"
-            case _ if self.session.closed:
-                raise SessionClosed
             case "changes":
                 return self._changes(question)
             case "last":

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hivesql.script import StatementText
 from hivesql.session import Session
-from hivesql.spark_catalog.answers import answer_or_refusal, spark_schema
+from hivesql.spark_catalog.answers import SparkRequests, spark_schema
 from hivesql.spark_catalog.places import place_of_partition, with_partition_texts
-from hivesql.spark_catalog.query_transactions import QueryTransactions
 from hivesql.spark_catalog.texts import scan_text
 from hivesql.spark_catalog.writes import CatalogWrites
-from hivesql_planner.errors import NoSuchObject, SemanticError, SessionClosed
+from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.model.constraints import default_of
 from hivesql_planner.model.table import Table, TableName
 
@@ -26,19 +25,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class CatalogRequests:
-    """Answers in JSON, or frames of Spark's JVM. Errors are answers too: Spark raises them."""
-
-    session: Session
-    transactions: QueryTransactions = field(default_factory=QueryTransactions)
-
-    def answer(self, request: str, frame: Any) -> Any:
-        """Answer one request, which ``CatalogSession.java`` makes; a frame may come with it."""
-        return answer_or_refusal(lambda: self._answer(json.loads(request), frame))
-
-    def close(self) -> None:
-        """Roll back the transactions of queries that run."""
-        self.transactions.close(self.session.runtime)
+class CatalogRequests(SparkRequests):
+    """What a catalog asks."""
 
     def _answer(self, question: Mapping[str, Any], frame: Any) -> Any:
         answers: Mapping[str, Callable[[], Any]] = {
@@ -57,16 +45,8 @@ class CatalogRequests:
             "change": lambda: self._writes.change(self._target(question), question, frame),
             "write": lambda: self._writes.write(self._target(question), question, frame),
         }
-        match question["what"]:
-            case "end":
-                self.transactions.end(question["query"], self.session.runtime)
-                return "null"
-            case _ if self.session.closed:
-                raise SessionClosed
-            case "scan":
-                return self._scan(question)
-            case what:
-                return json.dumps(answers[what]())
+        what = question["what"]
+        return self._scan(question) if what == "scan" else json.dumps(answers[what]())
 
     def _database(self, name: str) -> dict[str, str] | None:
         try:
