@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +44,7 @@ def run_measured(plan: Plan, runtime: Runtime, *, inside: OpenTransaction | None
             "EXPLAIN ANALYZE of what no transaction of its own can undo: it runs queries, and "
             "INSERT, UPDATE, DELETE and MERGE of transactional tables outside START TRANSACTION"
         )
-    clock, spark = runtime.clock.monotonic, _MeasuredSpark(runtime)
+    clock = runtime.clock.monotonic
     started = locked = clock()
 
     def around(body: Callable[[], Outcome]) -> Outcome:
@@ -54,7 +55,7 @@ def run_measured(plan: Plan, runtime: Runtime, *, inside: OpenTransaction | None
             return outcome
         raise _Undo(outcome)
 
-    with spark:
+    with closing(_MeasuredSpark(runtime)) as spark:
         try:
             measured = replace(runtime, spark=spark)
             outcome = run(plan, measured, consume=OrRows(_count), inside=inside, around=around)
@@ -111,10 +112,7 @@ class _MeasuredSpark:
         self._start, self._name = runtime.spark, runtime.query_id
         self._session: SparkSession | None = None
 
-    def __enter__(self) -> None:
-        """Nothing: Spark may not be needed."""
-
-    def __exit__(self, *error: object) -> None:
+    def close(self) -> None:
         """Count no more."""
         if self._session is not None:
             self._session.sparkContext.setLocalProperty(_MEASURED, None)  # type: ignore[arg-type]
