@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hivesql_planner.errors import NoSuchObject, StaleSnapshot
+from hivesql_planner.model.table import uncommented
 from hivesql_planner.multi_statement import writes_of
 from hivesql_planner.plan import Change, Insert
 from hivesql_planner.predicates.partitions import among
@@ -14,7 +15,6 @@ from hivesql_planner.relations import Listing
 if TYPE_CHECKING:
     from hivesql_executor.metastore.api import Metastore
     from hivesql_planner.definitions.bound_tables import BoundTable
-    from hivesql_planner.model.hive_type import HiveType
     from hivesql_planner.model.table import Partition, Table
     from hivesql_planner.plan import Body, Plan
 
@@ -64,7 +64,7 @@ def _check_table(table: Table, store: Metastore, *, written: Table | None = None
     if (
         now is None
         or _place(now) != _place(table)
-        or (written is not None and _types(now) != _types(written))
+        or (written and uncommented(now.all_columns) != uncommented(written.all_columns))
     ):
         raise StaleSnapshot(f"{table.name} went or changed while the statement began, {_AGAIN}")
 
@@ -79,10 +79,6 @@ def _place(table: Table) -> tuple[object, ...]:
         table.bucket_columns,
         table.bucket_count,
     )
-
-
-def _types(table: Table) -> list[tuple[str, HiveType]]:
-    return [(column.name, column.type) for column in table.all_columns]
 
 
 def _written(body: Body) -> Iterator[Table]:

@@ -41,6 +41,7 @@ from hivesql_planner.model.table import (
     Table,
     TableName,
     partition_name,
+    uncommented,
 )
 from hivesql_planner.relations import Query, Scan, Source
 from hivesql_planner.statements.bound import CompactTable, InsertRows, InsertTarget, TruncateTable
@@ -297,9 +298,9 @@ def _incompatible(table: Table, source: Table, *, external: bool) -> str | None:
     """Say why the files of an export cannot come into a table, as Hive does; None if they can."""
     if external:
         return "External table cannot overwrite existing table. Drop existing table first."
-    if not _is_same(table.columns, source.columns):
+    if uncommented(table.columns) != uncommented(source.columns):
         return "Column Schema does not match"
-    if not _is_same(table.partition_columns, source.partition_columns):
+    if uncommented(table.partition_columns) != uncommented(source.partition_columns):
         return "Partition Schema does not match"
     if table.is_view or table.is_materialized_view:
         return "Table inputformat/outputformats do not match"
@@ -318,12 +319,6 @@ def _incompatible(table: Table, source: Table, *, external: bool) -> str | None:
     ):  # fmt: skip
         return "Table sorting spec does not match"
     return None
-
-
-def _is_same(columns: tuple[Column, ...], others: tuple[Column, ...]) -> bool:
-    return [(column.name, column.type) for column in columns] == [
-        (column.name, column.type) for column in others
-    ]
 
 
 def bind_repair(node: exp.Expr, binding: Binding) -> RepairTable:

@@ -45,6 +45,7 @@ from hivesql_planner.model.table import (
     Table,
     default_value,
     partition_name,
+    uncommented,
 )
 from hivesql_planner.predicates.constants import NUMBER
 from hivesql_planner.predicates.predicate import (
@@ -153,8 +154,7 @@ def bind_exchange(node: exp.Expr, binding: Binding) -> ExchangePartitions:
         )
         binding.fail(error, ref.start)
     alike = all(
-        [(column.name, column.type) for column in ours]
-        == [(column.name, column.type) for column in theirs]
+        uncommented(ours) == uncommented(theirs)
         for ours, theirs in (
             (table.columns, source.columns),
             (table.partition_columns, source.partition_columns),

@@ -326,7 +326,7 @@ class Table:
 
     def storage_of(self, stored: Table) -> PartitionStorage | None:
         """Tell what a partition described as another table keeps of it; None if they agree."""
-        same_columns = _described(stored.columns) == _described(self.columns)
+        same_columns = uncommented(stored.columns) == uncommented(self.columns)
         same_buckets = stored.buckets == self.buckets
         same_serde = stored.serde_properties == self.serde_properties
         if same_columns and same_buckets and same_serde and stored.format == self.format:
@@ -373,8 +373,8 @@ class Table:
         return tuple(column.name for column in self.partition_columns)
 
 
-def _described(columns: Sequence[Column]) -> list[tuple[str, HiveType]]:
-    """Columns without their comments."""
+def uncommented(columns: Sequence[Column]) -> list[tuple[str, HiveType]]:
+    """Return columns by name and type, which readers and writers of files go by."""
     return [(column.name, column.type) for column in columns]
 
 
