@@ -1,0 +1,35 @@
+"""The page of functions: what SHOW FUNCTIONS lists and DESCRIBE FUNCTION says."""
+
+from __future__ import annotations
+
+from hivesql.dialect.function_names import REFUSED, listed_functions
+from hivesql_docs.markdown import code, plain, table
+from hivesql_executor.statements.show.hive_descriptions import described_functions
+
+_INTRODUCTION = """\
+# Functions
+
+Hive 4.1's functions and operators that queries may call, as `SHOW FUNCTIONS` lists them.
+`DESCRIBE FUNCTION EXTENDED name` gives the examples too. A function of your own is a Java class:
+see `CREATE FUNCTION` in the [statements](../sql.md#functions-and-files). What differs from Hive
+stands in the [limits](../LIMITS.md).
+"""
+
+
+def functions_page() -> str:
+    """Write the functions in the order of their names, then those that are refused."""
+    described = described_functions()
+    rows = []
+    for name in listed_functions():
+        function = described.get(name)
+        usage = function.usage.replace("_FUNC_", name).strip() if function else ""
+        others = [other for other in function.names if other != name] if function else []
+        rows.append((code(name), plain(usage), ", ".join(map(code, others))))
+    refused = ", ".join(map(code, sorted(REFUSED)))
+    return "\n".join(
+        [
+            _INTRODUCTION,
+            table(("name", "meaning", "also called"), rows),
+            f"## Refused\n\n{refused}; sketches (`ds_…`) and geometry (`st_…`).\n",
+        ]
+    )

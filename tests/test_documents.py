@@ -1,0 +1,187 @@
+"""The code that the documents show runs, in order, each page in an empty warehouse of its own.
+
+A fence's language says what its text is: ``sql`` statements, ``python`` a program, ``console``
+commands behind ``$`` with what they print. After the language may stand
+
+- ``no-run reason="…"``: needs a server, say, and is shown only,
+- ``error="…"``: the block fails, with this in its message,
+- ``file="…"``: the block is the text of that file, which a later block uses,
+- ``result`` of ``text``: the rows of the statement before, as the shell shows them.
+
+``…`` in what is printed stands for anything, a line of it for any lines.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import hivesql
+from hivesql.dialect.statements.statement import parse
+from hivesql.script import split
+from hivesql_repl.output.formats import to_text, with_hive_types
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parents[1]
+PAGES = [
+    ROOT / "README.md",
+    *(ROOT / "docs" / f"{name}.md" for name in ("index", "concepts", "sql")),
+    *sorted((ROOT / "docs" / "guides").glob("*.md")),
+]
+FENCE = re.compile(r"^```(\w+)(.*)\n((?s:.*?))^```$", re.MULTILINE)
+RUN = ("sql", "python", "console")
+MOST_SHOWN_ONLY = 0.35
+"""The share of blocks that may be marked as not to be run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fence of a page; ``line`` is that of its first line of text."""
+
+    language: str
+    text: str
+    line: int
+    words: tuple[str, ...]
+    options: dict[str, str] = field(hash=False)
+
+    @property
+    def is_run(self) -> bool:
+        """Tell whether a reader types it, or writes it into a file."""
+        return "file" in self.options or (self.language in RUN and "no-run" not in self.words)
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    text = page.read_text(encoding="utf-8")
+    for match in FENCE.finditer(text):
+        words = shlex.split(match[2])
+        options = dict(word.split("=", 1) for word in words if "=" in word)
+        line = text.count("\n", 0, match.start(3)) + 1
+        yield Block(match[1], match[3], line, tuple(words), options)
+
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def is_printed(wanted: str, printed: str) -> bool:
+    """Tell whether a text was printed; ``…`` stands for anything."""
+    pattern = re.escape(wanted.strip()).replace("…", "(?s:.*)")
+    # Tables are filled up with blanks on the right.
+    shown = "\n".join(line.rstrip() for line in printed.strip().splitlines())
+    return re.fullmatch(pattern, shown) is not None
+
+
+class Reader:
+    """Somebody who follows a page: one session for its statements, one name space for Python."""
+
+    def __init__(self, page: Path, spark: SparkSession, stack: ExitStack) -> None:
+        self.page = page
+        self._spark = spark
+        self._stack = stack
+        self._session: hivesql.Session | None = None
+        self._names: dict[str, Any] = {"spark": spark}
+        self._result = hivesql.Result(statement="")
+
+    def follow(self) -> None:
+        for block in blocks(self.page):
+            if block.is_run:
+                message = block.options.get("error")
+                if message is None:
+                    self._run(block)
+                else:
+                    with pytest.raises(hivesql.HiveSqlError, match=re.escape(message)):
+                        self._run(block)
+            elif "result" in block.words:
+                self._compare(block)
+
+    def _run(self, block: Block) -> None:
+        if "file" in block.options:
+            Path(block.options["file"]).write_text(block.text, encoding="utf-8")
+            return
+        match block.language:
+            case "sql":
+                for result in self._open().run(block.text, file=self._place(block)):
+                    self._result = result
+            case "python":
+                # Lines of errors are those of the page.
+                padded = "\n" * (block.line - 1) + block.text
+                exec(compile(padded, str(self.page), "exec"), self._names)
+            case "console":
+                self._type(block)
+
+    def _open(self) -> hivesql.Session:
+        if self._session is None:
+            place = ("sqlite:///metastore.db", "warehouse")
+            self._session = self._stack.enter_context(hivesql.connect(*place, spark=self._spark))
+        return self._session
+
+    def _type(self, block: Block) -> None:
+        """Run each command behind ``$``, and compare what follows it, if anything does."""
+        environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+        environment |= {"COLUMNS": "100"}
+        for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+            command, _, wanted = part.partition("\n")
+            done = subprocess.run(
+                ["bash", "-c", command], env=environment, capture_output=True, text=True,
+                check=False, timeout=60,
+            )  # fmt: skip
+            assert done.returncode == 0, f"{self._place(block)}: {command}\n{done.stderr}"
+            printed = f"{self._place(block)}: {command}\n{done.stdout}"
+            assert not wanted.strip() or is_printed(wanted, done.stdout), printed
+
+    def _compare(self, block: Block) -> None:
+        rows = with_hive_types(self._result.types, self._result.rows)
+        shown = to_text("table", self._result.columns, rows)
+        assert is_printed(block.text, shown), f"{self._place(block)}\n{shown}"
+
+    def _place(self, block: Block) -> str:
+        return f"{name(self.page)}:{block.line}"
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_what_a_page_shows_runs(
+    page: Path, spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with ExitStack() as stack:
+        Reader(page, spark, stack).follow()
+
+
+def test_blocks_that_are_only_shown_are_few_and_say_why() -> None:
+    all_blocks = [block for page in PAGES for block in blocks(page) if block.language in RUN]
+    shown = [block for block in all_blocks if not block.is_run]
+    assert [block for block in shown if not block.options.get("reason")] == []
+    assert len(shown) <= len(all_blocks) * MOST_SHOWN_ONLY
+
+
+def test_statements_that_are_only_shown_can_be_parsed() -> None:
+    for page in PAGES:
+        for block in blocks(page):
+            if block.language == "sql" and not block.is_run:
+                for statement in split(block.text, f"{name(page)}:{block.line}", {}):
+                    parse(statement)
+
+
+def test_each_kind_of_statement_has_an_example() -> None:
+    outcomes = (ROOT / "tests/hivesql/dialect/corpus_outcomes.txt").read_text("utf-8").splitlines()
+    kinds = {kind for kind in outcomes if kind != "no statement" and ":" not in kind}
+    shown = {
+        type(parse(statement).body).__name__
+        for block in blocks(ROOT / "docs" / "sql.md")
+        if block.language == "sql"
+        for statement in split(block.text, None, {"hivevar:item": "nut"})
+    }
+    assert sorted(kinds - shown) == []
