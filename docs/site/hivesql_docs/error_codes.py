@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ import hivesql_planner
 from hivesql_planner import errors
 
 _PACKAGES = (hivesql, hivesql_executor, hivesql_planner)
+_WORD = re.compile("[A-Za-z]{2,}")
 _CODES = range(10_001, 50_000)
 
 
@@ -24,6 +26,12 @@ class ErrorCode:
     classes: set[str] = field(default_factory=set)
     messages: list[str] = field(default_factory=list)
 
+    def add(self, message: str) -> None:
+        """Take a message that has words of its own, and others than those that are there."""
+        words = _WORD.findall(message)
+        if len(words) > 1 and all(_WORD.findall(other) != words for other in self.messages):
+            self.messages.append(message)
+
 
 def error_codes() -> Mapping[int, ErrorCode]:
     """Find all codes, in their order; a value that is put into a message is written as ``…``."""
@@ -32,15 +40,14 @@ def error_codes() -> Mapping[int, ErrorCode]:
         is_error = isinstance(kind, type) and issubclass(kind, errors.HiveSqlError)
         if is_error and "code" in vars(kind) and kind.code:
             codes[kind.code].classes.add(name)
-            codes[kind.code].messages.append((kind.__doc__ or "").strip().partition("\n")[0])
+            codes[kind.code].add((kind.__doc__ or "").strip().partition("\n")[0])
     for package in _PACKAGES:
         for path in sorted(Path(package.__path__[0]).rglob("*.py")):
             text = path.read_text(encoding="utf-8")
             if "code" in text.lower() or "10" in text:
                 for code, name, message in _of_module(ast.parse(text)):
                     codes[code].classes.add(name)
-                    if message and message not in codes[code].messages:
-                        codes[code].messages.append(message)
+                    codes[code].add(message)
     return dict(sorted(codes.items()))
 
 

@@ -38,7 +38,7 @@ REMEDIES: Mapping[int, str] = {
     10011: "Look at `SHOW FUNCTIONS`; a Java function needs `ADD JAR` and `CREATE FUNCTION`",
     10016: "Convert the argument by `CAST`",
     10025: "Add the column to GROUP BY, or put it into an aggregate",
-    10027: "Look at the path; relative ones count from the working directory",
+    10027: "Look at the path",
     10028: "Look at the path; without LOCAL it is one of the warehouse's file system",
     10036: "Name each column once",
     10044: "Name the columns: `INSERT INTO t (a, b) …`; dynamic partition columns come last",

@@ -25,6 +25,14 @@ _OF_STREAMS = (
     "HiveStreamingConnection", "ConnectionBuilder", "StrictDelimitedInputWriter",
     "StrictJsonWriter", "StrictRegexWriter",
 )  # fmt: skip
+# Of no use to programs, or another name of what is there.
+_INTERNAL = frozenset(
+    f"Session.{name}"
+    for name in (
+        "at_close", "authorize", "beside", "execute", "keeps_keys", "run_statement", "spark_views",
+        "starts_spark",
+    )
+)  # fmt: skip
 _WIDTH = 96
 
 
@@ -57,7 +65,8 @@ def _module(module: ModuleType, names: tuple[str, ...]) -> Iterator[str]:
 def _class(cls: type) -> Iterator[str]:
     yield f"### {cls.__name__}\n\n{prose(inspect.getdoc(cls))}\n"
     for name, member in vars(cls).items():
-        if name.startswith("_") or not _says_something(member):
+        is_internal = name.startswith("_") or f"{cls.__name__}.{name}" in _INTERNAL
+        if is_internal or not _says_something(member):
             continue
         if isinstance(member, property):
             yield f"#### {cls.__name__}.{name}\n\n{prose(inspect.getdoc(member))}\n"
@@ -82,16 +91,27 @@ def _function(name: str, function: object, module: str, *, level: str = "###") -
 def _drawn(name: str, signature: inspect.Signature) -> str:
     """Write a call on one line, or an argument a line where that is too long."""
     parameters = [one for key, one in signature.parameters.items() if key not in ("self", "cls")]
-    shown = signature.replace(parameters=parameters)
-    line = f"{name}{shown}".replace("'", "") if "'" not in str(parameters) else f"{name}{shown}"
+    written = []
+    for number, parameter in enumerate(parameters):
+        is_first_named = parameter.kind is parameter.KEYWORD_ONLY and not any(
+            before.kind is parameter.KEYWORD_ONLY for before in parameters[:number]
+        )
+        written += ["*"] * is_first_named + [_parameter(parameter)]
+    gives = signature.return_annotation
+    end = "" if gives is signature.empty else f" -> {gives}"
+    line = f"{name}({', '.join(written)}){end}"
     if len(line) <= _WIDTH:
         return line
-    lines: list[str] = []
-    star = False
-    for parameter in parameters:
-        if parameter.kind is parameter.KEYWORD_ONLY and not star:
-            star = True
-            lines.append("    *,")
-        lines.append(f"    {parameter},")
-    end = "" if shown.return_annotation is shown.empty else f" -> {shown.return_annotation}"
-    return "\n".join([f"{name}(", *lines, f"){end}"])
+    return "\n".join([f"{name}(", *(f"    {one}," for one in written), f"){end}"])
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    """Write a parameter with its type, which is a text, and its default."""
+    stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    written = f"{stars}{parameter.name}"
+    if parameter.annotation is not parameter.empty:
+        written += f": {parameter.annotation}"
+    if parameter.default is parameter.empty:
+        return written
+    default = "…" if callable(parameter.default) else repr(parameter.default)
+    return f"{written} = {default}"
