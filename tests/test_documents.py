@@ -4,6 +4,7 @@ A fence's language says what its text is: ``sql`` statements, ``python`` a progr
 commands behind ``$`` with what they print. After the language may stand
 
 - ``no-run reason="…"``: needs a server, say, and is shown only,
+- ``plan``: the statements are bound and planned, by EXPLAIN, as they take Spark long,
 - ``error="…"``: the block fails, with this in its message,
 - ``file="…"``: the block is the text of that file, which a later block uses,
 - ``result`` of ``text``: the rows of the statement before, as the shell shows them.
@@ -20,7 +21,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,8 +113,13 @@ class Reader:
             return
         match block.language:
             case "sql":
-                for result in self._open().run(block.text, file=self._place(block)):
-                    self._result = result
+                session = self._open()
+                for statement in split(block.text, self._place(block), session.variables):
+                    explained = f"EXPLAIN {statement.text}"
+                    text = (
+                        replace(statement, text=explained) if "plan" in block.words else statement
+                    )
+                    self._result = session.run_statement(text)
             case "python":
                 # Lines of errors are those of the page.
                 padded = "\n" * (block.line - 1) + block.text
