@@ -107,7 +107,8 @@ def _drawn(name: str, signature: inspect.Signature) -> str:
 
 def _parameter(parameter: inspect.Parameter) -> str:
     """Write a parameter with its type, which is a text, and its default."""
-    stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    is_positional = parameter.kind is parameter.VAR_POSITIONAL
+    stars = "**" if parameter.kind is parameter.VAR_KEYWORD else "*" * is_positional
     written = f"{stars}{parameter.name}"
     if parameter.annotation is not parameter.empty:
         written += f": {parameter.annotation}"
