@@ -48,8 +48,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             text = path.read_text(encoding="utf-8")
             fenced = f"````{_LANGUAGES[path.suffix]}\n{text}````\n"
             texts[f"examples/{path.name}.md"] = f"# {path.name}\n\n{fenced}"
-    for path, text in texts.items():
-        files.append(File.generated(config, path, content=text))
+    for place, text in texts.items():
+        files.append(File.generated(config, place, content=text))
     return files
 
 
