@@ -97,6 +97,10 @@ class Runtime:
     roles: CurrentRoles = field(default_factory=CurrentRoles)
     on_open: Callable[[int], None] = lambda txn_id: None
     """Told of each transaction that is opened."""
+    on_work: Callable[[str, int], None] = lambda what, count: None
+    """Told how many ``reaped_transactions`` and ``cleaned_directories`` there are more."""
+    on_statement: Callable[[str, BaseException | None, float], None] = lambda *_: None
+    """Told of each statement that has ended: its text, its error, the seconds that it took."""
 
     def with_settings(self, settings: Settings) -> Runtime:
         """Return the same runtime under other settings."""

@@ -11,6 +11,7 @@ from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.compaction.initiator import initiate
 from hivesql_executor.compaction.worker import release_abandoned, run_next
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.service_health import ServiceHealth
 from hivesql_executor.temporary_databases import drop_orphans
 from hivesql_executor.transactions.reaper import reap
 from hivesql_executor.translate_errors import translate_error
@@ -38,6 +39,8 @@ class Service:
     work: Callable[[], bool]
     pause: float
     longest: float
+    is_long: bool = False
+    """A round may take hours, and may fail for the sake of one table."""
 
 
 def services_of(runtime: Runtime, *, pool: str | None = None) -> tuple[Service, ...]:
@@ -55,6 +58,7 @@ def services_of(runtime: Runtime, *, pool: str | None = None) -> tuple[Service, 
             _worker(runtime, number, pool),
             settings.seconds("hive.compactor.worker.sleep.time"),
             settings.seconds("hive.compactor.worker.max.sleep.time"),
+            is_long=True,
         )
         for number in range(settings.integer("metastore.compactor.worker.threads"))
     ]
@@ -70,14 +74,24 @@ def run_round(services: Sequence[Service], runtime: Runtime) -> bool:
     return not failed
 
 
-def run_until(stop: threading.Event, services: Sequence[Service], runtime: Runtime) -> None:
-    """Run each in a thread of its own; once ``stop`` is set, return when all rounds are done."""
+def run_until(
+    stop: threading.Event,
+    services: Sequence[Service],
+    runtime: Runtime,
+    health: ServiceHealth | None = None,
+) -> None:
+    """Run each in a thread of its own; once ``stop`` is set, return when all rounds are done.
+
+    ``health`` is told of every round.
+    """
+    health = health or ServiceHealth()
     threads = [
-        threading.Thread(target=_loop, args=(service, stop, runtime), name=service.name)
+        threading.Thread(target=_loop, args=(service, stop, runtime, health), name=service.name)
         for service in services
     ]
-    for thread in threads:
+    for service, thread in zip(services, threads, strict=True):
         thread.start()
+        health.watch(service.name, thread, longest=service.longest, is_long=service.is_long)
     for thread in threads:
         thread.join()
 
@@ -159,9 +173,11 @@ def _guarded(service: Service, runtime: Runtime) -> bool:
         return False
 
 
-def _loop(service: Service, stop: threading.Event, runtime: Runtime) -> None:
+def _loop(service: Service, stop: threading.Event, runtime: Runtime, health: ServiceHealth) -> None:
     pause = service.pause
     while not stop.is_set():
+        health.begin_round(service.name)
         good = _guarded(service, runtime)
+        health.end_round(service.name, good=good)
         pause = service.pause if good else min(pause * 2, service.longest)
         stop.wait(pause)

@@ -89,6 +89,8 @@ _EXTRAS = {
     "psycopg2": "postgres",
     "thriftpy2": "hms",
     "airflow": "airflow",
+    "prometheus_client": "metrics",
+    "opentelemetry": "tracing",
 }
 _AGAIN = "Run the statement again"
 _PASSING = {

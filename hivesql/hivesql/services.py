@@ -6,16 +6,23 @@ import threading
 from dataclasses import replace
 
 from hivesql.session import Session
+from hivesql_executor.service_health import ServiceHealth
 from hivesql_executor.translate_errors import translate_errors
 
 
 @translate_errors
 def run_services(
-    session: Session, stop: threading.Event, *, once: bool = False, pool: str | None = None
+    session: Session,
+    stop: threading.Event,
+    *,
+    once: bool = False,
+    pool: str | None = None,
+    health: ServiceHealth | None = None,
 ) -> bool:
     """Run what the session's settings ask for until ``stop`` is set; what has begun is finished.
 
-    ``once``: one round of each and no more. False when something failed in it.
+    ``once``: one round of each and no more. False when something failed in it. ``health`` is
+    told of every round, and tells others whether the threads beat.
     """
     from hivesql_executor.services import run_round, run_until, services_of
 
@@ -26,5 +33,5 @@ def run_services(
     if once:
         return run_round(services, runtime)
     runtime.notify(f"running: {', '.join(service.name for service in services)}")
-    run_until(stop, services, runtime)
+    run_until(stop, services, runtime, health)
     return True

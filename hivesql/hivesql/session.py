@@ -25,6 +25,7 @@ from hivesql.sessions.frames import (
     merge_text,
 )
 from hivesql.sessions.functions import SessionFunctions
+from hivesql.sessions.observed import observed
 from hivesql.sessions.open_transaction import Conversation
 from hivesql.sessions.running_statement import RunningStatement
 from hivesql.sessions.session_files import AddedFiles
@@ -188,6 +189,7 @@ class Session:
             filled = positional.put_into(statement) if positional else statement
             yield self.run_statement(filled, consume=consume, idempotency_key=key)
 
+    @observed
     def run_statement(
         self,
         text: StatementText,

@@ -69,5 +69,28 @@ class LaterWrites:
     forgotten: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backlog:
+    """What was written to a table since its last compaction, by the history of its writes.
+
+    Of a table with partitions, the last compaction of any of them.
+    """
+
+    table: TableName
+    writes: int
+    changed: int
+    """Rows that were updated or deleted: each left one delete event."""
+    rows: int | None
+    """By the table's statistics; None where nobody has counted."""
+
+    @property
+    def deleted_share(self) -> float | None:
+        """The part of delete events among all rows that a reader meets; None when not known."""
+        if self.rows is None:
+            return None
+        met = self.rows + self.changed
+        return self.changed / met if met else 0.0
+
+
 def _sum(before: int | None, more: int | None) -> int | None:
     return None if before is None or more is None else before + more

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pandas as pd
@@ -165,6 +166,7 @@ def test_services_run_one_round_and_end_on_sigterm(tmp_path: Path) -> None:
     done = hivesql("services", "--once", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     command = [sys.executable, "-m", "hivesql_repl", "services", "--workers", "2"]
+    command += ["--metrics", "127.0.0.1:0"]
     expected = "running: housekeeper, initiator, worker-0, worker-1, cleaner, history\n"
     # To one process, and to all of them as systemd and a terminal do.
     for number, end in ((signal.SIGTERM, os.kill), (signal.SIGINT, os.killpg)):
@@ -172,7 +174,13 @@ def test_services_run_one_round_and_end_on_sigterm(tmp_path: Path) -> None:
             command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
         ) as running:
             assert running.stderr is not None
+            address = running.stderr.readline()
             line = running.stderr.readline()
+            url = address.removeprefix("metrics: ").partition("/metrics")[0]
+            with urllib.request.urlopen(f"{url}/healthz", timeout=60) as answer:
+                assert answer.read() == b"ok"
+            with urllib.request.urlopen(f"{url}/metrics", timeout=60) as answer:
+                assert b"hivesql_metastore_up 1.0" in answer.read().splitlines()
             end(running.pid, number)
             assert running.wait(timeout=300) == 0
             assert (line, running.stderr.read()) == (expected, "")

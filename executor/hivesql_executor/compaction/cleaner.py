@@ -208,6 +208,7 @@ def delete_writes(place: Place, location: str, names: Sequence[str], runtime: Ru
     if names:
         with FileChanges(runtime, 0).emptying(made_by_writes(place, location, runtime)):
             delete(runtime.files(location), location, names)
+        runtime.on_work("cleaned_directories", len(names))
 
 
 def delete_abandoned(

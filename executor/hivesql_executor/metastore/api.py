@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from hivesql_planner.model.statistics import Statistics, StatisticsChange
     from hivesql_planner.model.table import Column, Partition
     from hivesql_planner.predicates.partitions import PartitionTest
-    from hivesql_planner.write_history import LaterWrites, TableWrite
+    from hivesql_planner.write_history import Backlog, LaterWrites, TableWrite
 
 
 class NotificationSource(Protocol):
@@ -379,6 +379,17 @@ class CommitEntries:
 NO_ENTRIES = CommitEntries()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Activity:
+    """What goes on at the moment ``now``, in milliseconds by the clock of the metastore."""
+
+    now: int
+    transactions: tuple[TxnRow, ...]
+    locks: tuple[LockRow, ...]
+    compactions: tuple[Compaction, ...]
+    backlogs: tuple[Backlog, ...] = ()
+
+
 class CatalogStore(Protocol):
     """Databases, tables, partitions, functions, and what is known of their rows.
 
@@ -578,6 +589,7 @@ class Metastore(
     def run_in_transaction(self, work: Callable[[], T], *, durable: bool = True) -> T: ...
     def needs_housekeeping(self, timeout: float, time_to_live: float) -> bool: ...
     def reap(self, timeout: float) -> tuple[int, ...]: ...
+    def activity(self, tables: int = 0) -> Activity: ...
     def clean_txns(self) -> None: ...
     def require_writing(self) -> None: ...
     def close(self) -> None: ...

@@ -29,7 +29,7 @@ def reap(runtime: Runtime) -> None:
     for begun in runtime.metastore.lost_moves(timeout):
         with left_to_reaper("a statement died between files and catalog, not mended yet", runtime):
             mend(begun, runtime)
-    runtime.metastore.reap(timeout)
+    runtime.on_work("reaped_transactions", len(runtime.metastore.reap(timeout)))
 
 
 @contextmanager

@@ -35,16 +35,19 @@ from hivesql_executor.metastore.database.migrations.known_revisions import REVIS
 from hivesql_executor.metastore.database.transaction_calls import TransactionCalls
 from hivesql_executor.metastore.database.transactions import (
     aborts,
+    backlogs,
     history,
     idempotence,
     moves,
     snapshots,
+    transactions,
 )
+from hivesql_executor.metastore.database.transactions import locks as lock_queue
 from hivesql_executor.metastore.database.transactions import object_locks as object_lock_rows
 from hivesql_planner.model.table import Database, Table, TableName
 
 if TYPE_CHECKING:
-    from hivesql_executor.metastore.api import BegunMoves
+    from hivesql_executor.metastore.api import Activity, BegunMoves
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
     from hivesql_planner.model.statistics import StatisticsChange
 
@@ -276,6 +279,20 @@ class DatabaseMetastore(
             store.close()
             raise
         return store
+
+    def activity(self, tables: int = 0) -> Activity:
+        """Tell what goes on, in one consistent state; the backlogs of so many tables with it."""
+        from hivesql_executor.metastore.api import Activity
+
+        return self._read(
+            lambda db: Activity(
+                now=connection.now(db),
+                transactions=transactions.transactions(db),
+                locks=lock_queue.locks(db),
+                compactions=compaction_queue.compactions(db),
+                backlogs=backlogs.greatest_backlogs(db, tables) if tables else (),
+            )
+        )
 
     def require_writing(self) -> None:
         """Raise ExecutionError where nothing can ever be changed."""

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from hivesql_executor.metastore.api import BegunMoves, Done, Move, Once
+from hivesql_executor.metastore.api import Activity, BegunMoves, Done, Move, Once
 from hivesql_executor.metastore.hms.authorization import AuthorizationCalls
 from hivesql_executor.metastore.hms.client import Client
 from hivesql_executor.metastore.hms.notifications import NotificationCalls
@@ -50,6 +50,15 @@ class HiveMetastore(NotificationCalls, AuthorizationCalls):
     def reap(self, timeout: float) -> tuple[int, ...]:
         """Nothing: the metastore aborts silent transactions itself."""
         return ()
+
+    def activity(self, tables: int = 0) -> Activity:
+        """Tell what goes on, by three calls; no backlogs: the metastore has no history."""
+        return Activity(
+            now=self.now(),
+            transactions=self.transactions(),
+            locks=self.locks(),
+            compactions=self.compactions(),
+        )
 
     def clean_txns(self) -> None:
         """Nothing: the metastore forgets ended transactions itself."""
