@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.console import Group
@@ -18,6 +20,7 @@ from hivesql_repl.output.formats import Style, to_text
 
 if TYPE_CHECKING:
     from hivesql import Result
+    from hivesql_repl.output.render import Printer
     from hivesql_repl.shell.running import Runner
 
 EVERY = 2.0
@@ -31,33 +34,41 @@ _READS = ("show", "describe", "desc")
 def watch(runner: Runner, text: str, every: float = EVERY) -> bool:
     """Show what SHOW or DESCRIBE answers until Ctrl-C; False when it could not be run."""
     statements = list(split(text, None, runner.session.variables))
-    problem = ""
     if len(statements) != 1 or not statements[0].text.lower().startswith(_READS):
-        problem = "one SHOW or DESCRIBE is wanted, as in: !watch 2 SHOW LOCKS"
-    elif not sys.stdout.isatty():
-        problem = "only a terminal can be watched"
-    if problem:
-        print(f"ERROR: {problem}", file=sys.stderr)
+        print("ERROR: one SHOW or DESCRIBE is wanted, as in: !watch 2 SHOW LOCKS", file=sys.stderr)
+        return False
+    ask = partial(runner.session.run_statement, statements[0])
+    return refresh(ask, runner.printer, every, text)
+
+
+def refresh(
+    ask: Callable[[], Result], printer: Printer, every: float, text: str | None = None
+) -> bool:
+    """Show what ``ask`` gives until Ctrl-C; False when it could not be shown.
+
+    ``text`` is the statement that an error is about, if it is one.
+    """
+    if not sys.stdout.isatty():
+        print("ERROR: only a terminal can be watched", file=sys.stderr)
         return False
     console = Screen(highlight=False)
     try:
         with Live(console=console, auto_refresh=False, vertical_overflow="crop") as live:
             while True:
-                result = runner.session.run_statement(statements[0])
-                live.update(_drawn(result, runner, every, console.width), refresh=True)
+                live.update(_drawn(ask(), printer.style, every, console.width), refresh=True)
                 time.sleep(every)
     except KeyboardInterrupt:
         return True
     except HiveSqlError as error:
-        runner.printer.fail(error, text)
+        printer.fail(error, text)
         return False
 
 
-def _drawn(result: Result, runner: Runner, every: float, width: int) -> Group:
+def _drawn(result: Result, look: Style, every: float, width: int) -> Group:
     footer = f"{time.strftime('%H:%M:%S')}  every {every:g} s, Ctrl-C ends"
     if not result.rows:
         return Group(Text(footer, style="dim"), Text("no rows"))
-    style = replace(runner.printer.style, max_width=width, truncate=True, max_column_width=_WIDEST)
+    style = replace(look, max_width=width, truncate=True, max_column_width=_WIDEST)
     positions = _that_fit(result, style, width)
     if len(positions) < len(result.columns):
         hidden = (name for i, name in enumerate(result.columns) if i not in positions)
