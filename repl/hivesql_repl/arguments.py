@@ -44,6 +44,7 @@ COMMANDS = {
     "inspect": "draw what lies in a table's directories",
     "check": "verify a table's files",
     "migrate": "copy a table to Iceberg or Delta, or back",
+    "top": "show what runs now and who waits for whom",
     "services": "compact, clean and expire in the background",
 }
 _EXAMPLES = """

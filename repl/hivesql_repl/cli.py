@@ -65,6 +65,12 @@ def _migrate(argv: Sequence[str]) -> int:
     return run_migrate(argv)
 
 
+def _top(argv: Sequence[str]) -> int:
+    from hivesql_repl.top import run_top
+
+    return run_top(argv)
+
+
 def _services(argv: Sequence[str]) -> int:
     from hivesql_repl.services import run
 
@@ -72,7 +78,7 @@ def _services(argv: Sequence[str]) -> int:
 
 
 _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = dict(
-    zip(COMMANDS, (_doctor, _inspect, _check, _migrate, _services), strict=True)
+    zip(COMMANDS, (_doctor, _inspect, _check, _migrate, _top, _services), strict=True)
 )
 
 

@@ -215,15 +215,15 @@ class Commands:
         return self.run_text(text, None)
 
     def _watch(self, argument: str) -> bool:
-        from hivesql_repl.shell.watch import EVERY, watch
+        from hivesql_repl.shell.watch import EVERY, LONGEST, SHORTEST, watch
 
         first, _, rest = argument.partition(" ")
         try:
             every, text = float(first), rest
         except ValueError:
             every, text = EVERY, argument
-        if not 0.1 <= every <= 86400:
-            return self._failed("seconds between 0.1 and 86400 are wanted")
+        if not SHORTEST <= every <= LONGEST:
+            return self._failed(f"seconds between {SHORTEST:g} and {LONGEST:g} are wanted")
         return watch(self.runner, text, every)
 
     def _sh(self, argument: str) -> bool:

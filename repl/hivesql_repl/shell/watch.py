@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 EVERY = 2.0
 """Seconds between two answers."""
+SHORTEST, LONGEST = 0.1, 86400.0
 _WIDEST = 30
 _NOTHING = ("", "None", "NULL")
 # These ask the metastore alone, so Ctrl-C may come at any time.
