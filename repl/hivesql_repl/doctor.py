@@ -13,6 +13,7 @@ from pathlib import Path
 
 from hivesql import HiveSqlError, Session, connect
 from hivesql_executor.checks.finding import Observation
+from hivesql_executor.checks.warehouse import observe_activity, observe_tables
 from hivesql_executor.files.locations import complete_location
 from hivesql_executor.spark.class_archive import find_archive, make_archive
 from hivesql_repl.arguments import add_places, pairs
@@ -23,11 +24,17 @@ _LITTLE_SPACE = 1 << 30
 
 
 def examine(
-    options: Profile, place: str | None = None, *, profile_problem: str | None, spark: bool
+    options: Profile,
+    place: str | None = None,
+    *,
+    profile_problem: str | None,
+    spark: bool,
+    every_table: bool = False,
 ) -> Iterator[Observation]:
     """Look at one thing after the other; ``spark`` also starts Spark, which takes seconds.
 
-    ``place`` is looked at instead of the warehouse.
+    ``place`` is looked at instead of the warehouse. ``every_table`` looks for files without an
+    owner in all tables, not in some alone.
     """
     yield _python()
     java = _java()
@@ -50,7 +57,12 @@ def examine(
     starts = spark and java.state != "failed"
     with session:
         yield _guarded("metastore", lambda: _metastore(session))
+        yield from _all_guarded("metastore", lambda: observe_activity(session.runtime))
         yield from _warehouse(session, place, reachable=starts)
+        if not place and (starts or _is_local(session)):
+            yield from _all_guarded(
+                "tables", lambda: observe_tables(session.runtime, every_table=every_table)
+            )
         if starts:
             yield _guarded("Spark", lambda: _spark(session))
 
@@ -60,6 +72,20 @@ def _guarded(subject: str, look: Callable[[], Observation]) -> Observation:
         return look()
     except Exception as error:  # noqa: BLE001 - whatever it raises is the finding
         return Observation("failed", subject, str(error).splitlines()[0], "see the message")
+
+
+def _all_guarded(subject: str, look: Callable[[], Iterator[Observation]]) -> Iterator[Observation]:
+    try:
+        yield from look()
+    except Exception as error:  # noqa: BLE001 - whatever it raises is the finding
+        yield Observation("failed", subject, str(error).splitlines()[0], "see the message")
+
+
+def _is_local(session: Session) -> bool:
+    """Tell whether the warehouse can be looked into without Spark."""
+    return "://" not in session.runtime.metastore.database("default").location.removeprefix(
+        "file://"
+    )
 
 
 def _python() -> Observation:
@@ -124,7 +150,8 @@ def _local_warehouse(path: Path) -> Observation:
         with tempfile.TemporaryFile(dir=path) as file:
             file.write(b"hivesql")
         step = "listed"
-        next(os.scandir(path), None)
+        with os.scandir(path) as entries:
+            next(entries, None)
     except OSError as error:
         return Observation(
             "failed", "warehouse", f"{path} cannot be {step}: {error.strerror}",
@@ -170,6 +197,11 @@ def run_doctor(argv: Sequence[str]) -> int:
     parser.add_argument("--hiveconf", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--no-spark", action="store_true", help="do not start Spark")
     parser.add_argument(
+        "--every-table",
+        action="store_true",
+        help="look for files without an owner in all tables, not in the first 100 alone",
+    )
+    parser.add_argument(
         "--speed-up",
         action="store_true",
         help="keep Spark's classes in the user's cache (150 MB), so that it starts faster",
@@ -194,7 +226,10 @@ def run_doctor(argv: Sequence[str]) -> int:
         findings = iter([_guarded("speed-up", _speed_up)])
     else:
         place = arguments.place and complete_location(arguments.place)
-        findings = examine(options, place, profile_problem=problem, spark=not arguments.no_spark)
+        findings = examine(
+            options, place, profile_problem=problem, spark=not arguments.no_spark,
+            every_table=arguments.every_table,
+        )  # fmt: skip
     for finding in findings:
         color = {"ok": "green", "warning": "yellow", "failed": "red"}[finding.state]
         console.print(f"[{color}]{finding.state:<8}[/] {finding.subject:<14}", end="")

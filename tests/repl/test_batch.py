@@ -242,7 +242,8 @@ def test_doctor(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     out = capfd.readouterr().out
     assert [line.split()[:2] for line in out.splitlines()] == [
         ["ok", "Python"], ["ok", "Java"], ["ok", "configuration"], ["ok", "metastore"],
-        ["ok", "warehouse"],
+        ["ok", "clock"], ["ok", "transactions"], ["ok", "heartbeats"], ["ok", "compactions"],
+        ["ok", "warehouse"], ["ok", "tables"], ["ok", "files"],
     ]  # fmt: skip
     (tmp_path / "file").touch()
     url = f"sqlite:///{tmp_path}/file/metastore.db"

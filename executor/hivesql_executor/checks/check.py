@@ -44,6 +44,20 @@ def check_table(name: TableName, runtime: Runtime) -> tuple[Finding, ...]:
     return tuple(_findings(table, partitions, runtime))
 
 
+def find_orphans(name: TableName, runtime: Runtime) -> Iterator[Finding]:
+    """Yield the directories of a transactional table that nobody reads and no cleaner removes.
+
+    Lists directories, and opens no file.
+    """
+    store = runtime.metastore
+    table = store.table(name)
+    partitions = store.partitions(name) if table.partition_columns else ()
+    visible = store.valid_write_ids(store.valid_txns(), (name,))[name]
+    yield from _orphans(table, partitions, runtime.files(table.location))
+    for _, location in table_roots(table, partitions):
+        yield from _leftovers(table, location, visible, runtime)
+
+
 def _findings(table: Table, partitions: Sequence[Partition], runtime: Runtime) -> Iterator[Finding]:
     store, files = runtime.metastore, runtime.files(table.location)
     stated = _known_counts(table, partitions, runtime)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 from hivesql_executor.compaction.unit import each, find_place
@@ -16,6 +17,7 @@ from hivesql_planner.compaction.initiator import (
     skip_unit,
     wanted_kind,
 )
+from hivesql_planner.compaction.queue import QUEUED
 from hivesql_planner.compaction.request import CompactionDetails
 from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.model.table import Table
@@ -61,6 +63,26 @@ def decide_kind(
     visible = store.compactor_write_ids(table.name)
     state = acid_state(runtime.files(location), location, visible, store.valid_txns())
     return wanted_kind(candidate, state, table, runtime.settings)
+
+
+def due_compactions(
+    runtime: Runtime, *, limit: int
+) -> Iterator[tuple[Candidate, Literal["minor", "major"]]]:
+    """Yield units that need a compaction for which nobody has asked; looks at ``limit`` units."""
+    store = runtime.metastore
+    queued = {row.unit for row in store.compactions() if row.state in QUEUED.values()}
+    for candidate in store.compaction_candidates(limit=limit):
+        if candidate.unit in queued:
+            continue
+        try:
+            place = find_place(candidate.unit, runtime)
+        except NoSuchObject:
+            continue
+        if not place.table.is_transactional or place.table.sort_columns:
+            continue
+        kind = decide_kind(candidate, place.table, place.location, runtime)
+        if kind is not None:
+            yield candidate, kind
 
 
 def _initiate_one(

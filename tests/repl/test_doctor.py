@@ -1,0 +1,100 @@
+"""`hivesql doctor` on a warehouse in which things are wrong, and what it says helps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sqlalchemy import update
+
+from hand_made import T, Warehouse
+from hivesql_executor.checks import warehouse
+from hivesql_executor.checks.finding import Observation
+from hivesql_executor.checks.warehouse import observe_activity, observe_tables
+from hivesql_executor.metastore.database.schema import txns
+from hivesql_planner.model.table import TableName
+from hivesql_repl.cli import main
+
+pytestmark = pytest.mark.usefixtures("empty_home")
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def house(
+    request: pytest.FixtureRequest, tmp_path: Path, prepared: Callable[..., str]
+) -> Warehouse:
+    house = Warehouse(tmp_path, url=prepared(request.param, tmp_path / "wh"))
+    request.addfinalizer(house.close)
+    return house
+
+
+def by_subject(house: Warehouse) -> dict[str, list[Observation]]:
+    every: dict[str, list[Observation]] = {}
+    for look in (observe_activity, observe_tables):
+        for observation in look(house.runtime):
+            every.setdefault(observation.subject, []).append(observation)
+    return every
+
+
+def test_all_is_well(house: Warehouse) -> None:
+    house.write()
+    subjects = by_subject(house)
+    assert {of.state for every in subjects.values() for of in every} == {"ok"}
+    assert list(subjects) == [
+        "clock", "transactions", "heartbeats", "compactions", "tables", "files",
+    ]  # fmt: skip
+    assert subjects["files"][0].message == "none without an owner in 1 transactional tables"
+
+
+def test_what_is_wrong_is_told_with_what_helps(
+    house: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(11):
+        house.write()
+    txn_id, _ = house.begin()
+    house.rdbms.write(
+        lambda db: db.execute(update(txns).values(last_heartbeat=txns.c.last_heartbeat - 250_000))
+    )
+    other = TableName("default", "other")
+    house.store.enqueue_compaction(other, None, "major", initiator_id="x")
+    house.store.next_compaction("here-1.0")
+    house.store.mark_failed(1, "no such table")
+    house.store.enqueue_compaction(other, None, "minor", initiator_id="x")
+    (house.home / "delta_0000099_0000099_0000").mkdir()
+    (house.home / ".hive-staging_hivesql_7_x").mkdir()
+    house.older(7300)
+    monkeypatch.setattr(warehouse.time, "time", lambda: 0.0)
+    wrong = by_subject(house)
+    (clock,), (opened,), (silent,) = wrong["clock"], wrong["transactions"], wrong["heartbeats"]
+    assert "behind the metastore's database" in clock.message and "chrony" in clock.help
+    assert opened.message.startswith(f"open for up to 2.0 h: {txn_id} of ann@here")
+    assert opened.help.endswith(f"ABORT TRANSACTIONS {txn_id}")
+    assert silent.message.startswith("silent for up to 4 min")
+    waiting, failed = wrong["compactions"]
+    assert waiting.message == "1 initiated, the oldest for 2.0 h"
+    assert "hivesql services" in waiting.help
+    assert failed.message == "the last one failed of 1: default.other"
+    assert [(of.state, of.message) for of in wrong["tables"]] == [
+        ("warning", "need a compaction: default.t (major)")
+    ]
+    staged, unknown = sorted(wrong["files"], key=lambda of: of.message)
+    assert staged.message == (
+        f"{house.home}/.hive-staging_hivesql_7_x: left over by a write, unless one is running now"
+    )
+    assert "the catalog knows no write above" in unknown.message
+    assert f"hivesql check {T} tells more" in unknown.help
+
+
+def test_what_helps_can_be_typed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    house = Warehouse(tmp_path)
+    txn_id, _ = house.begin()
+    places = ["--metastore", f"sqlite:///{tmp_path}/metastore.db", "--warehouse", f"{tmp_path}/wh"]
+    advice = f"ABORT TRANSACTIONS {txn_id}; SHOW COMPACTIONS STATUS 'failed'"
+    assert main([*places, "-S", "-e", advice]) == 0
+    assert house.store.transactions()[0].state == "aborted"
+    (house.home / "delta_0000099_0000099_0000").mkdir()
+    capsys.readouterr()
+    assert main([*places, "doctor", "--no-spark", "--every-table"]) == 0
+    out = capsys.readouterr().out
+    assert "warning  files" in out and "hivesql check default.t" in out
+    house.close()
