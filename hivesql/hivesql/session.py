@@ -44,6 +44,7 @@ from hivesql_executor.metastore.api import Once
 from hivesql_executor.metastore.opening import counters_of
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.context import of_user
+from hivesql_executor.tracing import span
 from hivesql_executor.translate_errors import translate_error, translate_errors
 from hivesql_planner.errors import (
     AlreadyCommitted,
@@ -273,15 +274,14 @@ class Session:
     def _bind(self, request: StatementRequest) -> tuple[Statement, set[TableName]]:
         """Bind a statement; also the tables and views that its queries name."""
         reads: set[TableName] = set()
-        statement = bind(
-            parse(with_back_quotes(request.text, self.settings)),
-            WithFrame(self.temporary, request.frame) if request.frame else self.temporary,
-            database=self.database,
-            settings=self.settings,
-            spark=request.views,
-            functions=self.functions,
-            reads=reads,
-        )
+        with span("parse"):
+            parsed = parse(with_back_quotes(request.text, self.settings))
+        with span("bind"):
+            tables = WithFrame(self.temporary, request.frame) if request.frame else self.temporary
+            statement = bind(
+                parsed, tables, database=self.database, settings=self.settings,
+                spark=request.views, functions=self.functions, reads=reads,
+            )  # fmt: skip
         return request.adapt(statement), reads
 
     def authorize(self, statement: Statement, reads: Iterable[TableName] = ()) -> None:

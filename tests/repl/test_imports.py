@@ -26,7 +26,10 @@ ALTERATIONS = {
 }  # fmt: skip
 # What takes longer to import than a metastore in a file takes to answer.
 DATABASE = {"sqlalchemy", "asyncio", "ssl", "alembic"}
-HEAVY = {"pyspark", "py4j", "pyarrow", "numpy", "pyorc", "prompt_toolkit"}
+HEAVY = {
+    "pyspark", "py4j", "pyarrow", "numpy", "pyorc", "prompt_toolkit", "opentelemetry",
+    "prometheus_client", "hivesql.metrics",
+}  # fmt: skip
 MAIN = (
     "import json, sys; from hivesql_repl.cli import main; code = main(sys.argv[1:]); "
     "print(json.dumps([code, sorted(sys.modules)]))"

@@ -15,6 +15,7 @@ from hivesql_executor.orc.tail import amend
 from hivesql_executor.orc.tail_bytes import StoredType
 from hivesql_executor.orc.types import instants, stored_types
 from hivesql_executor.snapshot.partition_files import EventFile
+from hivesql_executor.tracing import span
 from hivesql_planner.acid.layout import (
     VERSION_FILE,
     VERSION_TEXT,
@@ -116,12 +117,13 @@ class StagedRows:
 
     def publish(self) -> tuple[WrittenFile, ...]:
         """Move every file to its place; ExecutionError rather than overwrite anything."""
-        if isinstance(self.staged, ListedFiles):
-            published = tuple(_publish_plain(self.publication, self.staged, self.files))
-        else:
-            published = tuple(
-                _publish_events(self.publication, self.staged, self.files, self.waiting)
-            )
+        with span("publish"):
+            if isinstance(self.staged, ListedFiles):
+                published = tuple(_publish_plain(self.publication, self.staged, self.files))
+            else:
+                published = tuple(
+                    _publish_events(self.publication, self.staged, self.files, self.waiting)
+                )
         hit_failpoint(FailPoint.ROWS_PUBLISHED)
         return published
 
@@ -150,7 +152,8 @@ def stage_rows(
     """
     waiting: dict[str, str] = {}
     try:
-        staged = write()
+        with span("jobs"):
+            staged = write()
         if not isinstance(staged, ListedFiles):
             waiting |= {file.name: file.upload for file in staged if file.upload}
         hit_failpoint(FailPoint.ROWS_STAGED)

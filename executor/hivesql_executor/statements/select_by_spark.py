@@ -7,6 +7,7 @@ from hivesql_executor.spark.lines import collect_rows
 from hivesql_executor.spark.scan.nanoseconds import NanosecondFrame, nanosecond_rows_of
 from hivesql_executor.spark.values import as_shown, as_wall_clock, with_instants_marked
 from hivesql_executor.statements.context import OrRows, Work
+from hivesql_executor.tracing import span
 from hivesql_planner.model.hive_type import STRING
 from hivesql_planner.model.table import Column
 from hivesql_planner.relations import Query
@@ -39,7 +40,8 @@ def query_rows(query: Query, work: Work) -> Outcome:
         )
     if work.consume and not isinstance(work.consume, OrRows):
         # Errors of the user's own function are his.
-        return Outcome.of_query(frame, work.consume(frame))
-    with naming_times(frame.dtypes):
+        with span("jobs"):
+            return Outcome.of_query(frame, work.consume(frame))
+    with naming_times(frame.dtypes), span("jobs"):
         value = work.consume(frame) if work.consume else collect_rows(frame)
     return Outcome.of_query(frame, value)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import CommitEntries, LockState, TxnType
+from hivesql_executor.tracing import span
 from hivesql_executor.transactions.bound_tables import check_listings, check_tables
 from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.heartbeat import Heartbeat
@@ -94,7 +95,8 @@ def open_transaction(runtime: Runtime, *, read_only: bool = False) -> OpenTransa
 
     began = runtime.clock.monotonic()
     # Nobody knows of a transaction before it has a write id, locks, or has ended.
-    txn_id, txns = store.run_in_transaction(begin, durable=False)
+    with span("snapshot"):
+        txn_id, txns = store.run_in_transaction(begin, durable=False)
     runtime.on_open(txn_id)
     hit_failpoint(FailPoint.TXN_OPENED)
     interval = settings.seconds("hive.txn.timeout") / 2
@@ -124,18 +126,19 @@ def commit(
     try:
         opened.heartbeat.check()
         hit_failpoint(FailPoint.BEFORE_COMMIT)
-        runtime.metastore.commit_txn(
-            opened.id,
-            exclusive_write=exclusive_write,
-            once=runtime.once,
-            entries=CommitEntries(
-                note=opened.notes[0] if opened.notes else None,
-                changes=opened.counted,
-                writes=opened.writes,
-            ),
-            for_reading=for_reading and runtime.once is None,
-            settles=bool(opened.changes),
-        )
+        with span("commit"):
+            runtime.metastore.commit_txn(
+                opened.id,
+                exclusive_write=exclusive_write,
+                once=runtime.once,
+                entries=CommitEntries(
+                    note=opened.notes[0] if opened.notes else None,
+                    changes=opened.counted,
+                    writes=opened.writes,
+                ),
+                for_reading=for_reading and runtime.once is None,
+                settles=bool(opened.changes),
+            )
         hit_failpoint(FailPoint.AFTER_COMMIT)
     except CommitUnknown as error:
         if for_reading and runtime.once is None:
@@ -280,11 +283,12 @@ def _acquire(
             return _Acquired(write_ids), answer
         return look(write_ids), None
 
-    # A reader leaves nothing behind that power loss could harm.
-    acquired, refused = store.run_in_transaction(ask, durable=not isinstance(plan.body, Select))
-    if refused is not None:
-        await_locks(txn_id, refused, runtime)
-        acquired = look(acquired.write_ids)
+    with span("locks"):
+        # A reader leaves nothing behind that power loss could harm.
+        acquired, refused = store.run_in_transaction(ask, durable=not isinstance(plan.body, Select))
+        if refused is not None:
+            await_locks(txn_id, refused, runtime)
+            acquired = look(acquired.write_ids)
     hit_failpoint(FailPoint.LOCKS_ACQUIRED)
     return acquired
 
