@@ -15,7 +15,7 @@ JAVA := $(shell find executor/java -name '*.java') executor/java/build_jar.py
 ENOUGH := $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 10) and "HiveSQL needs Python 3.10 or newer; set PYTHON=")'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo format lint docs fast test hive interop simulate fuzz bench check wheel postgres clean
+.PHONY: help setup demo format lint docs fast test hive interop simulate fuzz bench check wheel sbom postgres clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-9s %s\n", $$1, $$2}'
@@ -113,6 +113,10 @@ check: test interop  ## everything that CI runs
 wheel: $(BIN)/python  ## build dist/hivesql-*.whl, with the classes for each line of Spark
 	for line in $(LINES); do $(BIN)/python executor/java/build_jar.py --line $$line || exit; done
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+sbom: $(VENV)/.dev  ## dist/hivesql-*.cdx.json: what an installation brings, with licences (CycloneDX)
+	$(BIN)/python -m pip install --quiet --group release
+	$(BIN)/python .ci/sbom.py
 
 clean:  ## remove what was built, the demo's warehouse too
 	rm -rf .venv .venv-* dist build tests/interop/hive/target warehouse metastore.db* derby.log spark-warehouse

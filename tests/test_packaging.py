@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
+from fnmatch import fnmatch
+from importlib.metadata import version
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pyspark
+import pytest
+import yaml
+
+import hivesql
+from hivesql_planner.settings.settings import Settings
+from hivesql_repl.configuration import read_profile
 
 ROOT = Path(__file__).parents[1]
+OPERATION = ROOT / "examples" / "operation"
 
 
 def test_a_wheel_carries_the_compiled_classes_and_no_sources_of_java(tmp_path: Path) -> None:
@@ -37,3 +49,92 @@ def test_a_wheel_carries_the_compiled_classes_and_no_sources_of_java(tmp_path: P
         }
         assert {"Gateway", "AcidReader", "BinaryConstant"} <= declared
         assert declared <= compiled
+        assert all(name.startswith(("hivesql/", "META-INF/")) for name in wheel_of_jar(wheel, jar))
+        # Whatever is no code of our own has a line that says whose it is.
+        notice = (ROOT / "NOTICE").read_text()
+        patterns = re.findall(r"[\w./*-]+", notice)
+        others = [name for name in names if not name.endswith(".py") and ".dist-info/" not in name]
+        assert jar in others
+        unnamed = [
+            name for name in others
+            if not any(fnmatch(name, of) or fnmatch(Path(name).name, of) for of in patterns)
+        ]  # fmt: skip
+        assert unnamed == []
+        licences = {Path(name).name for name in names if "/licenses/" in name}
+        assert licences == {"LICENSE", "NOTICE"}
+
+
+def wheel_of_jar(wheel: zipfile.ZipFile, jar: str) -> list[str]:
+    with wheel.open(jar) as opened, zipfile.ZipFile(opened) as classes:
+        return classes.namelist()
+
+
+def test_there_is_one_version() -> None:
+    assert version("hivesql") == hivesql.__version__
+    done = subprocess.run(
+        [sys.executable, "-m", "hivesql_repl", "--version"], capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    assert done.stdout == f"hivesql {hivesql.__version__}\n"
+    for path in (ROOT / "pyproject.toml", *(ROOT / "repl").rglob("*.py")):
+        assert f'"{hivesql.__version__}"' not in path.read_text(), path
+
+
+def test_what_a_site_copies_can_be_read() -> None:
+    """Containers cannot be built by the tests: their files are only parsed."""
+    files = [*(ROOT / ".github").rglob("*.yml"), *OPERATION.glob("*.y*ml")]
+    documents = {path.name: yaml.safe_load(path.read_text()) for path in files}
+    assert len(documents) >= 8
+    compose = documents["compose.yaml"]
+    for name, service in compose["services"].items():
+        assert set(service.get("depends_on", ())) <= set(compose["services"]), name
+        named = {volume.partition(":")[0] for volume in service.get("volumes", ())}
+        for volume in named:
+            is_file = volume.startswith("./")
+            assert (OPERATION / volume).exists() if is_file else volume in compose["volumes"]
+    for profile in ("production", "compose"):
+        settings = read_profile(OPERATION / "config.toml", profile).settings
+        Settings.of(
+            {key: text for key, text in settings.items() if key.startswith(("hive", "meta"))}
+        )
+    # What make and the command are asked for there exists.
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    flows = [*(ROOT / ".github" / "workflows").glob("*.yml")]
+    asked = re.findall(r"run: make ([a-z ]+)", "".join(path.read_text() for path in flows))
+    assert asked and {word for words in asked for word in words.split()} <= set(targets)
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not here")
+def test_the_units_are_valid(tmp_path: Path) -> None:
+    for unit in OPERATION.glob("hivesql-*"):
+        text = unit.read_text().replace("/opt/hivesql/bin/hivesql", shutil.which("true") or "")
+        (tmp_path / unit.name).write_text(text)
+    units = sorted(str(path) for path in tmp_path.iterdir())
+    assert len(units) == 3
+    done = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", *units], capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_bill_of_materials_leaves_the_tools_out() -> None:
+    spec = spec_from_file_location("sbom", ROOT / ".ci" / "sbom.py")
+    assert spec and spec.loader
+    sbom = module_from_spec(spec)
+    spec.loader.exec_module(sbom)
+    needs = sbom.needed("hivesql", sbom.EXTRAS)
+    assert {"pyspark", "py4j", "sqlglot", "psycopg", "thriftpy2"} <= set(needs)
+    assert not {"pytest", "ruff", "mypy", "pandas", "flask"} & set(needs)
+    components = [{"name": name, "bom-ref": f"{name}==1"} for name in (*needs, "pytest")]
+    pruned = sbom.prune(
+        {
+            "metadata": {"component": {"name": "hivesql", "bom-ref": "root"}},
+            "components": components,
+            "dependencies": [],
+        },
+        needs,
+    )
+    assert {of["name"] for of in pruned["components"]} == set(needs) - {"hivesql"}
+    assert {"ref": "pyspark==1", "dependsOn": ["py4j==1"]} in pruned["dependencies"]
+    assert "pytest" not in json.dumps(pruned)
