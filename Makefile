@@ -54,7 +54,7 @@ $(VENV)/.archive: $(VENV)/.pyspark | $(VENV)/.dev
 setup: $(VENV)/.dev  ## make .venv with the project and everything its tests need
 
 tell-demo:
-	@echo "demo: $(if $(wildcard $(VENV)/.demo),,first .venv with PySpark and more, some 600 MB and a few minutes; then )examples/flights.hql, about a minute"
+	@echo "demo: $(if $(wildcard $(VENV)/.demo),,first .venv with PySpark and more, some 600 MB and a few minutes; then )examples/flights.hql, a minute or two"
 
 demo: | tell-demo $(VENV)/.demo  ## set up and run examples/flights.hql
 	PATH="$(CURDIR)/$(BIN):$$PATH" hivesql -f examples/flights.hql
@@ -89,7 +89,7 @@ fast: $(VENV)/.dev postgres  ## tests without Spark and Hive, minutes; fails whe
 	  || { echo "less than $(COVERED) % of the lines were run: build/coverage.json says which" >&2; exit 1; }
 
 tell-test:
-	@echo "test: $(if $(wildcard $(VENV)/.dev),,first $(VENV) with PySpark and more, some 900 MB and a few minutes; then )$(if $(SPARK)$(TESTS),the tests that were asked for,lint, the tests without Spark, then those with it: on two cores about an hour in all)"
+	@echo "test: $(if $(wildcard $(VENV)/.dev),,first $(VENV) with PySpark and more, some 900 MB and a few minutes; then )$(if $(SPARK)$(TESTS),the tests that were asked for,lint, the tests without Spark, then those with it: tens of minutes on two cores)"
 
 test: tell-test $(if $(SPARK),$(VENV)/.dev,lint $(VENV)/.archive) postgres  ## set up, lint and run every test except the interop suite (SPARK=3.5 TESTS=)
 	@mkdir -p build $(KEEP); status=0; \
