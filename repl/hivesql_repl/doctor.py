@@ -199,7 +199,7 @@ def run_doctor(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--every-table",
         action="store_true",
-        help="look for files without an owner in all tables, not in the first 100 alone",
+        help="look for files without an owner in all tables, not in the first ones alone",
     )
     parser.add_argument(
         "--speed-up",

@@ -66,7 +66,8 @@ def _serving(
     registry = new_registry()
     register_metrics(session, registry, warehouse=True, health=health)
     with serve_metrics(address, registry, health.problems) as port:
-        _tell(f"metrics: http://{address[0]}:{port}/metrics, health: /healthz")
+        host = f"[{address[0]}]" if ":" in address[0] else address[0]
+        _tell(f"metrics: http://{host}:{port}/metrics, health: /healthz")
         yield
 
 

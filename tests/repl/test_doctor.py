@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,23 @@ def test_all_is_well(house: Warehouse) -> None:
         "clock", "transactions", "heartbeats", "compactions", "tables", "files",
     ]  # fmt: skip
     assert subjects["files"][0].message == "none without an owner in 1 transactional tables"
+
+
+def test_a_great_warehouse_is_looked_at_in_part(
+    house: Warehouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = replace(house.table, name=TableName("default", "u"), location="", id=0)
+    made = house.store.create_table(other)
+    Path(made.location, "delta_0000099_0000099_0000").mkdir(parents=True)
+    monkeypatch.setattr(warehouse, "MOST_PLACES", 1)
+    (part,) = (of for of in observe_tables(house.runtime) if of.subject == "files")
+    assert (part.message, part.help) == (
+        "none without an owner in the first 1 transactional tables",
+        "doctor --every-table looks at all",
+    )
+    looked = observe_tables(house.runtime, every_table=True)
+    (all_of_them,) = (of for of in looked if of.subject == "files")
+    assert all_of_them.message.startswith(f"{made.location}/delta_0000099")
 
 
 def test_what_is_wrong_is_told_with_what_helps(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from hivesql_executor.activity import Ages, measure_ages
@@ -13,6 +12,7 @@ from hivesql_executor.checks.finding import Finding, Observation
 from hivesql_executor.compaction.initiator import due_compactions
 from hivesql_planner.compaction.queue import FAILED, INITIATED, READY, SUCCEEDED
 from hivesql_planner.errors import HiveSqlError
+from hivesql_planner.model.table import TEMPORARY
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.api import Activity, Compaction, TxnRow
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 _LONG = 3600.0
 _SKEW = 5.0
-MOST_TABLES = 100
+MOST_PLACES = 500
+"""Directories of tables and partitions that are listed unless all are asked for."""
+_MOST_NAMES = 2000
 _MOST_UNITS = 200
 _MOST_NAMED = 5
 
@@ -43,16 +45,12 @@ def observe_activity(runtime: Runtime) -> Iterator[Observation]:
 def observe_tables(runtime: Runtime, *, every_table: bool = False) -> Iterator[Observation]:
     """Look for tables that need a compaction, and for files that belong to nobody.
 
-    Of the first ``MOST_TABLES`` transactional tables, or of all.
+    Of the first transactional tables, as far as that is done soon, or of all.
     """
     yield _due(runtime)
-    names = _transactional(runtime)
-    chosen = list(names if every_table else islice(names, MOST_TABLES))
-    more = next(names, None) is not None
+    chosen, more = _chosen(runtime, every_table=every_table)
     findings = [(name, finding) for name in chosen for finding in _orphans_of(name, runtime)]
-    scope = f"the first {len(chosen)} transactional tables" if more else (
-        f"{len(chosen)} transactional tables"
-    )  # fmt: skip
+    scope = f"{'the first ' if more else ''}{len(chosen)} transactional tables"
     advice = "doctor --every-table looks at all" if more else ""
     if not findings:
         yield Observation("ok", "files", f"none without an owner in {scope}", advice)
@@ -168,17 +166,31 @@ def _due(runtime: Runtime) -> Observation:
     )  # fmt: skip
 
 
-def _transactional(runtime: Runtime) -> Iterator[TableName]:
-    store = runtime.metastore
-    for database in store.databases():
-        for name in store.tables(database):
-            try:
-                table = store.table(name)
-            except HiveSqlError:
-                # Dropped meanwhile.
+def _chosen(runtime: Runtime, *, every_table: bool) -> tuple[list[TableName], bool]:
+    """Choose transactional tables with a bounded number of places; whether there may be more."""
+    store, chosen, places = runtime.metastore, [], 0
+    names = (
+        name
+        for database in store.databases()
+        if not database.startswith(TEMPORARY)
+        for name in store.tables(database)
+    )
+    for number, name in enumerate(names):
+        if not every_table and (number >= _MOST_NAMES or places >= MOST_PLACES):
+            return chosen, True
+        try:
+            table = store.table(name)
+            if table.is_view or not table.is_transactional:
                 continue
-            if table.is_transactional and not table.is_view:
-                yield name
+            count = store.partition_count(name) if table.partition_columns else 1
+        except HiveSqlError:
+            # Dropped meanwhile.
+            continue
+        if not every_table and places + count > MOST_PLACES:
+            return chosen, True
+        places += count
+        chosen.append(name)
+    return chosen, False
 
 
 def _orphans_of(name: TableName, runtime: Runtime) -> Iterator[Finding]:

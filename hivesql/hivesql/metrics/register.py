@@ -45,9 +45,10 @@ def register_metrics(
 ) -> None:
     """Count a session's statements in a registry, by default prometheus-client's own.
 
-    Any number of sessions may share it. With ``warehouse`` a scrape also asks the session's
-    metastore what goes on there; of one such session a registry, until that is closed. ``health``
-    adds the rounds of the services. ExecutionError without the package prometheus-client.
+    Any number of sessions may share it; of several registries the last one counts. With
+    ``warehouse`` a scrape also asks the session's metastore what goes on there; of one such session
+    a registry, until that is closed. ``health`` adds the rounds of the services. ExecutionError
+    without the package prometheus-client.
     """
     from prometheus_client import REGISTRY
 

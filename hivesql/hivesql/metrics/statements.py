@@ -104,8 +104,10 @@ class _CacheCollector(Collector):
         self._ended = Counters()
 
     def add(self, metastore: Metastore) -> None:
-        if counters_of(metastore) is not None:
-            with self._guard:
+        if counters_of(metastore) is None:
+            return
+        with self._guard:
+            if metastore not in self._open:
                 self._open.append(metastore)
 
     def end(self, metastore: Metastore) -> None:
