@@ -168,7 +168,8 @@ def _due(runtime: Runtime) -> Observation:
 
 def _chosen(runtime: Runtime, *, every_table: bool) -> tuple[list[TableName], bool]:
     """Choose transactional tables with a bounded number of places; whether there may be more."""
-    store, chosen, places = runtime.metastore, [], 0
+    store, places = runtime.metastore, 0
+    chosen: list[TableName] = []
     names = (
         name
         for database in store.databases()
