@@ -217,6 +217,7 @@ class Session:
             self._conversation.fail(self.runtime, failure)
             if not isinstance(failure, HiveSqlError):
                 raise
+            failure.message = self.temporary.in_users_words(failure.message)
             cause = error.__cause__ if isinstance(error, HiveSqlError) else error
             raise failure.at(text.file, text.line, text.column) from cause
         finally:

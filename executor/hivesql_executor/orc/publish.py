@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from hivesql_planner.acid.snapshot import FileStatus
 
 _PART = re.compile(r"part-(\d+)-")
+ESCAPE = "\uffff"
+"""Stands in names of Spark's writers before what these cannot hold: ``0`` for NUL, itself."""
+_ESCAPED = re.compile(f"{ESCAPE}(.)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,12 +195,17 @@ def _staged(publication: Publication, listed: ListedFiles) -> Iterator[_Staged]:
         writer: str | None = part[1]
         if publication.table.is_bucketed and keys:
             writer, keys = keys[0], keys[1:]
+        keys = tuple(key if key is None else _ESCAPED.sub(_meant, key) for key in keys)
         yield _Staged(
             path=f"{publication.staging}/{status.path}",
             length=status.length,
             writer=int(writer or 0),
             partition=named_partition(publication, keys),
         )
+
+
+def _meant(escaped: re.Match[str]) -> str:
+    return "\0" if escaped[1] == "0" else escaped[1]
 
 
 def named_partition(publication: Publication, keys: Sequence[str | None]) -> str | None:

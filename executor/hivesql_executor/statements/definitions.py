@@ -284,7 +284,10 @@ def _new_location(location: str, runtime: Runtime) -> str:
         raise SemanticError(
             f"{location}  is not absolute.  Please specify a complete absolute uri.", code=10244
         )
-    return reachable_location(location, runtime)
+    place = reachable_location(location, runtime)
+    # It need not be there, but its server must answer, as in Hive.
+    runtime.files(place).exists(place)
+    return place
 
 
 def _check_file_names(table: Table, runtime: Runtime) -> None:

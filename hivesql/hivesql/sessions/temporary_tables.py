@@ -154,6 +154,10 @@ class TemporaryTables:
             with suppress(NoSuchObject):
                 drop_temporary(self.homes.pop(), self.runtime)
 
+    def in_users_words(self, text: str) -> str:
+        """Name a text's temporary tables as their user does."""
+        return text.replace(f"{TEMPORARY}{self.id}_", "")
+
     def _visible(self, name: TableName) -> TableName | None:
         names: Iterable[TableName] = (alias for alias, own in self.hidden.items() if own == name)
         return next(iter(names), None)

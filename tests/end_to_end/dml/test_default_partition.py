@@ -151,3 +151,17 @@ def test_every_query_reads_it_as_hive(spark: SparkSession, tmp_path: Path) -> No
             WHEN MATCHED THEN UPDATE SET n = 0
         """)
         assert rows(session, "SELECT k, n FROM t ORDER BY k") == [("k1", 0), ("k2", 2)]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("layout", ["", "CLUSTERED BY (a) INTO 2 BUCKETS STORED AS PARQUET"])
+def test_controls_and_noncharacters_are_values_too(session: hivesql.Session, layout: str) -> None:
+    odd = ["\0", "a\0\uffff0", "\uffff", "\uffff0", "\x7f", "%00", "a=b/c", " "]
+    values = ", ".join(f"({i}, '{text}')" for i, text in enumerate(odd))
+    session.sql(f"""
+        CREATE TABLE odd (a INT) PARTITIONED BY (v STRING) {layout};
+        SET hive.exec.dynamic.partition.mode = nonstrict;
+        INSERT INTO odd PARTITION (v) SELECT * FROM VALUES {values} AS s (n, text)
+    """)
+    assert rows(session, "SELECT a, v FROM odd") == list(enumerate(odd))
+    assert ("v=%00",) in rows(session, "SHOW PARTITIONS odd")

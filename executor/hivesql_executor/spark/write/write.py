@@ -13,6 +13,7 @@ from pyspark.sql import functions as f
 from hivesql_executor.files.api import Files
 from hivesql_executor.jvm import call_static, finding_our_classes
 from hivesql_executor.orc.publish import (
+    ESCAPE,
     ListedFiles,
     Publication,
     StagedRows,
@@ -162,7 +163,7 @@ def _plain_rows(
 ) -> tuple[DataFrame, list[str]]:
     """Rows of a table without row ids, and the staging keys."""
     keys = [_KEY.format(i) for i in range(len(parts))]
-    placed = [part.alias(key) for part, key in zip(parts, keys, strict=True)]
+    placed = [_in_file_names(part).alias(key) for part, key in zip(parts, keys, strict=True)]
     if table.format == "orc":
         # Spark's files call CHAR a string, and readers of strings would see the blanks.
         values = change_each(values, (column.type for column in table.columns), read_value)
@@ -184,6 +185,13 @@ def _plain_rows(
         line = write_line(table, {name: f.col(TEXTS)[name] for name in names})
         rows = rows.select(line.alias("value"), *map(_quoted, keys))
     return rows, keys
+
+
+def _in_file_names(text: Column) -> Column:
+    """Return a text as Spark's writers can name directories by it: they leave a NUL as it is."""
+    for character, meaning in ((ESCAPE, ESCAPE), ("\0", "0")):
+        text = f.replace(text, f.lit(character), f.lit(f"{ESCAPE}{meaning}"))
+    return text
 
 
 def _sorting(table: Table) -> list[Column]:
