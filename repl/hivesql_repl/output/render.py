@@ -83,6 +83,15 @@ class Printer:
             f"{bar} {progress.done:,} of {progress.total:,} tasks, {progress.active} running"
         )
 
+    def tell_start(self) -> None:
+        """Tell that Spark is being started."""
+        self.set_status("starting Spark …")
+
+    def tell_stop(self) -> None:
+        """Tell that the statement is being stopped."""
+        self.stop_pager()
+        self.set_status("stopping …")
+
     def set_status(self, line: str) -> None:
         """Show a line that goes away by itself; only where a person looks."""
         if self.quiet or self._pages or not sys.stderr.isatty() or line == self._status:

@@ -1,25 +1,19 @@
-"""A statement in a thread of its own, so that the screen stays alive and Ctrl-C can stop it."""
+"""The statements of a shell or a script: what they give is printed, and Ctrl-C stops them."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as Unfinished
-from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
 
-from hivesql import Cancelled, HiveSqlError, Result, Session
+from hivesql import Cancelled, HiveSqlError, Session
 from hivesql.script import StatementText
+from hivesql.sessions.statement_thread import StatementThread
 from hivesql_executor.metastore.api import Once
 from hivesql_executor.statements.context import OrRows
 from hivesql_repl.output.render import Printer
 from hivesql_repl.shell.commands import Commands
-
-_LOOK_EVERY = 0.1
-
 
 HEADER = "hive.cli.print.header"
 
@@ -29,11 +23,7 @@ class Interrupted(Exception):
 
 
 class Runner:
-    """Runs statements one after the other in one thread and prints what they give.
-
-    Spark binds job groups to threads, and an interrupt inside a call to the JVM would break the
-    connection: so the main thread only waits, and tells the session to cancel.
-    """
+    """Runs statements one after the other and prints what they give."""
 
     def __init__(self, session: Session, printer: Printer, *, shell: bool = True) -> None:
         self.session = session
@@ -41,8 +31,7 @@ class Runner:
         self.commands = Commands(self, shell=shell)
         self.ended_by = 0
         """The signal that asked the whole process to end; 0 when none has."""
-        self._interrupted = False
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="statement")
+        self._thread = StatementThread(session, printer)
 
     def __enter__(self) -> Runner:
         if threading.current_thread() is threading.main_thread():
@@ -63,7 +52,7 @@ class Runner:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._thread.shutdown()
+        self._thread.close()
 
     def run(self, statement: StatementText, text: str, once: Once | None = None) -> bool:
         """Run a statement of ``text`` and print its result or its error; False when it failed.
@@ -76,7 +65,7 @@ class Runner:
         consume = OrRows(self.printer.consume)
         header = self._wanted_header
         try:
-            result = self.wait_for(
+            result = self._thread.wait_for(
                 lambda: self.session.run_statement(statement, consume=consume, idempotency_key=once)
             )
         except Cancelled as error:
@@ -95,53 +84,3 @@ class Runner:
     @property
     def _wanted_header(self) -> bool:
         return self.session.settings.flag(HEADER)
-
-    def wait_for(self, call: Callable[[], Result]) -> Result:
-        """Return the call's result; meanwhile progress is shown and Ctrl-C cancels."""
-        future = self._thread.submit(call)
-        stopping = False
-        with self._noting_interrupts():
-            while True:
-                try:
-                    result = self._look(future, stopping=stopping)
-                except KeyboardInterrupt:
-                    self._interrupted = True
-                    result = None
-                if result is not None:
-                    return result
-                if self._interrupted and not stopping:
-                    stopping = True
-                    self.printer.stop_pager()
-                    self.printer.set_status("stopping …")
-
-    @contextmanager
-    def _noting_interrupts(self) -> Iterator[None]:
-        """Ctrl-C only leaves a note meanwhile: no call to the JVM may end in its midst."""
-        self._interrupted = False
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-
-        def take_note(number: int, frame: object) -> None:
-            self._interrupted = True
-
-        before = signal.signal(signal.SIGINT, take_note)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
-
-    def _look(self, future: Future[Result], *, stopping: bool) -> Result | None:
-        try:
-            return future.result(_LOOK_EVERY)
-        except Unfinished:
-            if future.done():
-                raise
-        if stopping:
-            # Again and again: a job may begin after the first call.
-            self.session.cancel()
-        elif progress := self.session.progress():
-            self.printer.tell_progress(progress)
-        elif self.session.starts_spark:
-            self.printer.set_status("starting Spark …")
-        return None

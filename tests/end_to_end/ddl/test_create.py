@@ -49,7 +49,7 @@ def test_temporary_tables_shadow_others_until_the_session_ends(
     with pytest.raises(SemanticError, match="references temporary table"):
         session.sql("CREATE VIEW v AS SELECT * FROM tac")
     # Errors name tables as their user does, not by the database behind them.
-    with pytest.raises(SemanticError, match="Table already exists: default.tac$"):
+    with pytest.raises(SemanticError, match=r"Table already exists: default\.tac$"):
         session.sql("CREATE TEMPORARY TABLE tac (a int)")
     session.sql("DROP TABLE t")
     assert rows(session, "SELECT a FROM t") == [(1,)]

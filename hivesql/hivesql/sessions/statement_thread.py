@@ -1,0 +1,98 @@
+"""A statement in a thread of its own: its user sees how far it is, and Ctrl-C can stop it."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as Unfinished
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from hivesql.result import Result
+    from hivesql.session import Session
+    from hivesql.sessions.spark_start import Progress
+
+_LOOK_EVERY = 0.1
+
+
+class Watcher(Protocol):
+    """Who tells a user of a statement that runs."""
+
+    def tell_progress(self, progress: Progress) -> None:
+        """Tell how far the statement's Spark jobs are."""
+
+    def tell_start(self) -> None:
+        """Tell that Spark is being started."""
+
+    def tell_stop(self) -> None:
+        """Tell that the statement is being stopped."""
+
+
+class StatementThread:
+    """Runs statements one after the other in one thread.
+
+    Spark binds job groups to threads, and an interrupt inside a call to the JVM would break the
+    connection: so the main thread only waits, and tells the session to cancel.
+    """
+
+    def __init__(self, session: Session, watcher: Watcher) -> None:
+        self.session = session
+        self.watcher = watcher
+        self._interrupted = False
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="statement")
+
+    def close(self) -> None:
+        """Let the thread go, once its statement has ended."""
+        self._thread.shutdown()
+
+    def wait_for(self, call: Callable[[], Result]) -> Result:
+        """Return the call's result; meanwhile progress is shown and Ctrl-C cancels."""
+        future = self._thread.submit(call)
+        stopping = False
+        with self._noting_interrupts():
+            while True:
+                try:
+                    result = self._look(future, stopping=stopping)
+                except KeyboardInterrupt:
+                    self._interrupted = True
+                    result = None
+                if result is not None:
+                    return result
+                if self._interrupted and not stopping:
+                    stopping = True
+                    self.watcher.tell_stop()
+
+    @contextmanager
+    def _noting_interrupts(self) -> Iterator[None]:
+        """Ctrl-C only leaves a note meanwhile: no call to the JVM may end in its midst."""
+        self._interrupted = False
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+
+        def take_note(number: int, frame: object) -> None:
+            self._interrupted = True
+
+        before = signal.signal(signal.SIGINT, take_note)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _look(self, future: Future[Result], *, stopping: bool) -> Result | None:
+        try:
+            return future.result(_LOOK_EVERY)
+        except Unfinished:
+            if future.done():
+                raise
+        if stopping:
+            # Again and again: a job may begin after the first call.
+            self.session.cancel()
+        elif progress := self.session.progress():
+            self.watcher.tell_progress(progress)
+        elif self.session.starts_spark:
+            self.watcher.tell_start()
+        return None
