@@ -5,6 +5,8 @@
 >>> session.sql("select count(*) from flights").rows         # doctest: +SKIP
 """
 
+from typing import Any
+
 from hivesql.connections import connect
 from hivesql.result import Result
 from hivesql.session import Session
@@ -64,3 +66,10 @@ __all__ = [
     "streaming_sink",
     "streaming_source",
 ]
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Give a notebook the magics ``%hivesql`` and ``%%hivesql``: ``%load_ext hivesql``."""
+    from hivesql.notebook.magic import load
+
+    load(shell)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +11,15 @@ from hivesql_planner.errors import SemanticError
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
     from hivesql_planner.plan import Plan
 
 
-_SHOWN = 20
+_SHOWN, _COLUMNS, _CHARACTERS = 20, 50, 200
+"""What a notebook shows of a result: rows, columns, and characters of a value."""
 
 
 @translate_errors
@@ -58,15 +60,24 @@ class Result:
         from html import escape
         from itertools import islice
 
-        def line(cell: str, values: Iterable[Any]) -> str:
-            cells = "".join(f"<{cell}>{escape(str(value))}</{cell}>" for value in values)
+        def line(cell: str, values: Sequence[Any]) -> str:
+            texts = ["NULL" if value is None else str(value) for value in values[:_COLUMNS]]
+            short = [t if len(t) <= _CHARACTERS else f"{t[:_CHARACTERS]}…" for t in texts]
+            cells = "".join(f"<{cell}>{escape(text)}</{cell}>" for text in short)
             return f"<tr>{cells}</tr>"
 
         if not self.columns:
             return escape(repr(self))
         body = "".join(line("td", row) for row in islice(self.rows, _SHOWN))
-        rest = len(self.rows) - _SHOWN
-        more = f"<p>and {rest} rows more</p>" if rest > 0 else ""
+        left_out = [
+            f"{count:,} {what} more"
+            for count, what in (
+                (len(self.rows) - _SHOWN, "rows"),
+                (len(self.columns) - _COLUMNS, "columns"),
+            )
+            if count > 0
+        ]
+        more = f"<p>and {' and '.join(left_out)}</p>" if left_out else ""
         return f"<table><thead>{line('th', self.columns)}</thead>{body}</table>{more}"
 
     def scalar(self) -> Any:
@@ -112,3 +123,16 @@ class Result:
         """Return the rows as a pandas DataFrame."""
         frame: pd.DataFrame = self.to_arrow().to_pandas()
         return frame
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the rows as a DataFrame of Polars, which shares Arrow's memory where it can."""
+        import polars as pl
+
+        return pl.DataFrame(self.to_arrow())
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Let Polars, DuckDB and whoever else knows Arrow's C interface read the rows.
+
+        ``requested_schema`` is a capsule with the schema that the reader would like.
+        """
+        return self.to_arrow().__arrow_c_stream__(requested_schema)

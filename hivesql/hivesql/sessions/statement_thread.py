@@ -12,10 +12,23 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from hivesql.result import Result
-    from hivesql.session import Session
     from hivesql.sessions.spark_start import Progress
 
 _LOOK_EVERY = 0.1
+
+
+class Cancellable(Protocol):
+    """What a session tells while its statement runs in another thread."""
+
+    @property
+    def starts_spark(self) -> bool:
+        """Tell whether Spark is being started."""
+
+    def progress(self) -> Progress | None:
+        """Tell how far the statement's Spark jobs are; None when none run."""
+
+    def cancel(self) -> bool:
+        """Stop the statement; False when none runs."""
 
 
 class Watcher(Protocol):
@@ -38,7 +51,7 @@ class StatementThread:
     connection: so the main thread only waits, and tells the session to cancel.
     """
 
-    def __init__(self, session: Session, watcher: Watcher) -> None:
+    def __init__(self, session: Cancellable, watcher: Watcher) -> None:
         self.session = session
         self.watcher = watcher
         self._interrupted = False

@@ -1,0 +1,1 @@
+"""Statements in the cells of a notebook, after ``%load_ext hivesql``."""
