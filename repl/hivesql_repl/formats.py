@@ -6,7 +6,7 @@ marks FLOAT values and instants, which Python's own types do not tell from DOUBL
 
 from __future__ import annotations
 
-from hivesql_repl.output.formats import hive_text
-from hivesql_repl.output.formats import with_hive_types as with_singles
+from hivesql.rendering.hive_text import hive_text
+from hivesql.rendering.hive_text import with_hive_types as with_singles
 
 __all__ = ["hive_text", "with_singles"]

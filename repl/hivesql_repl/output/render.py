@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from hivesql import ExecutionError, HiveSqlError, ParseError, Progress, Result
+from hivesql.rendering.hive_text import with_hive_types
 from hivesql.script_file import read_script
 from hivesql_executor.outcome import types_of
 from hivesql_planner.settings.file_system_keys import cover_secret, sets_secret
-from hivesql_repl.output.formats import FORMATS, Style, with_hive_types
+from hivesql_repl.output.formats import FORMATS, Style
 
 if TYPE_CHECKING:
     from subprocess import Popen

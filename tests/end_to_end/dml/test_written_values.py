@@ -16,12 +16,12 @@ from typing import NamedTuple
 import pytest
 
 import hivesql
+from hivesql.rendering.hive_text import Single, hive_text
 from hivesql_executor.jvm import spark_line
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.local.values import Unclear, stored
 from hivesql_planner.model.conversions import check_conversion
 from hivesql_planner.model.hive_type import HiveType
-from hivesql_repl.output.formats import Single, hive_text
 
 RECORDED = Path(__file__).parents[2] / "hive_results" / "writes.tsv"
 REFUSED, STRICT, UNASKED = "refused", "strict:", "?"

@@ -14,10 +14,10 @@ import hivesql
 from acid_files import EVENT, ExactTimes
 from adoption import adopt
 from golden_tables import golden_tables
+from hivesql.rendering.hive_text import hive_text
 from hivesql_executor.outcome import NanosecondTime
 from hivesql_executor.spark.lines import collect_arrow
 from hivesql_planner.model.table import TableName
-from hivesql_repl.output.formats import hive_text
 from tables import make_table
 
 pytestmark = pytest.mark.spark

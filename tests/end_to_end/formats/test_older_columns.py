@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import hivesql
-from hivesql_repl.output.formats import hive_text
+from hivesql.rendering.hive_text import hive_text
 
 pytestmark = pytest.mark.spark
 

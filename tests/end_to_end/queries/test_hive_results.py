@@ -12,9 +12,9 @@ import pytest
 
 import hivesql
 from hive_results import REFUSED, Answer, answers, blocks, differences
+from hivesql.rendering.hive_text import hive_text, with_hive_types
 from hivesql_executor.jvm import spark_line
 from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
-from hivesql_repl.output.formats import hive_text, with_hive_types
 from interop.hive import Block
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import hivesql
+from hivesql.rendering.hive_text import hive_text, with_hive_types
 from hivesql_executor.jvm import spark_line
 from hivesql_planner.errors import NotSupported
-from hivesql_repl.output.formats import hive_text, with_hive_types
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,14 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from hivesql.rendering.hive_text import Instant, Single
 from hivesql_repl.formats import hive_text, with_singles
-from hivesql_repl.output.formats import (
-    FORMATS,
-    Instant,
-    Single,
-    Style,
-    to_text,
-)
+from hivesql_repl.output.formats import FORMATS, Style, to_text
 
 VALUES = {
     "null": (None, "NULL"),

@@ -1,0 +1,1 @@
+"""Values of results as the texts that Hive makes of them."""
