@@ -77,8 +77,14 @@ def _services(argv: Sequence[str]) -> int:
     return run(argv)
 
 
+def _serve(argv: Sequence[str]) -> int:
+    from hivesql_repl.serve import run
+
+    return run(argv)
+
+
 _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = dict(
-    zip(COMMANDS, (_doctor, _inspect, _check, _migrate, _top, _services), strict=True)
+    zip(COMMANDS, (_doctor, _inspect, _check, _migrate, _top, _services, _serve), strict=True)
 )
 
 

@@ -104,7 +104,7 @@ def _interval_text(value: datetime.timedelta) -> str:
 
 def with_hive_types(types: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterable[Sequence[Any]]:
     """Return the rows with FLOAT values and instants marked as such, at any depth."""
-    marks = {i: mark for i, kind in enumerate(types) if (mark := _mark_of(HiveType.parse(kind)))}
+    marks = {i: mark for i, kind in enumerate(types) if (mark := mark_of(HiveType.parse(kind)))}
     if not marks:
         return rows
     return (
@@ -117,7 +117,7 @@ _EXACT = decimal.Context(prec=2 * MOST_DIGITS)
 """Nothing is rounded."""
 
 
-def _mark_of(type_: HiveType) -> _Mark | None:
+def mark_of(type_: HiveType) -> _Mark | None:
     """Tell what marks the values of a type; None where they are printed as they are."""
     if type_.kind is Kind.FLOAT:
         return _unless_null(Single)
@@ -127,7 +127,7 @@ def _mark_of(type_: HiveType) -> _Mark | None:
         scale = type_.arguments[1]
         # Others may come to Python as `100E-12`.
         return _unless_null(lambda value: _scaled(value, scale)) if scale > PLAIN_SCALE else None
-    marks_inside = [_mark_of(inner) for inner in type_.children]
+    marks_inside = [mark_of(inner) for inner in type_.children]
     if not any(marks_inside):
         return None
     marks = [mark or _same for mark in marks_inside]

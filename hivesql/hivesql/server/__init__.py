@@ -1,0 +1,1 @@
+"""HiveServer2's Thrift protocol over sessions of one process: ``hivesql serve``."""

@@ -1,0 +1,255 @@
+"""A client's session: one of ours, a thread that runs its statements, and its operations."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+
+import hivesql
+from hivesql.server.operation import Operation
+from hivesql.server.options import ServerOptions
+from hivesql.server.protocol import HANDLE_BYTES, BadHandleError
+from hivesql.server.refusals import check_setting, refuse_local, statement_of
+from hivesql.session import Session
+from hivesql_executor.statements.context import OrRows
+from hivesql_executor.translate_errors import translate_error
+from hivesql_planner.errors import (
+    Cancelled,
+    ExecutionError,
+    HiveSqlError,
+    NotSupported,
+    SemanticError,
+)
+from hivesql_planner.settings.file_system_keys import cover_secrets
+from hivesql_planner.statements.bound import (
+    DeleteRows,
+    InsertRows,
+    MergeRows,
+    SelectRows,
+    Statement,
+    UpdateRows,
+    WriteDirectory,
+)
+
+AUDIT = logging.getLogger("hivesql.server.audit")
+_LONG = (InsertRows, WriteDirectory, UpdateRows, DeleteRows, MergeRows)
+"""Statements without rows that may take long: nobody waits for them who does not want to."""
+_USE = "use:database"
+_SETTING, _VARIABLE = "set:hiveconf:", "set:hivevar:"
+_UNSUPPORTED = ("set:system:", "set:metaconf:")
+_PROXY = "hive.server2.proxy.user"
+_OF_CLIENTS = ("hive.server2.", "hive.query.timeout")
+"""Settings that drivers send, and which are about the protocol alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sends a message: the user that the connection has proved, or said, to be."""
+
+    user: str
+    address: str
+    connection: str
+    """A secret of the connection, or of the user where many connections are one client's."""
+
+
+class ClientSession:
+    """One session of a client; its statements run one after the other."""
+
+    def __init__(self, caller: Caller, version: int, options: ServerOptions) -> None:
+        self.caller = caller
+        self.version = version
+        self.options = options
+        self.guid = secrets.token_bytes(HANDLE_BYTES)
+        self.secret = secrets.token_bytes(HANDLE_BYTES)
+        self.used = time.monotonic()
+        self._operations: dict[bytes, Operation] = {}
+        self._running: Operation | None = None
+        self._guard = threading.Lock()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="hivesql-session")
+        self.session: Session = hivesql.connect(
+            **options.connection, user=caller.user, notify=self._tell
+        )
+
+    def configure(self, configuration: Mapping[str, str]) -> None:
+        """Apply what the client wants of the session when it opens."""
+        for key, value in configuration.items():
+            if key == _USE:
+                self.session.database = self.session.runtime.metastore.database(value.lower()).name
+            elif key.startswith(_VARIABLE):
+                self.session.set(f"hivevar:{key.removeprefix(_VARIABLE)}", value)
+            elif key.startswith(_UNSUPPORTED):
+                raise NotSupported(f"{key} in a connection's configuration")
+            else:
+                self._configure(key.removeprefix(_SETTING), value)
+
+    def _configure(self, key: str, value: str) -> None:
+        if key == _PROXY and value != self.caller.user:
+            raise SemanticError(f"{self.caller.user} may not act for {value}: {_PROXY}")
+        if key.startswith(_OF_CLIENTS):
+            return
+        if not self.options.allow_local:
+            check_setting(key)
+        self.session.set(key, value)
+
+    # -- statements
+    def execute(self, text: str, *, overlay: Mapping[str, str], timeout: int) -> Operation:
+        """Let a statement run as soon as those before it have ended. ``timeout`` in seconds."""
+        operation = Operation(
+            "EXECUTE_STATEMENT", text, most_result_bytes=self.options.most_result_bytes
+        )
+        self.add(operation)
+        try:
+            self._thread.submit(self._run, operation, dict(overlay), timeout)
+        except RuntimeError:
+            raise BadHandleError("the session is closed") from None
+        return operation
+
+    def add(self, operation: Operation) -> None:
+        """Give a handle to an operation; ExecutionError where there are too many."""
+        with self._guard:
+            if len(self._operations) >= self.options.most_operations:
+                raise ExecutionError(
+                    f"the session has {len(self._operations)} operations that are not closed: "
+                    "close some of them"
+                )
+            self._operations[operation.guid] = operation
+
+    def operation(self, guid: bytes, secret: bytes) -> Operation:
+        """Return the operation of a handle; BadHandleError where it is none of the session's."""
+        self.used = time.monotonic()
+        operation = self._operations.get(guid)
+        if operation is None or not hmac.compare_digest(operation.secret, secret):
+            raise BadHandleError("no such operation")
+        operation.used = self.used
+        return operation
+
+    def owns(self, guid: bytes) -> bool:
+        """Tell whether an operation is the session's."""
+        return guid in self._operations
+
+    def cancel(self, operation: Operation) -> None:
+        """End a statement as Ctrl-C does in the shell; nothing where it has ended."""
+        operation.cancelled.set()
+        if self._running is operation:
+            self.session.cancel()
+
+    def close_operation(self, operation: Operation) -> None:
+        """Forget an operation; a statement that runs is cancelled."""
+        if operation.is_running:
+            self.cancel(operation)
+        with self._guard:
+            self._operations.pop(operation.guid, None)
+        operation.close()
+
+    def close_idle_operations(self, before: float) -> None:
+        """Forget operations whose client has not asked for them since a moment."""
+        for operation in list(self._operations.values()):
+            if not operation.is_running and operation.used < before:
+                self.close_operation(operation)
+
+    @property
+    def is_busy(self) -> bool:
+        """Tell whether a statement runs or waits."""
+        return any(operation.is_running for operation in list(self._operations.values()))
+
+    def cancel_all(self) -> None:
+        """End all that runs or waits."""
+        for operation in list(self._operations.values()):
+            if operation.is_running:
+                self.cancel(operation)
+
+    def close(self) -> None:
+        """Roll back what is open, and let go of everything."""
+        self.cancel_all()
+        self._thread.shutdown(wait=False, cancel_futures=True)
+        with suppress(HiveSqlError):  # Nobody is left to be told; the reaper frees what stays.
+            self.session.close()
+        for operation in list(self._operations.values()):
+            operation.close()
+
+    def _tell(self, line: str) -> None:
+        running = getattr(self, "_running", None)
+        if running is not None:
+            running.tell(f"INFO  : {line}")
+
+    def _run(self, operation: Operation, overlay: dict[str, str], timeout: int) -> None:
+        began = time.monotonic()
+        timer = threading.Timer(timeout, self._time_out, [operation]) if timeout > 0 else None
+        if timer is not None:
+            timer.daemon = True
+            timer.start()
+        try:
+            operation.begin()
+            self._running = operation
+            self._run_statement(operation, overlay)
+        except BaseException as error:  # noqa: BLE001 - whoever asks for the status gets it
+            operation.fail(self._as_error(error))
+        finally:
+            self._running = None
+            self.used = time.monotonic()
+            if timer is not None:
+                timer.cancel()
+            self._audit(operation, time.monotonic() - began)
+
+    def _run_statement(self, operation: Operation, overlay: dict[str, str]) -> None:
+        session, allow_local = self.session, self.options.allow_local
+        shown = cover_secrets(operation.text)
+        operation.tell(f"INFO  : Executing command(queryId={operation.query_id}): {shown}")
+        began = time.monotonic()
+        settings = session.settings
+        for key, value in overlay.items():
+            self._configure(key, value)
+        try:
+            result = session.run_statement(
+                statement_of(operation.text, session.variables, allow_local=allow_local),
+                consume=OrRows(operation.take),
+                adapt=lambda statement: self._bound(statement, operation),
+            )
+        finally:
+            if overlay:
+                session.runtime = session.runtime.with_settings(settings)
+        seconds = time.monotonic() - began
+        operation.tell(
+            f"INFO  : Completed executing command(queryId={operation.query_id}); "
+            f"Time taken: {seconds:.3f} seconds"
+        )
+        operation.finish(result)
+
+    def _bound(self, statement: Statement, operation: Operation) -> Statement:
+        """Look at a statement before it runs: what it may do, and whether there will be rows."""
+        if operation.cancelled.is_set():
+            raise Cancelled("cancelled")
+        if not self.options.allow_local:
+            refuse_local(statement)
+        if isinstance(statement, SelectRows):
+            operation.has_rows = True
+            operation.answerable.set()
+        elif isinstance(statement, _LONG):
+            operation.answerable.set()
+        return statement
+
+    def _as_error(self, error: BaseException) -> Exception:
+        if isinstance(error, Exception):
+            return translate_error(error, of_user_too=True)
+        return ExecutionError(f"the statement was ended: {type(error).__name__}")
+
+    def _time_out(self, operation: Operation) -> None:
+        if operation.is_running:
+            operation.is_timed_out = True
+            self.cancel(operation)
+
+    def _audit(self, operation: Operation, seconds: float) -> None:
+        rows = operation.row_count
+        AUDIT.info(
+            "user=%s address=%s state=%s rows=%s ms=%d query=%s statement=%s",
+            self.caller.user, self.caller.address, operation.state,
+            "-" if rows is None else rows, seconds * 1000, operation.query_id,
+            " ".join(cover_secrets(operation.text).split()),
+        )  # fmt: skip

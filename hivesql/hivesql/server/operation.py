@@ -1,0 +1,249 @@
+"""A statement or a question of a client: its state, its log, and the rows that it gave."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from hivesql.result import Result
+from hivesql.server.column_types import table_schema, thrift_column, thrift_rows
+from hivesql.server.protocol import COLUMNS_SINCE, HANDLE_BYTES, describe_error, failure, idl
+from hivesql.server.row_spool import RowSpool, rows_of
+from hivesql_executor.outcome import types_of
+from hivesql_planner.errors import Cancelled, ExecutionError, SemanticError
+from hivesql_planner.model.hive_type import HiveType
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_MOST_LINES = 10_000
+"""Of a log; earlier ones are forgotten."""
+_MOST_ROWS = 100_000
+_MOST_BYTES = 8 * 2**20
+"""Of rows in one answer."""
+_LOG = 1
+"""``fetchType`` of the log."""
+
+
+class Operation:
+    """What a handle stands for. ``kind`` is the name of its TOperationType."""
+
+    def __init__(self, kind: str, text: str = "", *, most_result_bytes: int = 0) -> None:
+        self.kind = kind
+        self.text = text
+        self.guid = secrets.token_bytes(HANDLE_BYTES)
+        self.secret = secrets.token_bytes(HANDLE_BYTES)
+        self.state = "PENDING"
+        self.error: Exception | None = None
+        self.has_rows = False
+        self.modified_rows: int | None = None
+        self.started = 0.0
+        """Seconds since the epoch; 0 before."""
+        self.completed = 0.0
+        self.used = time.monotonic()
+        self.is_timed_out = False
+        self.answerable = threading.Event()
+        """Set once it is known whether there are rows, or that there will be an error."""
+        self.ended = threading.Event()
+        self.cancelled = threading.Event()
+        self._columns: tuple[tuple[str, HiveType], ...] = ()
+        self._comments: tuple[str, ...] = ()
+        self._spool: RowSpool | None = None
+        self._most_result_bytes = most_result_bytes
+        self._position = 0
+        self._log: list[str] = []
+        self._log_position = 0
+        self._guard = threading.Lock()
+
+    @property
+    def query_id(self) -> str:
+        """Name the operation in logs."""
+        return f"hivesql_{self.guid.hex()}"
+
+    @property
+    def is_running(self) -> bool:
+        """Tell whether it has not ended."""
+        return not self.ended.is_set()
+
+    def handle(self) -> Any:
+        """Return what the client names it by."""
+        thrift = idl()
+        rows = float(self.modified_rows) if self.modified_rows is not None else None
+        return thrift.TOperationHandle(
+            operationId=thrift.THandleIdentifier(guid=self.guid, secret=self.secret),
+            operationType=getattr(thrift.TOperationType, self.kind),
+            hasResultSet=self.has_rows,
+            modifiedRowCount=rows,
+        )
+
+    # -- its life
+    def begin(self) -> None:
+        """Note that it runs now; Cancelled where its client does not want it any more."""
+        if self.cancelled.is_set():
+            raise Cancelled("cancelled")
+        self.started, self.state = time.time(), "RUNNING"
+
+    def take(self, frame: DataFrame) -> int:
+        """Take the rows of a query by Spark; how many there were."""
+        spool = self._open_spool([HiveType.parse(kind) for kind in types_of(frame.schema)])
+        spool.add_rows(rows_of(frame))
+        return spool.row_count
+
+    def finish(self, result: Result) -> None:
+        """Note what the statement gave."""
+        self.modified_rows = result.affected
+        if result.columns:
+            types = [HiveType.parse(kind) for kind in result.types]
+            self._columns = tuple(zip(result.columns, types, strict=True))
+            if self._spool is None:
+                spool = self._open_spool(types)
+                if result.table is not None:
+                    spool.add_table(result.table)
+                else:
+                    spool.add_rows(result.rows)
+            self.has_rows = True
+        if result.message:
+            self.tell(result.message)
+        self._end("FINISHED")
+
+    def finish_with(
+        self, columns: Sequence[tuple[str, HiveType, str]], rows: Sequence[Sequence[Any]]
+    ) -> None:
+        """Note the answer to a question about the catalog: names, types and comments of columns."""
+        self.started = time.time()
+        self._columns = tuple((name, type_) for name, type_, _ in columns)
+        self._comments = tuple(comment for _, _, comment in columns)
+        self._open_spool([type_ for _, type_, _ in columns]).add_rows(rows)
+        self.has_rows = True
+        self._end("FINISHED")
+
+    def fail(self, error: Exception) -> None:
+        """Note that it failed, or was cancelled."""
+        self.error = error
+        self.tell(f"ERROR : {error}")
+        is_cancelled = isinstance(error, Cancelled)
+        self._end("TIMEDOUT" if self.is_timed_out else "CANCELED" if is_cancelled else "ERROR")
+
+    def close(self) -> None:
+        """Forget its rows."""
+        with self._guard:
+            spool, self._spool = self._spool, None
+            self.state = "CLOSED"
+        if spool is not None:
+            spool.close()
+
+    def tell(self, line: str) -> None:
+        """Add a line to its log."""
+        with self._guard:
+            self._log.append(line)
+            surplus = len(self._log) - _MOST_LINES
+            if surplus > 0:
+                del self._log[:surplus]
+                self._log_position = max(self._log_position - surplus, 0)
+
+    def _open_spool(self, types: Sequence[HiveType]) -> RowSpool:
+        self._spool = RowSpool(types, self._most_result_bytes)
+        return self._spool
+
+    def _end(self, state: str) -> None:
+        if self._spool is not None:
+            self._spool.end()
+        self.completed, self.used = time.time(), time.monotonic()
+        if self.state != "CLOSED":
+            self.state = state
+        self.answerable.set()
+        self.ended.set()
+
+    # -- answers
+    @property
+    def row_count(self) -> int | None:
+        """Tell how many rows it gave or changed; None for neither."""
+        return self._spool.row_count if self._spool is not None else self.modified_rows
+
+    def status(self, *, with_progress: bool) -> Any:
+        """Tell how far it is."""
+        thrift = idl()
+        word = "UKNOWN" if self.state == "UNKNOWN" else self.state
+        answer = thrift.TGetOperationStatusResp(
+            operationState=getattr(thrift.TOperationState, f"{word}_STATE"),
+            operationStarted=int(self.started * 1000),
+            operationCompleted=int(self.completed * 1000),
+            hasResultSet=self.has_rows,
+            numModifiedRows=self.modified_rows,
+        )
+        if self.error is not None:
+            answer.sqlState, answer.errorCode, answer.errorMessage = describe_error(self.error)
+        if with_progress:
+            answer.progressUpdateResponse = thrift.TProgressUpdateResp(
+                headerNames=[],
+                rows=[],
+                progressedPercentage=0.0,
+                status=thrift.TJobExecutionStatus.NOT_AVAILABLE,
+                footerSummary="",
+                startTime=int(self.started * 1000),
+            )
+        return answer
+
+    def schema(self) -> Any:
+        """Describe the columns of its rows."""
+        self._check_rows()
+        return table_schema(self._columns, self._comments)
+
+    def fetch(self, *, from_start: bool, most_rows: int, fetch_type: int, version: int) -> Any:
+        """Return the next rows, or lines of the log, as the version of the protocol has them."""
+        thrift = idl()
+        if most_rows < 0:
+            raise SemanticError(f"The number of rows must be greater than 0: {most_rows}")
+        if fetch_type == _LOG:
+            return self._fetch_log(from_start=from_start, most_rows=most_rows, version=version)
+        spool = self._check_rows()
+        with self._guard:
+            if from_start:
+                self._position = 0
+            start = self._position
+            columns = spool.read(start, min(most_rows, _MOST_ROWS), _MOST_BYTES)
+            self._position += len(columns[0]) if columns else 0
+        rows = thrift.TRowSet(startRowOffset=start, rows=[])
+        if version < COLUMNS_SINCE:
+            rows.rows = thrift_rows(columns)
+            return rows
+        types = [type_ for _, type_ in self._columns]
+        rows.columns = [thrift_column(c, t) for c, t in zip(columns, types, strict=True)]
+        return rows
+
+    def _fetch_log(self, *, from_start: bool, most_rows: int, version: int) -> Any:
+        thrift = idl()
+        with self._guard:
+            start = 0 if from_start else self._log_position
+            lines = self._log[start : start + most_rows]
+            self._log_position = start + len(lines)
+        rows = thrift.TRowSet(startRowOffset=start, rows=[])
+        if version < COLUMNS_SINCE:
+            rows.rows = [
+                thrift.TRow(
+                    colVals=[thrift.TColumnValue(stringVal=thrift.TStringValue(value=line))]
+                )
+                for line in lines
+            ]
+        else:
+            column = thrift.TStringColumn(values=lines, nulls=b"\0")
+            rows.columns = [thrift.TColumn(stringVal=column)]
+        return rows
+
+    def _check_rows(self) -> RowSpool:
+        spool = self._spool
+        if self.is_running:
+            raise ExecutionError(f"the statement is still running: its state is {self.state}")
+        if self.state != "FINISHED" or spool is None:
+            raise ExecutionError(
+                "Expected state FINISHED, but found "
+                f"{self.state if self.state != 'FINISHED' else 'no rows: it was no query'}"
+            )
+        return spool
+
+    def failure(self) -> Any:
+        """Return the status with which its call fails; None where it has not failed."""
+        return failure(self.error) if self.error is not None else None

@@ -1,0 +1,68 @@
+"""How a server is to behave; the defaults are safe on a machine with other users and networks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, Literal
+
+from hivesql_planner.errors import SemanticError
+
+Authentication = Literal["nosasl", "none", "password"]
+AUTHENTICATIONS: tuple[Authentication, ...] = ("nosasl", "none", "password")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerOptions:
+    """Where to listen, who may come in, and how much each may take. Times are in seconds."""
+
+    host: str = "127.0.0.1"
+    port: int = 10000
+    """0 takes one that is free."""
+    authentication: Authentication = "none"
+    """``nosasl``: Thrift alone; ``none``: SASL with any password; ``password``: as in the file."""
+    password_file: Path | None = None
+    certificate: Path | None = None
+    """In the PEM format; with it connections are encrypted."""
+    key: Path | None = None
+    """The certificate's private key; None where the certificate's file has it."""
+    allow_local: bool = False
+    """Whether statements may touch the server's own machine: local files, jars, programs."""
+    most_sessions: int = 100
+    most_sessions_of_user: int = 20
+    most_operations: int = 100
+    """Of one session, that are not closed."""
+    most_result_bytes: int = 10 * 2**30
+    most_frame_bytes: int = 64 * 2**20
+    session_idle: float = 3600.0
+    operation_idle: float = 600.0
+    login_seconds: float = 10.0
+    message_seconds: float = 60.0
+    """What a client has to send a message, or to take in an answer, once it has begun."""
+    drain_seconds: float = 30.0
+    """What running statements have to end when the server is to stop."""
+    starts_spark: bool = True
+    """Whether Spark starts with the server, and not with the first statement that needs it."""
+    connection: dict[str, Any] = field(default_factory=dict)
+    """What ``hivesql.connect`` is given for each session, without its user."""
+
+    @property
+    def is_local(self) -> bool:
+        """Tell whether nobody from another machine can connect."""
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return self.host == "localhost"
+
+    def check(self) -> None:
+        """SemanticError where the options contradict each other, or would let anybody in."""
+        if self.authentication == "password" and self.password_file is None:
+            raise SemanticError("authentication by password needs --password-file")
+        if self.authentication != "password" and not self.is_local:
+            raise SemanticError(
+                f"{self.host} can be reached from other machines: without --password-file the "
+                "server listens on 127.0.0.1 alone, where everybody is who they say they are"
+            )
+        if self.key is not None and self.certificate is None:
+            raise SemanticError("--key needs --certificate")

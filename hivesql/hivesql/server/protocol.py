@@ -1,0 +1,98 @@
+"""Words of the protocol: its structs, statuses, and what an error is to a client."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hivesql_planner.errors import (
+    Cancelled,
+    ExecutionError,
+    HiveSqlError,
+    NotSupported,
+    ParseError,
+    SemanticError,
+)
+
+NEWEST_VERSION = 10
+"""Of the protocol, counted from 0: HIVE_CLI_SERVICE_PROTOCOL_V11."""
+COLUMNS_SINCE = 5
+"""Since version 6 results are columns; before, rows."""
+HANDLE_BYTES = 16
+
+_NOT_SUPPORTED = "0A000"
+_SYNTAX = "42000"
+_UNKNOWN_TABLE = "42S02"
+_EXISTS = "42S01"
+_CANCELLED = "HY008"
+_EXECUTION = "08S01"
+_GENERAL = "HY000"
+_STATES_BY_CODE = {10001: _UNKNOWN_TABLE, 10073: _EXISTS}
+_PARSE_ERROR = 40000
+"""Hive's code of a text that is no statement."""
+
+
+class BadHandleError(Exception):
+    """The client names a session or operation that is not there, or not its own."""
+
+
+class ProtocolError(Exception):
+    """The client sends what is no message of the protocol, or too much of it."""
+
+
+@cache
+def idl() -> Any:
+    """Load the module with all structs and the service; SemanticError without ``serve``."""
+    try:
+        import thriftpy2
+    except ImportError as error:
+        raise SemanticError(
+            "a server needs the package thriftpy2: pip install 'hivesql[serve]'"
+        ) from error
+    path = Path(__file__).with_name("tcli_service.thrift")
+    return thriftpy2.load(str(path), module_name="hivesql_tcli_service_thrift")
+
+
+def success() -> Any:
+    """Return the status of a call that did what it should."""
+    thrift = idl()
+    return thrift.TStatus(statusCode=thrift.TStatusCode.SUCCESS_STATUS)
+
+
+def failure(error: Exception) -> Any:
+    """Return the status of a call that failed."""
+    thrift = idl()
+    if isinstance(error, BadHandleError):
+        # Hive says ERROR_STATUS too: drivers know no other.
+        return thrift.TStatus(
+            statusCode=thrift.TStatusCode.ERROR_STATUS,
+            sqlState=_GENERAL,
+            errorCode=0,
+            errorMessage=f"Invalid handle: {error}",
+        )
+    state, code, message = describe_error(error)
+    return thrift.TStatus(
+        statusCode=thrift.TStatusCode.ERROR_STATUS,
+        sqlState=state,
+        errorCode=code,
+        errorMessage=message,
+    )
+
+
+def describe_error(error: Exception) -> tuple[str, int, str]:
+    """Tell an error's SQL state, Hive's code (0 where it has none), and what to show of it."""
+    code = error.code or 0 if isinstance(error, HiveSqlError) else 0
+    message = str(error) or type(error).__name__
+    match error:
+        case Cancelled():
+            return _CANCELLED, code, message
+        case ParseError():
+            return _SYNTAX, code or _PARSE_ERROR, message
+        case NotSupported():
+            return _NOT_SUPPORTED, code, message
+        case ExecutionError():
+            return _EXECUTION, code or 1, message
+        case HiveSqlError():
+            return _STATES_BY_CODE.get(code, _SYNTAX), code, message
+    return _GENERAL, code, message

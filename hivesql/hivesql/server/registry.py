@@ -1,0 +1,135 @@
+"""All sessions of a server: how many there may be, whose they are, and which ones are idle."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from hivesql.server.client_session import Caller, ClientSession
+from hivesql.server.operation import Operation
+from hivesql.server.options import ServerOptions
+from hivesql.server.protocol import BadHandleError
+from hivesql_planner.errors import ExecutionError
+
+_LOG = logging.getLogger("hivesql.server")
+
+
+class SessionRegistry:
+    """Sessions by their handles. A handle is good on the connection that got it alone."""
+
+    def __init__(self, options: ServerOptions) -> None:
+        self.options = options
+        self._sessions: dict[bytes, ClientSession] = {}
+        self._opening: dict[int, str] = {}
+        """The users of sessions that are being opened."""
+        self._guard = threading.Lock()
+        self._drains = False
+
+    def open(self, caller: Caller, version: int, configuration: Mapping[str, str]) -> ClientSession:
+        """Open a session; ExecutionError where there are too many, or the server is to stop."""
+        with self._guard:
+            self._check_room(caller.user)
+            token = max(self._opening, default=0) + 1
+            self._opening[token] = caller.user
+        try:
+            session = ClientSession(caller, version, self.options)
+            try:
+                session.configure(configuration)
+            except BaseException:
+                session.close()
+                raise
+            with self._guard:
+                self._sessions[session.guid] = session
+        finally:
+            with self._guard:
+                del self._opening[token]
+        _LOG.info("session opened: user=%s address=%s", caller.user, caller.address)
+        return session
+
+    def _check_room(self, user: str) -> None:
+        if self._drains:
+            raise ExecutionError("the server is being stopped")
+        users = [session.caller.user for session in self._sessions.values()]
+        users += self._opening.values()
+        if len(users) >= self.options.most_sessions:
+            raise ExecutionError(f"the server has {len(users)} sessions, and takes no more")
+        if users.count(user) >= self.options.most_sessions_of_user:
+            raise ExecutionError(f"{user} has {users.count(user)} sessions, and may have no more")
+
+    def session(self, handle: Any, caller: Caller) -> ClientSession:
+        """Return the session of a handle; BadHandleError where it is not the caller's."""
+        identifier = handle.sessionId
+        session = self._sessions.get(identifier.guid or b"")
+        if session is None or not _is_own(session, caller):
+            raise BadHandleError("no such session")
+        if not hmac.compare_digest(session.secret, identifier.secret or b""):
+            raise BadHandleError("no such session")
+        session.used = time.monotonic()
+        return session
+
+    def operation(self, handle: Any, caller: Caller) -> tuple[ClientSession, Operation]:
+        """Return the operation of a handle, with its session; BadHandleError as of ``session``."""
+        identifier = handle.operationId
+        with self._guard:
+            sessions = list(self._sessions.values())
+        for session in sessions:
+            if _is_own(session, caller) and session.owns(identifier.guid):
+                return session, session.operation(identifier.guid, identifier.secret or b"")
+        raise BadHandleError("no such operation")
+
+    def has_session(self, caller: Caller) -> bool:
+        """Tell whether a connection has a session."""
+        with self._guard:
+            return any(_is_own(session, caller) for session in self._sessions.values())
+
+    def close(self, session: ClientSession) -> None:
+        """End a session."""
+        with self._guard:
+            if self._sessions.pop(session.guid, None) is None:
+                return
+        session.close()
+        caller = session.caller
+        _LOG.info("session closed: user=%s address=%s", caller.user, caller.address)
+
+    def close_of(self, caller: Caller) -> None:
+        """End the sessions of a connection that has ended."""
+        with self._guard:
+            own = [session for session in self._sessions.values() if _is_own(session, caller)]
+        for session in own:
+            self.close(session)
+
+    def close_idle(self) -> None:
+        """End sessions and operations that nobody has used for long."""
+        now = time.monotonic()
+        with self._guard:
+            sessions = list(self._sessions.values())
+        for session in sessions:
+            session.close_idle_operations(now - self.options.operation_idle)
+            if not session.is_busy and session.used < now - self.options.session_idle:
+                _LOG.info("session idle for too long: user=%s", session.caller.user)
+                self.close(session)
+
+    def drain(self, seconds: float) -> None:
+        """Let no session and no statement begin; end what still runs after so many seconds."""
+        with self._guard:
+            self._drains = True
+            sessions = list(self._sessions.values())
+        end = time.monotonic() + seconds
+        while any(session.is_busy for session in sessions) and time.monotonic() < end:
+            time.sleep(0.05)
+        for session in sessions:
+            self.close(session)
+
+    def check_running(self) -> None:
+        """ExecutionError once the server is to stop."""
+        if self._drains:
+            raise ExecutionError("the server is being stopped")
+
+
+def _is_own(session: ClientSession, caller: Caller) -> bool:
+    own = session.caller
+    return own.user == caller.user and hmac.compare_digest(own.connection, caller.connection)

@@ -1,0 +1,133 @@
+"""The rows of one result between the statement and its client: in memory, or in a file if many."""
+
+from __future__ import annotations
+
+import tempfile
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from hivesql.server.column_types import wire_array, wire_column, wire_type
+from hivesql_planner.errors import ExecutionError
+from hivesql_planner.model.hive_type import HiveType
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_IN_MEMORY = 4 * 2**20
+"""Bytes of a result that may stay in memory until it is fetched."""
+_ROWS_AT_ONCE = 1000
+
+
+class RowSpool:
+    """Batches of rows, which can be read as often as their client wants.
+
+    As HiveServer2's scratch directory: the statement ends, with its locks, however slowly its rows
+    are fetched. The file has no name, and goes with the process.
+    """
+
+    def __init__(self, types: Sequence[HiveType], most_bytes: int) -> None:
+        self.types = tuple(types)
+        self.most_bytes = most_bytes
+        self.row_count = 0
+        self._schema = pa.schema(
+            [pa.field(f"c{i}", wire_type(type_)) for i, type_ in enumerate(types)]
+        )
+        self._ends: list[int] = []
+        """How many rows come up to and with each batch."""
+        self._bytes = 0
+        self._batches: list[pa.RecordBatch] = []
+        self._file: IO[bytes] | None = None
+        self._writer: Any = None
+        self._reader: Any = None
+
+    def add_rows(self, rows: Iterable[Sequence[Any]]) -> None:
+        """Append rows of Python's values."""
+        iterator = iter(rows)
+        while chunk := list(islice(iterator, _ROWS_AT_ONCE)):
+            columns = zip(*chunk, strict=True)
+            self._add([wire_array(c, t) for c, t in zip(columns, self.types, strict=True)])
+
+    def add_table(self, table: pa.Table) -> None:
+        """Append the rows of an Arrow table."""
+        for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
+            self._add([wire_column(c, t) for c, t in zip(batch.columns, self.types, strict=True)])
+
+    def end(self) -> None:
+        """Let the rows be read: no more come."""
+        if self._writer is not None:
+            self._writer.close()
+            self._reader = pa.ipc.open_file(self._file)
+
+    def close(self) -> None:
+        """Forget the rows."""
+        self._batches, self._reader, self._writer = [], None, None
+        self._ends, self.row_count = [], 0
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def read(self, start: int, count: int, most_bytes: int) -> list[pa.Array]:
+        """Return the columns of at most so many rows from ``start`` (counted from 0) on.
+
+        At least one row comes, where there is one, and else not much more than ``most_bytes``.
+        """
+        parts = list(self._parts(start, count, most_bytes))
+        if not parts:
+            return [pa.array([], field.type) for field in self._schema]
+        return [
+            column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+            for column in pa.Table.from_batches(parts, self._schema).combine_chunks().columns
+        ]
+
+    def _parts(self, start: int, count: int, most_bytes: int) -> Iterator[pa.RecordBatch]:
+        at = bisect_right(self._ends, start)
+        wanted = min(count, self.row_count - start)
+        size = 0
+        while wanted > 0 and size < most_bytes:
+            batch = self._reader.get_batch(at) if self._reader else self._batches[at]
+            before = self._ends[at - 1] if at else 0
+            part = batch.slice(start - before, wanted)
+            size += part.nbytes
+            start += part.num_rows
+            wanted -= part.num_rows
+            at += 1
+            yield part
+
+    def _add(self, arrays: Sequence[pa.Array]) -> None:
+        batch = pa.RecordBatch.from_arrays(list(arrays), schema=self._schema)
+        self.row_count += batch.num_rows
+        self._ends.append(self.row_count)
+        self._bytes += batch.nbytes
+        if self._bytes > self.most_bytes:
+            raise ExecutionError(
+                f"the result has more than the {self.most_bytes} bytes that the server takes of "
+                "one: select less, write it into a table, or start the server with a larger "
+                "--max-result-bytes"
+            )
+        try:
+            self._store(batch)
+        except OSError as error:
+            raise ExecutionError(
+                f"the server has no room for the result: {error.strerror or error}"
+            ) from error
+
+    def _store(self, batch: pa.RecordBatch) -> None:
+        if self._writer is None and self._bytes <= _IN_MEMORY:
+            self._batches.append(batch)
+            return
+        if self._writer is None:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the result
+            self._writer = pa.ipc.new_file(self._file, self._schema)
+            for earlier in self._batches:
+                self._writer.write_batch(earlier)
+            self._batches = []
+        self._writer.write_batch(batch)
+
+
+def rows_of(frame: DataFrame) -> Iterator[Sequence[Any]]:
+    """Yield a query's rows as Spark has them ready, partition by partition."""
+    yield from frame.toLocalIterator(prefetchPartitions=True)

@@ -1,0 +1,207 @@
+"""The server: listens, lets clients in, and answers each in a thread of its own."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import socket
+import ssl
+import threading
+
+import hivesql
+from hivesql.server.client_session import Caller
+from hivesql.server.client_stream import ClientStream
+from hivesql.server.handler import Handler
+from hivesql.server.options import ServerOptions
+from hivesql.server.passwords import LoginLimits, PasswordFile
+from hivesql.server.protocol import ProtocolError, idl
+from hivesql.server.registry import SessionRegistry
+from hivesql.server.sasl import LoginError, authenticate
+from hivesql_executor.translate_errors import translate_errors
+from hivesql_planner.errors import ExecutionError, SemanticError
+
+_LOG = logging.getLogger("hivesql.server")
+_BACKLOG = 128
+_LOOK_EVERY = 0.5
+_HOUSEKEEPING = 5.0
+_SPARE_CONNECTIONS = 50
+"""Connections beside those of sessions: of who is about to log in."""
+
+
+@translate_errors
+class Server:
+    """HiveServer2's protocol on one address. ``start`` it, and ``close`` it."""
+
+    def __init__(self, options: ServerOptions) -> None:
+        options.check()
+        idl()
+        self.options = options
+        self._tls = _tls(options)
+        file = options.password_file
+        is_checked = options.authentication == "password" and file is not None
+        self._passwords = PasswordFile(file) if is_checked and file is not None else None
+        self._limits = LoginLimits()
+        self.registry = SessionRegistry(options)
+        self._stop = threading.Event()
+        self._streams: dict[int, ClientStream] = {}
+        self._guard = threading.Lock()
+        self._socket: socket.socket | None = None
+        # Opened first, it tells of wrong options; and Spark runs for as long as it is open.
+        self._base = hivesql.connect(**options.connection)
+
+    @property
+    def port(self) -> int:
+        """The port that clients connect to."""
+        assert self._socket is not None
+        port: int = self._socket.getsockname()[1]
+        return port
+
+    def start(self) -> None:
+        """Listen; clients are answered by threads from now on."""
+        try:
+            family = socket.AF_INET6 if ":" in self.options.host else socket.AF_INET
+            self._socket = socket.create_server(
+                (self.options.host, self.options.port), family=family, backlog=_BACKLOG
+            )
+        except OSError as error:
+            self._base.close()
+            raise ExecutionError(
+                f"cannot listen on {self.options.host}:{self.options.port}: {error.strerror}"
+            ) from error
+        self._socket.settimeout(_LOOK_EVERY)
+        for work, name in ((self._accept, "accept"), (self._keep_house, "housekeeping")):
+            threading.Thread(target=work, name=f"hivesql-{name}", daemon=True).start()
+        if self.options.starts_spark:
+            threading.Thread(target=self._start_spark, name="hivesql-spark", daemon=True).start()
+
+    def close(self) -> None:
+        """Let running statements end, as long as the options have it; roll back all that is open.
+
+        May be called again.
+        """
+        if self._stop.is_set():
+            return
+        self._stop.set()
+        if self._socket is not None:
+            self._socket.close()
+        self.registry.drain(self.options.drain_seconds)
+        with self._guard:
+            streams = list(self._streams.values())
+        for stream in streams:
+            stream.close()
+        self._base.close()
+
+    def _start_spark(self) -> None:
+        try:
+            self._base.start_spark()
+        except Exception:  # noqa: BLE001 - the first statement that needs it tells its user
+            _LOG.exception("Spark does not start")
+
+    def _accept(self) -> None:
+        assert self._socket is not None
+        while not self._stop.is_set():
+            try:
+                connection, address = self._socket.accept()
+            except TimeoutError:
+                continue
+            except OSError as error:
+                if not self._stop.is_set():
+                    _LOG.warning("no connection: %s", error)
+                    self._stop.wait(_LOOK_EVERY)  # out of files, perhaps
+                continue
+            with self._guard:
+                is_full = len(self._streams) >= self.options.most_sessions + _SPARE_CONNECTIONS
+            if is_full:
+                connection.close()
+                continue
+            place = f"{address[0]}:{address[1]}"
+            threading.Thread(
+                target=self._serve, args=(connection, place), name=f"hivesql-{place}", daemon=True
+            ).start()
+
+    def _keep_house(self) -> None:
+        while not self._stop.wait(_HOUSEKEEPING):
+            self.registry.close_idle()
+
+    def _serve(self, connection: socket.socket, address: str) -> None:
+        """Answer one client until it goes."""
+        stream = ClientStream(connection, self.options)
+        with self._guard:
+            self._streams[id(stream)] = stream
+        try:
+            if self._tls is not None:
+                connection.settimeout(self.options.login_seconds)
+                connection = self._tls.wrap_socket(connection, server_side=True)
+                stream.replace_socket(connection)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self._converse(stream, address)
+        except (LoginError, ProtocolError) as error:
+            _LOG.warning("connection refused: address=%s: %s", address, error)
+        except (OSError, EOFError):
+            pass  # The client has gone, or is too slow.
+        except Exception:  # noqa: BLE001 - one client's, and nobody waits for it
+            _LOG.exception("connection ended: address=%s", address)
+        finally:
+            with self._guard:
+                del self._streams[id(stream)]
+            stream.close()
+
+    def _converse(self, stream: ClientStream, address: str) -> None:
+        from thriftpy2.protocol import TCyBinaryProtocol
+        from thriftpy2.protocol.binary import TBinaryProtocol
+        from thriftpy2.protocol.exc import TProtocolException
+        from thriftpy2.thrift import TProcessor
+        from thriftpy2.transport import TCyMemoryBuffer
+
+        user = self._log_in(stream, address)
+        caller = Caller(user, address, secrets.token_hex(16))
+        handler = Handler(self.registry, caller, is_named=bool(user), is_gone=stream.is_gone)
+        processor = TProcessor(idl().TCLIService, handler)
+        try:
+            while True:
+                is_open = self.registry.has_session(handler.caller)
+                patience = None if is_open else self.options.login_seconds
+                if not stream.await_message(self._stop, patience):
+                    return
+                stream.begin_message(self.options.message_seconds)
+                answer = TCyMemoryBuffer()
+                # Thrift's own reader in Python asks the stream for bytes, which counts them.
+                processor.process(TBinaryProtocol(stream), TCyBinaryProtocol(answer))
+                stream.send(answer.getvalue())
+        except (TProtocolException, RecursionError, UnicodeDecodeError) as error:
+            raise ProtocolError(f"no message of Thrift: {error}") from error
+        finally:
+            self.registry.close_of(handler.caller)
+
+    def _log_in(self, stream: ClientStream, address: str) -> str:
+        """Return the user's name; empty where the client tells it when it opens a session."""
+        if self.options.authentication == "nosasl":
+            return ""
+        host = address.rpartition(":")[0]
+        if self._passwords is not None and self._limits.is_barred(host):
+            raise LoginError("too many failed logins")
+        stream.begin_message(self.options.login_seconds)
+        accepts = self._passwords.accepts if self._passwords else lambda user, password: True
+
+        def accepts_slowly(user: str, password: str) -> bool:
+            if accepts(user, password):
+                self._limits.note_success(host)
+                return True
+            self._limits.note_failure(host)
+            return False
+
+        return authenticate(stream, accepts_slowly)
+
+
+def _tls(options: ServerOptions) -> ssl.SSLContext | None:
+    if options.certificate is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(options.certificate, options.key)
+    except (OSError, ssl.SSLError) as error:
+        raise SemanticError(
+            f"no certificate and key in {options.certificate} and {options.key}: {error}"
+        ) from error
+    return context

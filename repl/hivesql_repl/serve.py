@@ -1,0 +1,142 @@
+"""`hivesql serve`: HiveServer2's protocol for beeline, JDBC and ODBC."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from hivesql.server.options import AUTHENTICATIONS, Authentication, ServerOptions
+from hivesql_repl.arguments import add_places, pairs
+from hivesql_repl.configuration import read_profile
+
+_DEFAULTS = ServerOptions()
+
+
+def run(argv: Sequence[str]) -> int:
+    """Serve until SIGTERM or SIGINT, then let running statements end."""
+    arguments = _arguments().parse_args(argv)
+    if arguments.add_user:
+        return _add_user(arguments)
+    # Imported late: who only asks for help needs no Thrift.
+    from hivesql.server.server import Server
+
+    options = _options(arguments)
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s"
+    )
+    logging.getLogger("hivesql.server").setLevel(logging.INFO)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    server = Server(options)
+    server.start()
+    place = f"[{options.host}]" if ":" in options.host else options.host
+    encrypted = ";ssl=true" if options.certificate else ""
+    plain = ";auth=noSasl" if options.authentication == "nosasl" else ""
+    print(
+        f"serving jdbc:hive2://{place}:{server.port}/{plain}{encrypted}",
+        file=sys.stderr,
+        flush=True,
+    )
+    try:
+        stop.wait()
+    finally:
+        server.close()
+    return 0
+
+
+def _add_user(arguments: argparse.Namespace) -> int:
+    """Ask for a password, or read it from standard input, and write its hash into the file."""
+    from hivesql.server.passwords import set_password
+
+    if arguments.password_file is None:
+        raise ValueError("--add-user needs --password-file")
+    if sys.stdin.isatty():
+        password = getpass.getpass(f"password of {arguments.add_user}: ")
+        if getpass.getpass("once more: ") != password:
+            raise ValueError("the two passwords differ")
+    else:
+        password = sys.stdin.readline().rstrip("\n")
+    set_password(arguments.password_file, arguments.add_user, password)
+    return 0
+
+
+def _options(arguments: argparse.Namespace) -> ServerOptions:
+    profile = read_profile(arguments.config, arguments.profile)
+    settings = {**profile.settings, **pairs(arguments.hiveconf)}
+    if master := arguments.master or profile.master:
+        settings["spark.master"] = master
+    authentication: Authentication = arguments.auth or (
+        "password" if arguments.password_file else "none"
+    )
+    return ServerOptions(
+        host=arguments.host,
+        port=arguments.port,
+        authentication=authentication,
+        password_file=arguments.password_file,
+        certificate=arguments.certificate,
+        key=arguments.key,
+        allow_local=arguments.allow_local,
+        most_sessions=arguments.max_sessions,
+        most_sessions_of_user=arguments.max_sessions_of_user,
+        most_result_bytes=arguments.max_result_bytes,
+        session_idle=arguments.session_idle,
+        operation_idle=arguments.operation_idle,
+        drain_seconds=arguments.drain,
+        starts_spark=not arguments.lazy_spark,
+        connection={
+            "metastore": arguments.metastore or profile.metastore,
+            "warehouse": arguments.warehouse or profile.warehouse,
+            "settings": settings,
+        },
+    )
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="hivesql serve", description=run.__doc__)
+    add = parser.add_argument
+    add("--host", default=_DEFAULTS.host, help="address to listen on (default: %(default)s)")
+    add("--port", type=int, default=_DEFAULTS.port, help="0: a free one (default: %(default)s)")
+    add(
+        "--auth",
+        choices=AUTHENTICATIONS,
+        help="nosasl and none take everybody, on this machine alone (default: none, or password "
+        "where there is a --password-file)",
+    )
+    add("--password-file", type=Path, metavar="FILE", help="users and hashes of their passwords")
+    add("--add-user", metavar="NAME", help="write a user's password into the file, and end")
+    add("--certificate", type=Path, metavar="FILE", help="PEM: connections are encrypted (TLS)")
+    add("--key", type=Path, metavar="FILE", help="the certificate's private key")
+    add(
+        "--allow-local",
+        action="store_true",
+        help="let statements use local files, jars and programs of this machine",
+    )
+    for name, default, unit in (
+        ("max-sessions", _DEFAULTS.most_sessions, "sessions in all"),
+        ("max-sessions-of-user", _DEFAULTS.most_sessions_of_user, "sessions of one user"),
+        ("max-result-bytes", _DEFAULTS.most_result_bytes, "bytes of one result, kept in a file"),
+    ):
+        add(f"--{name}", type=int, default=default, metavar="N", help=f"{unit} (%(default)s)")
+    for name, seconds, what in (
+        ("session-idle", _DEFAULTS.session_idle, "a session without requests ends"),
+        ("operation-idle", _DEFAULTS.operation_idle, "rows that nobody fetches are forgotten"),
+        ("drain", _DEFAULTS.drain_seconds, "statements that still run are cancelled at the end"),
+    ):
+        add(
+            f"--{name}",
+            type=float,
+            default=seconds,
+            metavar="SECONDS",
+            help=f"after which {what} (%(default)s)",
+        )
+    add("--lazy-spark", action="store_true", help="start Spark with the first statement that must")
+    add_places(parser)
+    add("--hiveconf", action="append", default=[], metavar="KEY=VALUE")
+    return parser
