@@ -1,0 +1,332 @@
+"""Clients that guess, send too much, name what is another's, or die; no statement needs Spark."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import struct
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from impala.dbapi import connect as connect_impala
+from thriftpy2.transport import TTransportException
+
+from hivesql.server.client_session import AUDIT
+from hivesql.server.options import ServerOptions
+from hivesql.server.passwords import LoginLimits, PasswordFile, set_password
+from hivesql.server.server import Server
+from hivesql_planner.errors import SemanticError
+from thrift_servers import Client, answers_bytes, sasl, serving
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+LOCKED = "INSERT INTO t VALUES (1)"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    with serving(tmp_path, authentication="nosasl", most_frame_bytes=100_000) as server:
+        yield server
+
+
+def until(reached: Callable[[], bool]) -> None:
+    """Wait for what other threads do."""
+    end = time.monotonic() + 60
+    while not reached():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def status_of(client: Client, handle: Any) -> Any:
+    return client.calls.GetOperationStatus(
+        client.thrift.TGetOperationStatusReq(operationHandle=handle)
+    )
+
+
+def test_handles_are_good_for_their_own_connection_alone(server: Server) -> None:
+    with Client(server).open() as ann, Client(server).open("ann") as other:
+        ann.checked(ann.execute(f"CREATE TABLE t (i INT) {ACID}"))
+        handle = ann.checked(ann.execute("SELECT i FROM t")).operationHandle
+        own, other.session = other.session, ann.session
+        for answer in (other.execute("SELECT 1"), status_of(other, handle)):
+            assert answer.status.statusCode == other.thrift.TStatusCode.ERROR_STATUS
+            assert "Invalid handle" in answer.status.errorMessage
+        other.session = own
+        request = other.thrift.TFetchResultsReq(operationHandle=handle, maxRows=1)
+        assert "Invalid handle" in other.calls.FetchResults(request).status.errorMessage
+        for guessed in (ann.session.sessionId, handle.operationId):
+            guessed.secret = bytes(16)
+        assert "Invalid handle" in ann.execute("SELECT 1").status.errorMessage
+        assert "Invalid handle" in status_of(ann, handle).status.errorMessage
+        ann.session = None
+        assert "Invalid handle" in ann.execute("SELECT 1").status.errorMessage
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"GET / HTTP/1.1\r\n\r\n",
+        struct.pack("!iiI", -2147418112 | 1, 11, 2**31 - 1),
+        struct.pack("!ii", -2147418112 | 1, 2**31 - 1),
+        struct.pack("!ii", -2147418112 | 1, -5),
+        struct.pack("!ii", -2147418112 | 1, 11) + b"OpenSession" + struct.pack("!i", 0)
+        + b"\x0c\x00\x01" * 40_000,
+        struct.pack("!ii", -2147418112 | 1, 11) + b"OpenSession" + struct.pack("!i", 0)
+        + b"\x0f\x00\x01\x0c" + struct.pack("!i", 2**31 - 1) + b"\x0c\x00\x01" * 40_000,
+    ],
+    ids=["http", "long name", "longer name", "negative", "deep", "long list"],
+)  # fmt: skip
+def test_what_is_no_message_ends_its_connection_alone(server: Server, message: bytes) -> None:
+    with Client(server).open() as client:
+        assert answers_bytes(server, message) == b""
+        client.checked(client.execute("SHOW DATABASES"))
+
+
+def test_a_message_beyond_the_bound_ends_the_connection(server: Server) -> None:
+    with Client(server).open() as client, pytest.raises((TTransportException, OSError)):
+        client.execute(f"SELECT '{'x' * 200_000}'")
+
+
+def test_sessions_and_operations_are_bounded(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"authentication": "nosasl", "most_sessions": 3,
+                               "most_sessions_of_user": 2, "most_operations": 2}  # fmt: skip
+    with serving(tmp_path, **options) as server:
+        first, second = Client(server).open("ann"), Client(server).open("ann")
+        with Client(server) as third, pytest.raises(AssertionError, match="ann has 2 sessions"):
+            third.open("ann")
+        bob = Client(server).open("bob")
+        with Client(server) as third, pytest.raises(AssertionError, match="has 3 sessions"):
+            third.open("carl")
+        second.checked(
+            second.calls.CloseSession(second.thrift.TCloseSessionReq(sessionHandle=second.session))
+        )
+        assert "Invalid handle" in second.execute("SHOW DATABASES").status.errorMessage
+        carl = Client(server).open("carl")
+        for _ in range(2):
+            first.checked(first.execute("SHOW DATABASES"))
+        assert "not closed" in first.execute("SHOW DATABASES").status.errorMessage
+        for client in (first, second, bob, carl):
+            client.close()
+
+
+def test_what_is_idle_ends(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"authentication": "nosasl", "operation_idle": 0.0}
+    with serving(tmp_path, **options) as server, Client(server).open() as client:
+        handle = client.checked(client.execute("SHOW DATABASES")).operationHandle
+        server.registry.close_idle()
+        assert "Invalid handle" in status_of(client, handle).status.errorMessage
+        client.checked(client.execute("SHOW DATABASES"))
+    options = {"authentication": "nosasl", "session_idle": 0.0}
+    with serving(tmp_path, **options) as server, Client(server).open() as client:
+        server.registry.close_idle()
+        assert "Invalid handle" in client.execute("SHOW DATABASES").status.errorMessage
+
+
+def test_a_client_that_dies_leaves_no_transaction_and_no_lock(server: Server) -> None:
+    with Client(server).open() as other:
+        other.checked(other.execute(f"CREATE TABLE t (i INT) {ACID}"))
+        dying = Client(server).open()
+        dying.checked(dying.execute("START TRANSACTION"))
+        dying.checked(dying.execute(LOCKED))
+        locks = other.rows("SHOW LOCKS t")
+        assert any("ACQUIRED" in row for row in locks)
+        dying.close()
+        until(lambda: not any("ACQUIRED" in row for row in other.rows("SHOW LOCKS t")))
+        assert other.rows("SELECT i FROM t") == []
+        assert {row[1] for row in other.rows("SHOW TRANSACTIONS")[1:]} <= {"ABORTED", "aborted"}
+
+
+def test_a_client_that_dies_while_its_statement_waits(server: Server) -> None:
+    with Client(server).open() as owner, Client(server).open() as waiting:
+        owner.checked(owner.execute(f"CREATE TABLE t (i INT) {ACID}"))
+        for text in ("START TRANSACTION", LOCKED, "UPDATE t SET i = 2 WHERE i = 1"):
+            owner.checked(owner.execute(text))
+        answer = waiting.execute("TRUNCATE TABLE t", runs_on=True)
+        assert answer.status.statusCode == 3 or answer.operationHandle
+        waiting.close()
+        until(lambda: not any("WAITING" in row for row in owner.rows("SHOW LOCKS t")))
+        owner.checked(owner.execute("COMMIT"))
+        assert owner.rows("SELECT i FROM t") == [(2,)]
+
+
+def test_a_cancelled_statement_ends(server: Server) -> None:
+    with Client(server).open() as owner, Client(server).open() as waiting:
+        owner.checked(owner.execute(f"CREATE TABLE t (i INT) {ACID}"))
+        owner.checked(owner.execute(LOCKED))
+        for text in ("START TRANSACTION", "DELETE FROM t WHERE i = 1"):
+            owner.checked(owner.execute(text))
+        change = "UPDATE t SET i = 3 WHERE i = 1"
+        handle = waiting.checked(waiting.execute(change, runs_on=True)).operationHandle
+        until(lambda: any("WAITING" in row for row in owner.rows("SHOW LOCKS t")))
+        # One that waits behind it is cancelled before it begins.
+        request = waiting.thrift.TCancelOperationReq(operationHandle=handle)
+        waiting.checked(waiting.calls.CancelOperation(request))
+        states = waiting.thrift.TOperationState
+        until(lambda: status_of(waiting, handle).operationState == states.CANCELED_STATE)
+        assert status_of(waiting, handle).sqlState == "HY008"
+        timed = waiting.checked(waiting.execute(change, runs_on=True, queryTimeout=1))
+        until(
+            lambda: (
+                status_of(waiting, timed.operationHandle).operationState == states.TIMEDOUT_STATE
+            )
+        )
+        owner.checked(owner.execute("ROLLBACK"))
+        assert waiting.rows("SELECT i FROM t") == [(1,)]
+
+
+def test_the_end_of_the_server_rolls_back(tmp_path: Path) -> None:
+    with serving(tmp_path, authentication="nosasl") as server, Client(server).open() as client:
+        client.checked(client.execute(f"CREATE TABLE t (i INT) {ACID}"))
+        for text in ("START TRANSACTION", LOCKED):
+            client.checked(client.execute(text))
+        server.close()
+        server.close()
+        with pytest.raises((TTransportException, OSError)):
+            client.execute("COMMIT")
+    with serving(tmp_path, authentication="nosasl") as server, Client(server).open() as client:
+        assert client.rows("SELECT i FROM t") == []
+        assert client.rows("SHOW LOCKS t")[1:] == []
+
+
+def test_who_ran_what_is_logged(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, AUDIT.name), Client(server).open() as client:
+        client.rows("SHOW DATABASES")
+        client.execute("SET fs.s3a.secret.key=hidden")
+    first, second = [record.getMessage() for record in caplog.records][-2:]
+    assert "user=ann address=127.0.0.1:" in first and "state=FINISHED rows=1 ms=" in first
+    assert first.endswith("statement=SHOW DATABASES")
+    assert "state=ERROR" in second and "hidden" not in second
+
+
+# -- logins
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate of localhost, signed by itself, and its key, in one file."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.datetime.now(datetime.timezone.utc)
+    signed = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(),
+                                now - datetime.timedelta(1), now + datetime.timedelta(1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )  # fmt: skip
+    path: Path = tmp_path_factory.mktemp("certificate") / "server.pem"
+    path.write_bytes(
+        signed.public_bytes(serialization.Encoding.PEM)
+        + key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )  # fmt: skip
+    return path
+
+
+def test_logins_by_password_over_tls(
+    tmp_path: Path, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    users = tmp_path / "users"
+    set_password(users, "ann", "right")
+    set_password(users, "bob", "right too")
+    set_password(users, "ann", "better")
+    monkeypatch.setattr("hivesql.server.passwords._DELAY", 0.0)
+    options: dict[str, Any] = {"authentication": "password", "password_file": users,
+                               "certificate": certificate}  # fmt: skip
+    settings = {"hive.security.authorization.enabled": "true", "hive.users.in.admin.role": "ann"}
+    with serving(tmp_path, settings=settings, **options) as server:
+        server._limits = LoginLimits(delay=0.0)
+
+        def connect(user: str, password: str) -> Any:
+            return connect_impala(
+                "localhost", server.port, auth_mechanism="PLAIN", user=user, password=password,
+                use_ssl=True, ca_cert=str(certificate),
+            )  # fmt: skip
+
+        with connect("ann", "better") as connection:
+            cursor = connection.cursor()
+            cursor.execute(f"CREATE TABLE t (i INT) {ACID}")
+            cursor.execute("SELECT i FROM t")
+            assert cursor.fetchall() == []
+            cursor.close()
+        with connect("bob", "right too") as connection:
+            cursor = connection.cursor()
+            # Privileges are those of who has logged in.
+            with pytest.raises(Exception, match="Permission denied: Principal .name=bob"):
+                cursor.execute("SELECT i FROM t")
+            with pytest.raises(Exception, match="Cannot modify hive.security.authorization"):
+                cursor.execute("SET hive.security.authorization.enabled=false")
+            cursor.close()
+        for user, password in (("ann", "right"), ("carl", "right"), ("ann", ""), ("", "x")):
+            with pytest.raises(Exception, match="Error validating the login|TSASL|empty"):
+                connect(user, password).cursor()
+        # Without TLS nobody is answered.
+        assert answers_bytes(server, sasl(1, b"PLAIN")) in (b"", b"\x15\x03\x01\x00\x02\x02F")
+
+
+def test_sasl_that_is_none(tmp_path: Path) -> None:
+    wrong = (5, b"Error validating the login")
+    with serving(tmp_path) as server:
+        plain = sasl(1, b"PLAIN")
+        for parts, message in (
+            ((sasl(1, b"KERBEROS"),), b"Unsupported mechanism"),
+            ((plain, sasl(2, b"ann\0x")), wrong[1]),
+            ((plain, sasl(2, b"root\0ann\0x")), wrong[1]),
+            ((plain, sasl(2, b"\0a\nb\0x")), wrong[1]),
+            ((plain, sasl(2, b"\0\xff\0x")), wrong[1]),
+        ):
+            assert message in answers_bytes(server, *parts)
+        assert answers_bytes(server, struct.pack("!bi", 1, 2**30)) == b""
+        assert answers_bytes(server, plain, struct.pack("!bi", 2, -1)) == b""
+        assert answers_bytes(server, plain, sasl(4, b"no more")) == b""
+        entered = answers_bytes(server, plain, sasl(2, b"\0ann\0x"), struct.pack("!i", 2**31 - 1))
+        assert entered == sasl(5, b"")
+
+
+def test_who_guesses_passwords_is_barred() -> None:
+    limits = LoginLimits(delay=0.0)
+    for _ in range(10):
+        assert not limits.is_barred("10.0.0.1")
+        limits.note_failure("10.0.0.1")
+    assert limits.is_barred("10.0.0.1") and not limits.is_barred("10.0.0.2")
+    limits.note_success("10.0.0.1")
+    assert not limits.is_barred("10.0.0.1")
+
+
+def test_the_file_of_passwords(tmp_path: Path) -> None:
+    users = tmp_path / "users"
+    with pytest.raises(SemanticError, match="cannot be read"):
+        PasswordFile(users)
+    set_password(users, "ann", "a")
+    assert users.stat().st_mode & 0o077 == 0
+    users.write_text(f"# comment\n\n{users.read_text()}broken:no hash\n")
+    passwords = PasswordFile(users)
+    assert passwords.accepts("ann", "a") and not passwords.accepts("ann", "b")
+    assert not passwords.accepts("broken", "no hash") and not passwords.accepts("nobody", "a")
+    users.chmod(0o666)
+    with pytest.raises(SemanticError, match="chmod go-w"):
+        PasswordFile(users)
+    for user, password in (("a:b", "x"), ("", "x"), ("a\nb", "x"), ("a", "")):
+        with pytest.raises(SemanticError):
+            set_password(users, user, password)
+
+
+def test_options_that_would_let_anybody_in(tmp_path: Path) -> None:
+    for options, message in (
+        ({"host": "0.0.0.0"}, "can be reached from other machines"),
+        ({"host": "::", "authentication": "nosasl"}, "can be reached from other machines"),
+        ({"authentication": "password"}, "needs --password-file"),
+        ({"key": tmp_path / "key"}, "--key needs --certificate"),
+        ({"certificate": tmp_path / "nosuch"}, "no certificate"),
+    ):
+        made: dict[str, Any] = {"connection": {"metastore": f"sqlite:///{tmp_path}/m.db"}}
+        with pytest.raises(SemanticError, match=message):
+            Server(ServerOptions(**made, **options))  # type: ignore[arg-type]
+    ServerOptions(host="::1").check()
+    ServerOptions(host="localhost").check()

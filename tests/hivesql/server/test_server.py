@@ -1,0 +1,250 @@
+"""HiveServer2's protocol, as clients see it; no statement needs Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from impala.dbapi import connect as connect_impala
+from impala.error import HiveServer2Error
+
+from hivesql.server.server import Server
+from thrift_servers import Client, serving
+
+TABLE = (
+    "CREATE TABLE t (i INT, s STRING, d DECIMAL(10,2), f FLOAT, b BOOLEAN, x BINARY, n BIGINT, "
+    "day DATE, at TIMESTAMP) STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+)
+ROWS = (
+    "INSERT INTO t VALUES (1, 'ä', 1.50, 1.1, true, 'ab', 9000000000, '2020-02-29', "
+    "'2020-02-29 01:02:03.5'), (2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)"
+)
+FIRST = (1, "ä", "1.50", 1.1, True, b"ab", 9000000000, "2020-02-29", "2020-02-29 01:02:03.5")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("server"), authentication="nosasl") as server:
+        with Client(server).open() as client:
+            for text in (TABLE, ROWS, "CREATE VIEW v AS SELECT i FROM t",
+                         "CREATE TABLE pk (a INT, b INT, CONSTRAINT k PRIMARY KEY (a, b) "
+                         "DISABLE NOVALIDATE)",
+                         "CREATE TABLE fk (x INT, y INT NOT NULL, CONSTRAINT r FOREIGN KEY (x, y) "
+                         "REFERENCES pk (a, b) DISABLE NOVALIDATE)"):  # fmt: skip
+                client.checked(client.execute(text))
+        yield server
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[Client]:
+    with Client(server).open() as client:
+        yield client
+
+
+def test_values_come_in_columns_with_hives_texts(client: Client) -> None:
+    answer = client.checked(client.execute("SELECT * FROM t ORDER BY i"))
+    handle = answer.operationHandle
+    assert handle.hasResultSet
+    schema = client.checked(
+        client.calls.GetResultSetMetadata(
+            client.thrift.TGetResultSetMetadataReq(operationHandle=handle)
+        )
+    ).schema
+    entries = [column.typeDesc.types[0].primitiveEntry for column in schema.columns]
+    assert [column.columnName for column in schema.columns] == ["i", "s", "d", "f", "b", "x", "n",
+                                                                "day", "at"]  # fmt: skip
+    assert [entry.type for entry in entries] == [3, 7, 15, 5, 0, 9, 4, 17, 8]
+    qualifiers = entries[2].typeQualifiers.qualifiers
+    assert {key: value.i32Value for key, value in qualifiers.items()} == {
+        "precision": 10, "scale": 2
+    }  # fmt: skip
+    assert client.fetch(handle, most=1) == [FIRST]
+    assert client.fetch(handle) == [(2, *[None] * 8)]
+    assert client.fetch(handle) == []
+    assert client.fetch(handle, most=1, orientation=4) == [FIRST]
+
+
+def test_rows_for_clients_before_version_6(server: Server) -> None:
+    with Client(server).open(version=0) as client:
+        assert client.version == 0
+        handle = client.checked(client.execute("SELECT i, s, d FROM t ORDER BY i")).operationHandle
+        request = client.thrift.TFetchResultsReq(operationHandle=handle, maxRows=10)
+        results = client.checked(client.calls.FetchResults(request)).results
+        assert [[next(filter(None, vars(cell).values())).value for cell in row.colVals]
+                for row in results.rows] == [[1, "ä", "1.50"], [2, None, None]]  # fmt: skip
+    with Client(server).open(version=99) as client:
+        assert client.version == 10
+
+
+def test_a_statement_that_nobody_waits_for(client: Client) -> None:
+    answer = client.checked(client.execute("SELECT count(*) FROM t", runs_on=True))
+    handle = answer.operationHandle
+    assert handle.hasResultSet
+    status = client.calls.GetOperationStatus(
+        client.thrift.TGetOperationStatusReq(operationHandle=handle, getProgressUpdate=True)
+    )
+    assert status.operationState == client.thrift.TOperationState.FINISHED_STATE
+    assert status.operationCompleted >= status.operationStarted > 0
+    assert status.progressUpdateResponse.status == client.thrift.TJobExecutionStatus.NOT_AVAILABLE
+    assert client.fetch(handle) == [(2,)]
+    log = client.calls.FetchResults(
+        client.thrift.TFetchResultsReq(operationHandle=handle, maxRows=10, fetchType=1)
+    ).results.columns[0].stringVal.values  # fmt: skip
+    assert "Executing command" in log[0] and "Time taken" in log[1]
+    changed = client.checked(client.execute("DELETE FROM t WHERE i = 77", runs_on=True))
+    assert not changed.operationHandle.hasResultSet
+    status = client.calls.GetOperationStatus(
+        client.thrift.TGetOperationStatusReq(operationHandle=changed.operationHandle)
+    )
+    assert (status.hasResultSet, status.numModifiedRows) == (False, 0)
+    name = client.calls.GetQueryId(client.thrift.TGetQueryIdReq(operationHandle=handle)).queryId
+    assert name in log[0]
+
+
+def test_errors_have_hives_codes_and_states(client: Client) -> None:
+    statuses = [
+        client.execute(text).status
+        for text in ("SELECT * FROM nosuch", "SELEC 1", "USE nosuch", "SELECT 1; SELECT 2", "")
+    ]
+    assert [(status.sqlState, status.errorCode) for status in statuses] == [
+        ("42S02", 10001), ("42000", 40000), ("42000", 10072), ("42000", 40000), ("42000", 40000),
+    ]  # fmt: skip
+    assert "<input>:1:15: [Error 10001] Table not found" in statuses[0].errorMessage
+    log = client.execute("SELECT * FROM nosuch", runs_on=True)
+    assert log.status.errorCode == 10001 and log.operationHandle is None
+
+
+def test_a_session_begins_as_its_client_wants_it(server: Server) -> None:
+    with Client(server).open() as client:
+        client.checked(client.execute("CREATE DATABASE IF NOT EXISTS other"))
+    settings = {
+        "set__hivevar__x": "7",
+        "set__hiveconf__hive.lock.numretries": "3",
+        "use__database": "other",
+        "hive.server2.thrift.resultset.default.fetch.size": "9",
+    }
+    with Client(server).open(**settings) as client:
+        assert client.rows("SET hive.lock.numretries") == [("hive.lock.numretries=3",)]
+        assert client.rows("SELECT i FROM default.t WHERE i < ${x} ORDER BY i") == [(1,), (2,)]
+        assert client.rows("SHOW TABLES") == []
+        overlay = {"hive.lock.numretries": "5"}
+        answer = client.checked(client.execute("SET hive.lock.numretries", confOverlay=overlay))
+        assert client.fetch(answer.operationHandle) == [("hive.lock.numretries=5",)]
+        assert client.rows("SET hive.lock.numretries") == [("hive.lock.numretries=3",)]
+    for wrong in ({"use__database": "nosuch"}, {"hive.server2.proxy.user": "root"},
+                  {"spark.driver.extraJavaOptions": "-X"}, {"set__system__a": "b"}):  # fmt: skip
+        with Client(server) as client, pytest.raises(AssertionError):
+            client.open(**wrong)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ADD JAR /tmp/x.jar",
+        "DELETE FILE /tmp/x",
+        "DFS -ls /",
+        "!ls",
+        "SOURCE /etc/passwd",
+        "LOAD DATA LOCAL INPATH '/etc/passwd' INTO TABLE pk",
+        "INSERT OVERWRITE LOCAL DIRECTORY '/tmp/x' SELECT i FROM t",
+        "EXPLAIN INSERT OVERWRITE LOCAL DIRECTORY '/tmp/x' SELECT i FROM t",
+        "SELECT TRANSFORM (i) USING 'cat' AS (j STRING) FROM t",
+        "CREATE VIEW w AS SELECT reflect('java.lang.System', 'getenv') e FROM t",
+        "SELECT `java_method`('java.lang.System', 'getenv') FROM t",
+        "CREATE TEMPORARY FUNCTION f AS 'org.apache.hadoop.hive.ql.udf.generic.GenericUDFReflect'",
+        "CREATE FUNCTION f AS 'a.B' USING JAR 'hdfs:///x.jar'",
+        "SET env:HOME",
+        "SET system:user.home",
+        "SET spark.driver.extraJavaOptions=-javaagent:/tmp/x.jar",
+        "SET spark.sql.catalog.x=a.B",
+        "SET fs.s3a.endpoint=http://elsewhere",
+    ],
+)
+def test_what_reaches_for_the_servers_machine_is_refused(client: Client, text: str) -> None:
+    status = client.execute(text).status
+    assert status.statusCode == client.thrift.TStatusCode.ERROR_STATUS
+    words = ("in a server", "not supported", "it is about the Spark of all sessions")
+    assert any(word in status.errorMessage for word in words), status.errorMessage
+
+
+def test_the_environment_of_the_server_is_not_its_clients(client: Client) -> None:
+    assert client.rows("SELECT '${env:HOME}${system:user.home}' FROM t WHERE i = 1") == [
+        ("${env:HOME}${system:user.home}",)
+    ]
+    assert client.rows("SELECT 'reflect (' FROM t WHERE i = 1") == [("reflect (",)]
+
+
+def test_local_statements_where_they_are_allowed(tmp_path: Path) -> None:
+    (tmp_path / "rows").write_text("1\n2\n")
+    options: dict[str, Any] = {"authentication": "nosasl", "allow_local": True}
+    with serving(tmp_path, **options) as server, Client(server).open() as client:
+        client.checked(client.execute("CREATE TABLE l (i INT)"))
+        load = f"LOAD DATA LOCAL INPATH '{tmp_path}/rows' INTO TABLE l"
+        client.checked(client.execute(load))
+        assert client.rows("SET system:user.dir")[0][0].startswith("system:user.dir=/")
+
+
+def test_the_catalog_as_jdbc_asks_for_it(client: Client) -> None:
+    assert client.ask("GetCatalogs") == []
+    assert ("default", "") in client.ask("GetSchemas", schemaName="def%")
+    tables = client.ask("GetTables", schemaName="default", tableName="%")
+    assert [(row[2], row[3]) for row in tables] == [
+        ("fk", "TABLE"), ("pk", "TABLE"), ("t", "TABLE"), ("v", "VIEW")
+    ]  # fmt: skip
+    only = client.ask("GetTables", schemaName="default", tableName="_", tableTypes=["VIEW"])
+    assert [row[2] for row in only] == ["v"]
+    assert client.ask("GetTables", tableName="nosuch") == []
+    assert client.ask("GetTableTypes") == [("TABLE",), ("VIEW",), ("MATERIALIZED_VIEW",)]
+    columns = client.ask("GetColumns", schemaName="default", tableName="t", columnName="d%")
+    # Name, number, type, size, digits, radix, nullable, position.
+    assert [(*row[3:7], row[8], row[9], row[10], row[16]) for row in columns] == [
+        ("d", 3, "DECIMAL", 10, 2, 10, 1, 3), ("day", 91, "DATE", 10, None, None, 1, 8)
+    ]  # fmt: skip
+    required = client.ask("GetColumns", tableName="fk", columnName="y")
+    assert (required[0][10], required[0][17]) == (0, "NO")
+    assert ("INT", 4, 10) in [row[:3] for row in client.ask("GetTypeInfo")]
+    assert [row[2] for row in client.ask("GetFunctions", functionName="concat%")] == [
+        "concat", "concat_ws"
+    ]  # fmt: skip
+    keys = client.ask("GetPrimaryKeys", schemaName="default", tableName="pk")
+    assert [row[2:] for row in keys] == [("pk", "a", 1, "k"), ("pk", "b", 2, "k")]
+    reference = {"parentTableName": "pk", "foreignSchemaName": "default", "foreignTableName": "fk"}
+    assert [(row[2], row[3], row[6], row[7], row[8], row[11], row[12])
+            for row in client.ask("GetCrossReference", **reference)] == [
+        ("pk", "a", "fk", "x", 1, "r", "k"), ("pk", "b", "fk", "y", 2, "r", "k")
+    ]  # fmt: skip
+
+
+def test_what_the_server_tells_of_itself(client: Client) -> None:
+    def info(kind: int) -> Any:
+        request = client.thrift.TGetInfoReq(sessionHandle=client.session, infoType=kind)
+        return client.calls.GetInfo(request)
+
+    assert info(17).infoValue.stringValue == "Apache Hive"
+    assert info(18).infoValue.stringValue.startswith("4.")
+    assert info(30).infoValue.lenValue == 128
+    assert "SELECT" in info(10006).infoValue.stringValue.split(",")
+    assert info(9999).status.statusCode == client.thrift.TStatusCode.ERROR_STATUS
+    token = client.thrift.TGetDelegationTokenReq(
+        sessionHandle=client.session, owner="ann", renewer="ann"
+    )
+    refusal = client.calls.GetDelegationToken(token).status
+    assert (refusal.sqlState, refusal.errorMessage) == (
+        "0A000", "not supported: delegation tokens"
+    )  # fmt: skip
+
+
+def test_impyla_runs_statements(server: Server) -> None:
+    with connect_impala("127.0.0.1", server.port, auth_mechanism="NOSASL") as connection:
+        cursor = connection.cursor()
+        cursor.execute("SELECT i, d, at FROM t ORDER BY i")
+        assert [column[:2] for column in cursor.description] == [
+            ("i", "INT"), ("d", "DECIMAL"), ("at", "TIMESTAMP")
+        ]  # fmt: skip
+        (number, decimal, _), nulls = cursor.fetchall()
+        assert (number, str(decimal), nulls) == (1, "1.50", (2, None, None))
+        with pytest.raises(HiveServer2Error, match="Error 10001"):
+            cursor.execute("SELECT * FROM nosuch")
+        cursor.close()
