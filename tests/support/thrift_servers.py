@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -117,17 +118,20 @@ class Client:
         self.close()
 
 
-def answers_bytes(server: Server, *parts: bytes) -> bytes:
+def answers_bytes(server: Server, *parts: bytes, trusting: ssl.SSLContext | None = None) -> bytes:
     """Send bytes to a server, and return what comes until it closes the connection."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as plain:
-        for part in parts:
-            plain.sendall(part)
+    with ExitStack() as stack:
+        address = ("127.0.0.1", server.port)
+        stream = stack.enter_context(socket.create_connection(address, timeout=20))
+        if trusting is not None:
+            stream = trusting.wrap_socket(stream, server_hostname="localhost")
+            stack.enter_context(stream)
         answer = b""
-        try:
-            while chunk := plain.recv(4096):
+        with suppress(ConnectionError):
+            for part in parts:
+                stream.sendall(part)
+            while chunk := stream.recv(4096):
                 answer += chunk
-        except ConnectionResetError:
-            pass
         return answer
 
 

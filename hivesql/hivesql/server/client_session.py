@@ -28,19 +28,27 @@ from hivesql_planner.errors import (
     SemanticError,
 )
 from hivesql_planner.settings.file_system_keys import cover_secrets
+from hivesql_planner.statements.authorization import ShowGrant, ShowRoles
 from hivesql_planner.statements.bound import (
-    DeleteRows,
-    InsertRows,
-    MergeRows,
+    AbortCompactions,
+    Describe,
+    Explain,
+    FileSystemShell,
     SelectRows,
+    SessionFiles,
+    SetSetting,
+    Show,
     Statement,
-    UpdateRows,
-    WriteDirectory,
 )
+from hivesql_planner.statements.ddl import RepairTable
 
 AUDIT = logging.getLogger("hivesql.server.audit")
-_LONG = (InsertRows, WriteDirectory, UpdateRows, DeleteRows, MergeRows)
-"""Statements without rows that may take long: nobody waits for them who does not want to."""
+_MAY_HAVE_ROWS = (
+    AbortCompactions, Describe, FileSystemShell, RepairTable, SessionFiles, SetSetting, Show,
+    ShowGrant, ShowRoles,
+)  # fmt: skip
+"""Statements that are quick, and have rows or not, as their end tells. Of all others only queries,
+and EXPLAIN, have some."""
 _USE = "use:database"
 _SETTING, _VARIABLE = "set:hiveconf:", "set:hivevar:"
 _UNSUPPORTED = ("set:system:", "set:metaconf:")
@@ -102,8 +110,9 @@ class ClientSession:
     def execute(self, text: str, *, overlay: Mapping[str, str], timeout: int) -> Operation:
         """Let a statement run as soon as those before it have ended. ``timeout`` in seconds."""
         operation = Operation(
-            "EXECUTE_STATEMENT", text, most_result_bytes=self.options.most_result_bytes
-        )
+            "EXECUTE_STATEMENT", text, most_result_bytes=self.options.most_result_bytes,
+            on_end=self._audit,
+        )  # fmt: skip
         self.add(operation)
         try:
             self._thread.submit(self._run, operation, dict(overlay), timeout)
@@ -180,7 +189,6 @@ class ClientSession:
             running.tell(f"INFO  : {line}")
 
     def _run(self, operation: Operation, overlay: dict[str, str], timeout: int) -> None:
-        began = time.monotonic()
         timer = threading.Timer(timeout, self._time_out, [operation]) if timeout > 0 else None
         if timer is not None:
             timer.daemon = True
@@ -196,7 +204,6 @@ class ClientSession:
             self.used = time.monotonic()
             if timer is not None:
                 timer.cancel()
-            self._audit(operation, time.monotonic() - began)
 
     def _run_statement(self, operation: Operation, overlay: dict[str, str]) -> None:
         session, allow_local = self.session, self.options.allow_local
@@ -228,10 +235,8 @@ class ClientSession:
             raise Cancelled("cancelled")
         if not self.options.allow_local:
             refuse_local(statement)
-        if isinstance(statement, SelectRows):
-            operation.has_rows = True
-            operation.answerable.set()
-        elif isinstance(statement, _LONG):
+        if not isinstance(statement, _MAY_HAVE_ROWS):
+            operation.has_rows = isinstance(statement, SelectRows | Explain)
             operation.answerable.set()
         return statement
 
@@ -245,8 +250,9 @@ class ClientSession:
             operation.is_timed_out = True
             self.cancel(operation)
 
-    def _audit(self, operation: Operation, seconds: float) -> None:
+    def _audit(self, operation: Operation) -> None:
         rows = operation.row_count
+        seconds = operation.completed - (operation.started or operation.completed)
         AUDIT.info(
             "user=%s address=%s state=%s rows=%s ms=%d query=%s statement=%s",
             self.caller.user, self.caller.address, operation.state,

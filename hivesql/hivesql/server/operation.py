@@ -5,12 +5,12 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hivesql.result import Result
 from hivesql.server.column_types import table_schema, thrift_column, thrift_rows
-from hivesql.server.protocol import COLUMNS_SINCE, HANDLE_BYTES, describe_error, failure, idl
+from hivesql.server.protocol import COLUMNS_SINCE, HANDLE_BYTES, describe_error, idl
 from hivesql.server.row_spool import RowSpool, rows_of
 from hivesql_executor.outcome import types_of
 from hivesql_planner.errors import Cancelled, ExecutionError, SemanticError
@@ -31,9 +31,14 @@ _LOG = 1
 class Operation:
     """What a handle stands for. ``kind`` is the name of its TOperationType."""
 
-    def __init__(self, kind: str, text: str = "", *, most_result_bytes: int = 0) -> None:
+    def __init__(
+        self, kind: str, text: str = "", *, most_result_bytes: int,
+        on_end: Callable[[Operation], None] = lambda operation: None,
+    ) -> None:  # fmt: skip
+        """``on_end`` is called before anybody learns that it has ended."""
         self.kind = kind
         self.text = text
+        self._on_end = on_end
         self.guid = secrets.token_bytes(HANDLE_BYTES)
         self.secret = secrets.token_bytes(HANDLE_BYTES)
         self.state = "PENDING"
@@ -154,6 +159,7 @@ class Operation:
         self.completed, self.used = time.time(), time.monotonic()
         if self.state != "CLOSED":
             self.state = state
+        self._on_end(self)
         self.answerable.set()
         self.ended.set()
 
@@ -166,9 +172,8 @@ class Operation:
     def status(self, *, with_progress: bool) -> Any:
         """Tell how far it is."""
         thrift = idl()
-        word = "UKNOWN" if self.state == "UNKNOWN" else self.state
         answer = thrift.TGetOperationStatusResp(
-            operationState=getattr(thrift.TOperationState, f"{word}_STATE"),
+            operationState=getattr(thrift.TOperationState, f"{self.state}_STATE"),
             operationStarted=int(self.started * 1000),
             operationCompleted=int(self.completed * 1000),
             hasResultSet=self.has_rows,
@@ -243,7 +248,3 @@ class Operation:
                 f"{self.state if self.state != 'FINISHED' else 'no rows: it was no query'}"
             )
         return spool
-
-    def failure(self) -> Any:
-        """Return the status with which its call fails; None where it has not failed."""
-        return failure(self.error) if self.error is not None else None
