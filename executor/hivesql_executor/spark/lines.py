@@ -28,6 +28,7 @@ else:
 __all__ = [
     "ClassicFrame",
     "active",
+    "arrow_batches",
     "arrow_schema",
     "collect_arrow",
     "collect_rows",
@@ -49,6 +50,35 @@ def collect_arrow(frame: DataFrame) -> pa.Table:
 
     own: Any = frame
     return pa.Table.from_batches(own._collect_as_arrow(), to_arrow_schema(frame.schema))
+
+
+def arrow_batches(frame: DataFrame) -> Iterator[pa.RecordBatch] | None:
+    """Yield a frame's rows as Arrow batches, partition by partition, never all at once.
+
+    None where they have no types of Arrow, or the frame's rows are another's than Spark's.
+    """
+    from pyspark.errors import PySparkTypeError, UnsupportedOperationException
+    from pyspark.serializers import NoOpSerializer
+
+    if type(frame) is not ClassicFrame:
+        return None
+    try:
+        schema = arrow_schema(frame.schema)
+    except (PySparkTypeError, UnsupportedOperationException):
+        return None
+    own: Any = frame
+    rows = own._jdf.toArrowBatchRdd(own._jdf.queryExecution().executedPlan())
+    served = own.sparkSession._jvm.PythonRDD.toLocalIteratorAndServe(rows, True)
+    # A module that Spark 4 makes when it starts.
+    messages = importlib.import_module("pyspark.rdd")._local_iterator_from_socket
+    return _read_batches(messages(served, NoOpSerializer()), schema)
+
+
+def _read_batches(messages: Iterator[bytes], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    for message in messages:
+        yield pa.ipc.read_record_batch(pa.py_buffer(message), schema)
 
 
 def collect_rows(frame: DataFrame) -> list[Row]:

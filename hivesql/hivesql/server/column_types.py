@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from hivesql.rendering.hive_text import Single, double_text, hive_text, mark_of
 from hivesql.server.protocol import idl
-from hivesql_planner.model.hive_type import TEXTS, HiveType, Kind
+from hivesql_planner.model.hive_type import PLAIN_SCALE, TEXTS, HiveType, Kind
 
 _TYPE_IDS = {
     Kind.VOID: "NULL_TYPE",
@@ -108,6 +108,10 @@ def wire_column(column: pa.Array, type_: HiveType) -> pa.Array:
         return column
     if pa.types.is_null(column.type):
         return column.cast(kind)
+    if type_.kind is Kind.DATE and pa.types.is_date32(column.type):
+        return column.cast(kind)
+    if type_.kind is Kind.DECIMAL and (type_.scale or 0) <= PLAIN_SCALE:
+        return column.cast(kind)  # with more digits Arrow writes exponents
     is_nested = pa.types.is_nested(column.type)
     values = column.to_pylist(maps_as_pydicts="strict" if is_nested else None)
     return wire_array(values, type_)

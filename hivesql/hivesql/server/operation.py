@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hivesql.result import Result
 from hivesql.server.column_types import table_schema, thrift_column, thrift_rows
 from hivesql.server.protocol import COLUMNS_SINCE, HANDLE_BYTES, describe_error, idl
-from hivesql.server.row_spool import RowSpool, rows_of
+from hivesql.server.row_spool import RowSpool
 from hivesql_executor.outcome import types_of
 from hivesql_planner.errors import Cancelled, ExecutionError, SemanticError
 from hivesql_planner.model.hive_type import HiveType
@@ -94,7 +94,7 @@ class Operation:
     def take(self, frame: DataFrame) -> int:
         """Take the rows of a query by Spark; how many there were."""
         spool = self._open_spool([HiveType.parse(kind) for kind in types_of(frame.schema)])
-        spool.add_rows(rows_of(frame))
+        spool.add_frame(frame)
         return spool.row_count
 
     def finish(self, result: Result) -> None:
@@ -106,7 +106,7 @@ class Operation:
             if self._spool is None:
                 spool = self._open_spool(types)
                 if result.table is not None:
-                    spool.add_table(result.table)
+                    spool.add_batches(result.table.to_batches())
                 else:
                     spool.add_rows(result.rows)
             self.has_rows = True

@@ -51,10 +51,23 @@ class RowSpool:
             columns = zip(*chunk, strict=True)
             self._add([wire_array(c, t) for c, t in zip(columns, self.types, strict=True)])
 
-    def add_table(self, table: pa.Table) -> None:
-        """Append the rows of an Arrow table."""
-        for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
-            self._add([wire_column(c, t) for c, t in zip(batch.columns, self.types, strict=True)])
+    def add_frame(self, frame: DataFrame) -> None:
+        """Append a query's rows as Spark has them ready, partition by partition."""
+        # Imported late: many statements need no Spark.
+        from hivesql_executor.spark.lines import arrow_batches
+
+        batches = arrow_batches(frame)
+        if batches is None:
+            self.add_rows(frame.toLocalIterator(prefetchPartitions=True))
+        else:
+            self.add_batches(batches)
+
+    def add_batches(self, batches: Iterable[pa.RecordBatch]) -> None:
+        """Append the rows of batches of Arrow."""
+        for batch in batches:
+            for start in range(0, batch.num_rows, _ROWS_AT_ONCE):
+                columns = batch.slice(start, _ROWS_AT_ONCE).columns
+                self._add([wire_column(c, t) for c, t in zip(columns, self.types, strict=True)])
 
     def end(self) -> None:
         """Let the rows be read: no more come."""
@@ -126,8 +139,3 @@ class RowSpool:
                 self._writer.write_batch(earlier)
             self._batches = []
         self._writer.write_batch(batch)
-
-
-def rows_of(frame: DataFrame) -> Iterator[Sequence[Any]]:
-    """Yield a query's rows as Spark has them ready, partition by partition."""
-    yield from frame.toLocalIterator(prefetchPartitions=True)

@@ -1,0 +1,87 @@
+"""HiveServer2's protocol over Spark, to drivers that are not ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from impala.dbapi import connect as connect_impala
+from impala.error import OperationalError
+from pyhive import hive
+
+from hivesql.server.server import Server
+from thrift_servers import serving
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+MANY = "SELECT id, CAST(id AS STRING) s, id / 3 q FROM many"
+
+
+@pytest.fixture(scope="module")
+def server(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    session = spark.newSession()
+    session.range(200_000).createOrReplaceTempView("many")
+    session.range(10**15).createOrReplaceTempView("endless")
+    with serving(tmp_path_factory.mktemp("server"), connection={"spark": session}) as server:
+        yield server
+
+
+@pytest.fixture
+def impala(server: Server) -> Iterator[Any]:
+    with connect_impala("127.0.0.1", server.port, auth_mechanism="PLAIN", user="bob",
+                        password="any") as connection:  # fmt: skip
+        cursor = connection.cursor()
+        yield cursor
+        cursor.close()
+
+
+def test_values_of_every_type(impala: Any) -> None:
+    impala.execute(
+        "SELECT date '2020-01-02', timestamp '2020-01-02 03:04:05.000000678', "
+        "cast('x' as binary), array(1, null), map('a', array(1)), "
+        "named_struct('x', 1.50, 'y', 'z'), cast(1.1 as float), 1e20D, cast('a' as char(3)), "
+        "interval '1-2' year to month, interval '1 02:03:04' day to second, null, "
+        "cast(5 as tinyint), cast(0.0000001 as decimal(10,7))"
+    )
+    assert [column[1] for column in impala.description[:9]] == [
+        "DATE", "TIMESTAMP", "BINARY", "ARRAY", "MAP", "STRUCT", "FLOAT", "DOUBLE", "STRING"
+    ]  # fmt: skip
+    (row,) = impala.fetchall()
+    # The driver leaves texts of nested types as they come.
+    assert tuple(v.decode() if isinstance(v, bytes) else v for v in row[3:]) == (
+        "[1,null]", '{"a":[1]}', '{"x":1.5,"y":"z"}', 1.1, 1e20, "a  ", "1-2",
+        "1 02:03:04.000000000", None, 5, Decimal("0.0000001"),
+    )  # fmt: skip
+
+
+def test_many_rows_come_batch_by_batch(impala: Any, server: Server) -> None:
+    impala.execute(MANY)
+    total = count = 0
+    while rows := impala.fetchmany(20_000):
+        total += sum(row[0] for row in rows)
+        count += len(rows)
+    assert (count, total) == (200_000, sum(range(200_000)))
+    with pytest.raises(OperationalError, match="not true"):
+        impala.execute("SELECT assert_true(id < 199999) FROM many")
+
+
+def test_pyhive_cancels_a_query(server: Server) -> None:
+    with hive.connect("127.0.0.1", server.port, username="carl", auth="NONE") as connection:
+        cursor = connection.cursor()
+        cursor.execute("CREATE TRANSACTIONAL TABLE p (i INT, d DECIMAL(5,2)) STORED AS ORC")
+        cursor.execute("INSERT INTO p SELECT id, id / 4 FROM many WHERE id < 3")
+        cursor.execute("SELECT i, d FROM p WHERE i < %s ORDER BY i", (2,))
+        assert cursor.fetchall() == [(0, Decimal("0.00")), (1, Decimal("0.25"))]
+        assert any("Executing command" in line for line in cursor.fetch_logs())
+        cursor.execute("SELECT count(*) FROM endless WHERE id % 7 = 8", async_=True)
+        cursor.cancel()
+        state = cursor.poll().operationState
+        while state in (1, 7):  # running, pending
+            state = cursor.poll().operationState
+        assert state == 3  # cancelled
+        cursor.execute("SELECT count(*) FROM p")
+        assert cursor.fetchall() == [(3,)]
