@@ -1,0 +1,96 @@
+"""Hive's own clients at our server: beeline, and the JDBC driver of Hive 4.1."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyspark
+import pytest
+
+from hivesql.server.server import Server
+from interop.hive import PROJECT
+from thrift_servers import Client, serving
+
+pytestmark = pytest.mark.hive
+WALK = Path(__file__).with_name("JdbcWalk.java")
+JARS = Path(pyspark.__path__[0]) / "jars"
+DRIVER = "org.apache.hive:hive-jdbc:4.1.0:jar:standalone"
+KEYS = (
+    "CREATE TABLE pk (a INT, CONSTRAINT k PRIMARY KEY (a) DISABLE NOVALIDATE)",
+    "CREATE TABLE fk (x INT, CONSTRAINT r FOREIGN KEY (x) REFERENCES pk (a) DISABLE NOVALIDATE)",
+    "CREATE TABLE t (i INT COMMENT 'number', s STRING, d DECIMAL(10,2), b BINARY) STORED AS ORC "
+    "TBLPROPERTIES ('transactional'='true')",
+    "INSERT INTO t VALUES (1, 'a', 1.50, 'xy'), (2, NULL, NULL, NULL)",
+    "CREATE VIEW v AS SELECT i FROM t",
+)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("server"), authentication="nosasl") as server:
+        with Client(server).open() as client:
+            for text in KEYS:
+                client.checked(client.execute(text))
+        yield server
+
+
+@pytest.fixture(scope="module")
+def driver() -> Path:
+    """The driver and all that it needs in one jar of 48 MB, fetched once."""
+    place = PROJECT / "target" / "jdbc"
+    if not list(place.glob("*.jar")):
+        copy = ["mvn", "-B", "-q", "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy",
+                f"-Dartifact={DRIVER}", f"-DoutputDirectory={place}"]  # fmt: skip
+        subprocess.run(copy, check=True, capture_output=True)
+    return next(place.glob("*.jar"))
+
+
+def test_the_jdbc_driver_of_hive_4(server: Server, driver: Path) -> None:
+    url = f"jdbc:hive2://127.0.0.1:{server.port}/default;auth=noSasl"
+    statements = (
+        "SELECT * FROM t ORDER BY i",
+        "INSERT INTO t VALUES (3, 'c', 2, 'z')",
+        "UPDATE t SET s = 'd' WHERE i > 1",
+        "SELECT nosuch FROM t",
+    )
+    done = subprocess.run(
+        ["java", "-cp", str(driver), str(WALK), url, *statements],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[:3] == ["Apache Hive by 4.1.0", "# schemas|string|string", "default|"]
+    parts = {part.split("\n")[0].partition("|")[0]: part.split("\n")[1:]
+             for part in done.stdout.strip().split("\n# ")}  # fmt: skip
+    tables = [line.split("|")[2:5] for line in parts["tables"]]
+    assert tables == [["fk", "TABLE", ""], ["pk", "TABLE", ""], ["t", "TABLE", ""],
+                      ["v", "VIEW", ""]]  # fmt: skip
+    columns = [line.split("|") for line in parts["columns"]]
+    assert [[row[3], row[4], row[5], row[6], row[11]] for row in columns] == [
+        ["i", "4", "INT", "10", "number"], ["s", "12", "STRING", "2147483647", "null"],
+        ["d", "3", "DECIMAL", "10", "null"], ["b", "-2", "BINARY", "2147483647", "null"],
+    ]  # fmt: skip
+    assert parts["keys"] == ["|default|pk|a|1|k"]
+    assert parts["references"] == ["|default|pk|a||default|fk|x|1|3|3|r|k|7"]
+    assert parts["functions"][0].split("|")[2] == "concat"
+    assert "# rows|int|string|decimal|binary\n1|a|1.50|xy\n2|null|null|null\n" in done.stdout
+    assert "updated 1\nupdated 2\n" in done.stdout and "error 42000 10004" in done.stdout
+    assert parts["prepared"] == ["a"]
+
+
+def test_beeline(server: Server) -> None:
+    url = f"jdbc:hive2://127.0.0.1:{server.port}/default;auth=noSasl"
+    script = "SELECT i, s FROM t WHERE i = 1; DESCRIBE t; !primarykeys pk\n!tables\n!columns v\n"
+    done = subprocess.run(
+        ["java", "-cp", f"{JARS}/*", "org.apache.hive.beeline.BeeLine", "-u", url, "-n", "ann",
+         "--outputformat=tsv2", "--color=false"],
+        input=script.replace("; ", ";\n"), capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert "i\ts\n1\ta\n" in done.stdout, done.stderr
+    assert "col_name\tdata_type\tcomment\ni\tint\tnumber\n" in done.stdout
+    assert "\tdefault\tpk\ta\t1\tk\n" in done.stdout
+    assert "\tdefault\tv\tVIEW\t" in done.stdout
+    assert "Connected to: Apache Hive (version 4.1.0)" in done.stderr
+    assert "INFO  : Executing command(queryId=hivesql_" in done.stderr
