@@ -53,7 +53,7 @@ def run(argv: Sequence[str]) -> int:
 
 def _add_user(arguments: argparse.Namespace) -> int:
     """Ask for a password, or read it from standard input, and write its hash into the file."""
-    from hivesql.server.passwords import set_password
+    from hivesql.server.transports.passwords import set_password
 
     if arguments.password_file is None:
         raise ValueError("--add-user needs --password-file")

@@ -10,13 +10,13 @@ import threading
 
 import hivesql
 from hivesql.server.client_session import Caller
-from hivesql.server.client_stream import ClientStream
 from hivesql.server.handler import Handler
 from hivesql.server.options import ServerOptions
-from hivesql.server.passwords import LoginLimits, PasswordFile
 from hivesql.server.protocol import ProtocolError, idl
 from hivesql.server.registry import SessionRegistry
-from hivesql.server.sasl import LoginError, authenticate
+from hivesql.server.transports.client_stream import ClientStream
+from hivesql.server.transports.passwords import LoginLimits, PasswordFile
+from hivesql.server.transports.sasl import LoginError, authenticate
 from hivesql_executor.translate_errors import translate_errors
 from hivesql_planner.errors import ExecutionError, SemanticError
 

@@ -21,8 +21,8 @@ from thriftpy2.transport import TTransportException
 
 from hivesql.server.client_session import AUDIT
 from hivesql.server.options import ServerOptions
-from hivesql.server.passwords import LoginLimits, PasswordFile, set_password
 from hivesql.server.server import Server
+from hivesql.server.transports.passwords import LoginLimits, PasswordFile, set_password
 from hivesql_planner.errors import SemanticError
 from thrift_servers import Client, answers_bytes, sasl, serving
 

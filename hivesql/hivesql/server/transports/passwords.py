@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from hivesql.server.sasl import LoginError, check_name
+from hivesql.server.transports.sasl import LoginError, check_name
 from hivesql_planner.errors import SemanticError
 
 _AT_ONCE = 2

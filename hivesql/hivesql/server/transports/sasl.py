@@ -8,8 +8,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-from hivesql.server.client_stream import ClientStream
 from hivesql.server.protocol import ProtocolError
+from hivesql.server.transports.client_stream import ClientStream
 
 _START, _OK, _BAD, _COMPLETE = 1, 2, 3, 5
 _PLAIN = b"PLAIN"

@@ -1,0 +1,1 @@
+"""How messages come in and whose they are: bounded streams, SASL, passwords, HTTP."""
