@@ -46,7 +46,7 @@ COMMANDS = {
     "migrate": "copy a table to Iceberg or Delta, or back",
     "top": "show what runs now and who waits for whom",
     "services": "compact, clean and expire in the background",
-    "serve": "answer beeline, JDBC and ODBC as HiveServer2 does",
+    "serve": "answer beeline and JDBC as HiveServer2 does",
 }
 _EXAMPLES = """
 examples:

@@ -1,4 +1,4 @@
-"""`hivesql serve`: HiveServer2's protocol for beeline, JDBC and ODBC."""
+"""`hivesql serve`: HiveServer2's protocol for beeline and JDBC."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from hivesql.server.options import AUTHENTICATIONS, Authentication, ServerOptions
+from hivesql.server.options import AUTHENTICATIONS, TRANSPORTS, Authentication, ServerOptions
 from hivesql_repl.arguments import add_places, pairs
 from hivesql_repl.configuration import read_profile
 
@@ -39,6 +39,8 @@ def run(argv: Sequence[str]) -> int:
     place = f"[{options.host}]" if ":" in options.host else options.host
     encrypted = ";ssl=true" if options.certificate else ""
     plain = ";auth=noSasl" if options.authentication == "nosasl" else ""
+    if options.transport == "http":
+        plain = ";transportMode=http;httpPath=cliservice"
     print(
         f"serving jdbc:hive2://{place}:{server.port}/{plain}{encrypted}",
         file=sys.stderr,
@@ -79,6 +81,7 @@ def _options(arguments: argparse.Namespace) -> ServerOptions:
         host=arguments.host,
         port=arguments.port,
         authentication=authentication,
+        transport=arguments.transport_mode,
         password_file=arguments.password_file,
         certificate=arguments.certificate,
         key=arguments.key,
@@ -108,6 +111,12 @@ def _arguments() -> argparse.ArgumentParser:
         choices=AUTHENTICATIONS,
         help="nosasl and none take everybody, on this machine alone (default: none, or password "
         "where there is a --password-file)",
+    )
+    add(
+        "--transport-mode",
+        choices=TRANSPORTS,
+        default=_DEFAULTS.transport,
+        help="as JDBC's transportMode; http is at /cliservice (default: %(default)s)",
     )
     add("--password-file", type=Path, metavar="FILE", help="users and hashes of their passwords")
     add("--add-user", metavar="NAME", help="write a user's password into the file, and end")

@@ -12,7 +12,15 @@ from typing import Any
 from hivesql.server import metadata
 from hivesql.server.client_session import Caller, ClientSession
 from hivesql.server.operation import Operation
-from hivesql.server.protocol import NEWEST_VERSION, BadHandleError, failure, idl, success
+from hivesql.server.protocol import (
+    NEWEST_VERSION,
+    BadHandleError,
+    LoginError,
+    check_name,
+    failure,
+    idl,
+    success,
+)
 from hivesql.server.registry import SessionRegistry
 from hivesql_executor.translate_errors import translate_error
 from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
@@ -69,7 +77,7 @@ def _answers(response: str) -> Callable[[Callable[..., Any]], Method]:
 
 
 def _translated(error: Exception) -> Exception:
-    if isinstance(error, (BadHandleError, HiveSqlError)):
+    if isinstance(error, (BadHandleError, LoginError, HiveSqlError)):
         return error
     if isinstance(error, AttributeError) and "NoneType" in str(error):
         return BadHandleError("a required field is missing")
@@ -95,7 +103,9 @@ class Handler:
     def OpenSession(self, request: Any) -> Any:  # noqa: N802 - the protocol's name
         """Open a session in the newest version of the protocol that both sides know."""
         if not self._is_named and not self.caller.user:
-            self.caller = replace(self.caller, user=request.username or _ANONYMOUS)
+            user = request.username or _ANONYMOUS
+            check_name(user)
+            self.caller = replace(self.caller, user=user)
         wanted = request.client_protocol
         version = min(NEWEST_VERSION if wanted is None else wanted, NEWEST_VERSION)
         if version < 0:

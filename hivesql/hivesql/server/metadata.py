@@ -1,4 +1,4 @@
-"""What JDBC and ODBC ask about the catalog, with Hive's columns."""
+"""What drivers ask about the catalog, with Hive's columns."""
 
 from __future__ import annotations
 

@@ -159,6 +159,8 @@ class Operation:
         self.completed, self.used = time.time(), time.monotonic()
         if self.state != "CLOSED":
             self.state = state
+        elif self._spool is not None:
+            self._spool.close()
         self._on_end(self)
         self.answerable.set()
         self.ended.set()
@@ -204,8 +206,8 @@ class Operation:
             raise SemanticError(f"The number of rows must be greater than 0: {most_rows}")
         if fetch_type == _LOG:
             return self._fetch_log(from_start=from_start, most_rows=most_rows, version=version)
-        spool = self._check_rows()
         with self._guard:
+            spool = self._check_rows()
             if from_start:
                 self._position = 0
             start = self._position

@@ -10,6 +10,8 @@ from typing import Any, Literal
 from hivesql_planner.errors import SemanticError
 
 Authentication = Literal["nosasl", "none", "password"]
+Transport = Literal["binary", "http"]
+TRANSPORTS: tuple[Transport, ...] = ("binary", "http")
 AUTHENTICATIONS: tuple[Authentication, ...] = ("nosasl", "none", "password")
 
 
@@ -22,6 +24,7 @@ class ServerOptions:
     """0 takes one that is free."""
     authentication: Authentication = "none"
     """``nosasl``: Thrift alone; ``none``: SASL with any password; ``password``: as in the file."""
+    transport: Transport = "binary"
     password_file: Path | None = None
     certificate: Path | None = None
     """In the PEM format; with it connections are encrypted."""
@@ -64,5 +67,7 @@ class ServerOptions:
                 f"{self.host} can be reached from other machines: without --password-file the "
                 "server listens on 127.0.0.1 alone, where everybody is who they say they are"
             )
+        if self.transport == "http" and self.authentication == "nosasl":
+            raise SemanticError("by HTTP clients tell their names: nosasl is for binary alone")
         if self.key is not None and self.certificate is None:
             raise SemanticError("--key needs --certificate")

@@ -20,6 +20,7 @@ NEWEST_VERSION = 10
 COLUMNS_SINCE = 5
 """Since version 6 results are columns; before, rows."""
 HANDLE_BYTES = 16
+_LONGEST_NAME = 256
 
 _NOT_SUPPORTED = "0A000"
 _SYNTAX = "42000"
@@ -39,6 +40,16 @@ class BadHandleError(Exception):
 
 class ProtocolError(Exception):
     """The client sends what is no message of the protocol, or too much of it."""
+
+
+class LoginError(Exception):
+    """The client does not come in."""
+
+
+def check_name(user: str) -> None:
+    """LoginError for a name that is none, or would break the lines of a log."""
+    if not user or len(user) > _LONGEST_NAME or not user.isprintable():
+        raise LoginError(f"the name {user[:_LONGEST_NAME]!r}")
 
 
 @cache

@@ -7,18 +7,24 @@ import secrets
 import socket
 import ssl
 import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import hivesql
 from hivesql.server.client_session import Caller
 from hivesql.server.handler import Handler
 from hivesql.server.options import ServerOptions
-from hivesql.server.protocol import ProtocolError, idl
+from hivesql.server.protocol import LoginError, ProtocolError, idl
 from hivesql.server.registry import SessionRegistry
 from hivesql.server.transports.client_stream import ClientStream
-from hivesql.server.transports.passwords import LoginLimits, PasswordFile
-from hivesql.server.transports.sasl import LoginError, authenticate
+from hivesql.server.transports.messages import answer_message
+from hivesql.server.transports.passwords import Logins
+from hivesql.server.transports.sasl import authenticate
 from hivesql_executor.translate_errors import translate_errors
 from hivesql_planner.errors import ExecutionError, SemanticError
+
+if TYPE_CHECKING:
+    from hivesql.server.transports.http import HttpServer
 
 _LOG = logging.getLogger("hivesql.server")
 _BACKLOG = 128
@@ -37,42 +43,54 @@ class Server:
         idl()
         self.options = options
         self._tls = _tls(options)
-        file = options.password_file
-        is_checked = options.authentication == "password" and file is not None
-        self._passwords = PasswordFile(file) if is_checked and file is not None else None
-        self._limits = LoginLimits()
+        is_checked = options.authentication == "password"
+        self.logins = Logins(options.password_file if is_checked else None)
         self.registry = SessionRegistry(options)
         self._stop = threading.Event()
         self._streams: dict[int, ClientStream] = {}
         self._guard = threading.Lock()
         self._socket: socket.socket | None = None
+        self._http: HttpServer | None = None
         # Opened first, it tells of wrong options; and Spark runs for as long as it is open.
         self._base = hivesql.connect(**options.connection)
 
     @property
     def port(self) -> int:
         """The port that clients connect to."""
-        assert self._socket is not None
-        port: int = self._socket.getsockname()[1]
+        listening = self._http.socket if self._http is not None else self._socket
+        assert listening is not None
+        port: int = listening.getsockname()[1]
         return port
 
     def start(self) -> None:
         """Listen; clients are answered by threads from now on."""
         try:
-            family = socket.AF_INET6 if ":" in self.options.host else socket.AF_INET
-            self._socket = socket.create_server(
-                (self.options.host, self.options.port), family=family, backlog=_BACKLOG
-            )
+            accept = self._listen()
         except OSError as error:
             self._base.close()
             raise ExecutionError(
                 f"cannot listen on {self.options.host}:{self.options.port}: {error.strerror}"
             ) from error
-        self._socket.settimeout(_LOOK_EVERY)
-        for work, name in ((self._accept, "accept"), (self._keep_house, "housekeeping")):
+        for work, name in ((accept, "accept"), (self._keep_house, "housekeeping")):
             threading.Thread(target=work, name=f"hivesql-{name}", daemon=True).start()
         if self.options.starts_spark:
             threading.Thread(target=self._start_spark, name="hivesql-spark", daemon=True).start()
+
+    def _listen(self) -> Callable[[], None]:
+        """Take the port; what answers clients, in a thread of its own."""
+        options = self.options
+        if options.transport == "http":
+            from hivesql.server.transports.http import HttpServer
+
+            most = options.most_sessions + _SPARE_CONNECTIONS
+            self._http = HttpServer(options, self.registry, self.logins, self._tls, most)
+            return self._http.serve_forever
+        family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+        self._socket = socket.create_server(
+            (options.host, options.port), family=family, backlog=_BACKLOG
+        )
+        self._socket.settimeout(_LOOK_EVERY)
+        return self._accept
 
     def close(self) -> None:
         """Let running statements end, as long as the options have it; roll back all that is open.
@@ -84,6 +102,9 @@ class Server:
         self._stop.set()
         if self._socket is not None:
             self._socket.close()
+        if self._http is not None:
+            self._http.shutdown()
+            self._http.socket.close()
         self.registry.drain(self.options.drain_seconds)
         with self._guard:
             streams = list(self._streams.values())
@@ -147,16 +168,9 @@ class Server:
             stream.close()
 
     def _converse(self, stream: ClientStream, address: str) -> None:
-        from thriftpy2.protocol import TCyBinaryProtocol
-        from thriftpy2.protocol.binary import TBinaryProtocol
-        from thriftpy2.protocol.exc import TProtocolException
-        from thriftpy2.thrift import TProcessor
-        from thriftpy2.transport import TCyMemoryBuffer
-
         user = self._log_in(stream, address)
         caller = Caller(user, address, secrets.token_hex(16))
         handler = Handler(self.registry, caller, is_named=bool(user), is_gone=stream.is_gone)
-        processor = TProcessor(idl().TCLIService, handler)
         try:
             while True:
                 is_open = self.registry.has_session(handler.caller)
@@ -164,12 +178,7 @@ class Server:
                 if not stream.await_message(self._stop, patience):
                     return
                 stream.begin_message(self.options.message_seconds)
-                answer = TCyMemoryBuffer()
-                # Thrift's own reader in Python asks the stream for bytes, which counts them.
-                processor.process(TBinaryProtocol(stream), TCyBinaryProtocol(answer))
-                stream.send(answer.getvalue())
-        except (TProtocolException, RecursionError, UnicodeDecodeError) as error:
-            raise ProtocolError(f"no message of Thrift: {error}") from error
+                stream.send(answer_message(stream, handler))
         finally:
             self.registry.close_of(handler.caller)
 
@@ -178,19 +187,8 @@ class Server:
         if self.options.authentication == "nosasl":
             return ""
         host = address.rpartition(":")[0]
-        if self._passwords is not None and self._limits.is_barred(host):
-            raise LoginError("too many failed logins")
         stream.begin_message(self.options.login_seconds)
-        accepts = self._passwords.accepts if self._passwords else lambda user, password: True
-
-        def accepts_slowly(user: str, password: str) -> bool:
-            if accepts(user, password):
-                self._limits.note_success(host)
-                return True
-            self._limits.note_failure(host)
-            return False
-
-        return authenticate(stream, accepts_slowly)
+        return authenticate(stream, lambda user, word: self.logins.accepts(user, word, host))
 
 
 def _tls(options: ServerOptions) -> ssl.SSLContext | None:

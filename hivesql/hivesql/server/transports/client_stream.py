@@ -13,7 +13,7 @@ from hivesql.server.protocol import ProtocolError
 
 _CHUNK = 65536
 _LOOK_EVERY = 0.5
-_GONE = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR | select.POLLNVAL
+GONE = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR | select.POLLNVAL
 
 
 class ClientStream:
@@ -59,8 +59,8 @@ class ClientStream:
     def is_gone(self) -> bool:
         """Tell whether the client has closed its side."""
         poll = select.poll()
-        poll.register(self._socket, _GONE)
-        return any(event & _GONE for _, event in poll.poll(0))
+        poll.register(self._socket, GONE)
+        return any(event & GONE for _, event in poll.poll(0))
 
     def read(self, size: int) -> bytes:
         """Return the next bytes of a message, as a protocol of Thrift reads them."""

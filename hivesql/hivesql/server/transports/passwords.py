@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from hivesql.server.transports.sasl import LoginError, check_name
+from hivesql.server.protocol import LoginError, check_name
 from hivesql_planner.errors import SemanticError
 
 _AT_ONCE = 2
@@ -131,3 +131,23 @@ class LoginLimits:
         """Forget the failures of an address."""
         with self._guard:
             self._failures.pop(address, None)
+
+
+class Logins:
+    """Lets users in whose passwords are in a file; without one everybody, by any name."""
+
+    def __init__(self, path: Path | None, limits: LoginLimits | None = None) -> None:
+        self._file = PasswordFile(path) if path is not None else None
+        self.limits = limits or LoginLimits()
+
+    def accepts(self, user: str, password: str, address: str) -> bool:
+        """Tell whether the password is the user's; LoginError after too many wrong ones."""
+        if self._file is None:
+            return True
+        if self.limits.is_barred(address):
+            raise LoginError("too many failed logins")
+        if self._file.accepts(user, password):
+            self.limits.note_success(address)
+            return True
+        self.limits.note_failure(address)
+        return False

@@ -8,19 +8,14 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-from hivesql.server.protocol import ProtocolError
+from hivesql.server.protocol import LoginError, ProtocolError, check_name
 from hivesql.server.transports.client_stream import ClientStream
 
 _START, _OK, _BAD, _COMPLETE = 1, 2, 3, 5
 _PLAIN = b"PLAIN"
 _LONGEST_MECHANISM = 20
 _LONGEST_ANSWER = 16384
-_LONGEST_NAME = 256
 _PARTS = 3
-
-
-class LoginError(Exception):
-    """The client does not come in."""
 
 
 def authenticate(stream: ClientStream, accepts: Callable[[str, str], bool]) -> str:
@@ -65,12 +60,6 @@ def _read_plain(answer: bytes) -> tuple[str, str, str]:
     except UnicodeDecodeError:
         raise LoginError("a name or password that is no UTF-8") from None
     return other, user, password
-
-
-def check_name(user: str) -> None:
-    """LoginError for a name that is none, or would break the lines of a log."""
-    if not user or len(user) > _LONGEST_NAME or not user.isprintable():
-        raise LoginError(f"the name {user[:_LONGEST_NAME]!r}")
 
 
 def _receive(stream: ClientStream, most: int) -> tuple[int, bytes]:

@@ -1,0 +1,190 @@
+"""Messages as requests of HTTP, as `transportMode=http` of JDBC sends them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import io
+import logging
+import secrets
+import select
+import socket
+import ssl
+import threading
+import time
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from hivesql.server.client_session import Caller
+from hivesql.server.handler import Handler
+from hivesql.server.options import ServerOptions
+from hivesql.server.protocol import LoginError, ProtocolError, check_name
+from hivesql.server.registry import SessionRegistry
+from hivesql.server.transports.client_stream import GONE
+from hivesql.server.transports.messages import answer_message
+from hivesql.server.transports.passwords import Logins
+
+_LOG = logging.getLogger("hivesql.server")
+_PATH = "/cliservice"
+_TYPE = "application/x-thrift"
+_REMEMBERED = 60.0
+"""Seconds for which a password that was right is not hashed again: each request has it."""
+_MOST_REMEMBERED = 1000
+_REFUSED = {HTTPStatus.UNAUTHORIZED: "Basic realm=hivesql"}
+
+
+class HttpServer(ThreadingHTTPServer):
+    """Takes requests; each connection has a thread, of which there are so many at most."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(
+        self, options: ServerOptions, registry: SessionRegistry, logins: Logins,
+        tls: ssl.SSLContext | None, most_connections: int,
+    ) -> None:  # fmt: skip
+        if ":" in options.host:
+            self.address_family = socket.AF_INET6
+        super().__init__((options.host, options.port), _Requests)
+        self.options = options
+        self.registry = registry
+        self.logins = logins
+        self.tls = tls
+        self._slots = threading.BoundedSemaphore(most_connections)
+        self._callers: dict[str, str] = {}
+        self._right: dict[str, tuple[bytes, float]] = {}
+        self._key = secrets.token_bytes(32)
+        self._guard = threading.Lock()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answer a connection in a thread, or close it where there are too many."""
+        if not self._slots.acquire(blocking=False):
+            self.shutdown_request(request)
+            return
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Answer a connection until it ends."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._slots.release()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Note that a connection broke: its client has gone, or is too slow."""
+        _LOG.debug("connection ended: address=%s", client_address, exc_info=True)
+
+    def caller(self, user: str, password: str, address: str) -> Caller:
+        """Return who sends a request; LoginError for a wrong password.
+
+        All connections of a user are one client's: drivers open them as they like.
+        """
+        check_name(user)
+        proof = hmac.digest(self._key, password.encode(), hashlib.sha256)
+        known, until = self._right.get(user, (b"", 0.0))
+        is_known = hmac.compare_digest(known, proof) and time.monotonic() < until
+        if not is_known and not self.logins.accepts(user, password, address):
+            raise LoginError(f"a wrong name or password of {user!r}")
+        with self._guard:
+            if not is_known:
+                if len(self._right) >= _MOST_REMEMBERED:
+                    self._right.clear()
+                self._right[user] = (proof, time.monotonic() + _REMEMBERED)
+            connection = self._callers.setdefault(user, secrets.token_hex(16))
+        return Caller(user, address, connection)
+
+
+class _Requests(BaseHTTPRequestHandler):
+    """The requests of one connection."""
+
+    protocol_version = "HTTP/1.1"
+    server_version = "hivesql"
+    sys_version = ""
+    server: HttpServer
+
+    def setup(self) -> None:
+        options = self.server.options
+        self.request.settimeout(options.login_seconds)
+        if self.server.tls is not None:
+            self.request = self.server.tls.wrap_socket(self.request, server_side=True)
+        super().setup()
+        self.connection.settimeout(options.message_seconds)
+
+    def finish(self) -> None:
+        super().finish()
+        if self.server.tls is not None:
+            self.connection.close()  # the server only knows the socket below
+
+    def do_POST(self) -> None:
+        """Answer a message."""
+        address = str(self.client_address[0])
+        try:
+            body = self._read_body()
+            if body is None:
+                return
+            user, password = self._credentials()
+            caller = self.server.caller(user, password, address)
+            handler = Handler(self.server.registry, caller, is_named=True, is_gone=self._is_gone)
+            answer = answer_message(io.BytesIO(body), handler)
+        except LoginError as error:
+            _LOG.warning("request refused: address=%s: %s", address, error)
+            self._refuse(HTTPStatus.UNAUTHORIZED)
+        except (ProtocolError, EOFError, ValueError, OSError) as error:
+            _LOG.warning("request refused: address=%s: %s", address, error)
+            self._refuse(HTTPStatus.BAD_REQUEST)
+        except Exception:  # noqa: BLE001 - one client's, and it gets no more of it
+            _LOG.exception("a request failed: address=%s", address)
+            self._refuse(HTTPStatus.BAD_REQUEST)
+        else:
+            self.send_response(HTTPStatus.OK)
+            self.send_header("Content-Type", _TYPE)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+    def _read_body(self) -> bytes | None:
+        """Return the message; None where the request was refused already."""
+        most = self.server.options.most_frame_bytes
+        length = self.headers.get("Content-Length", "")
+        if self.path.split("?")[0].rstrip("/") != _PATH:
+            self._refuse(HTTPStatus.NOT_FOUND)
+        elif self.headers.get_content_type() != _TYPE:
+            # Pages of a browser cannot send this without being asked whether they may.
+            self._refuse(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
+        elif not length.isdecimal():
+            self._refuse(HTTPStatus.LENGTH_REQUIRED)
+        elif int(length) > most:
+            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        else:
+            return self.rfile.read(int(length))
+        return None
+
+    def _credentials(self) -> tuple[str, str]:
+        scheme, _, coded = self.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "basic":
+            raise LoginError("no Basic authentication")
+        try:
+            user, _, password = base64.b64decode(coded, validate=True).decode().partition(":")
+        except (binascii.Error, UnicodeDecodeError):
+            raise LoginError("no Basic authentication") from None
+        return user, password
+
+    def _refuse(self, status: HTTPStatus) -> None:
+        self.close_connection = True
+        self.send_response(status)
+        if status in _REFUSED:
+            self.send_header("WWW-Authenticate", _REFUSED[status])
+        self.send_header("Content-Length", "0")
+        self.send_header("Connection", "close")
+        self.end_headers()
+
+    def _is_gone(self) -> bool:
+        poll = select.poll()
+        poll.register(self.connection, GONE)
+        return any(event & GONE for _, event in poll.poll(0))
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """Leave it to the audit log."""
