@@ -101,6 +101,15 @@ class Client:
         ]  # fmt: skip
         return list(zip(*lists, strict=True))
 
+    def end(self, handle: Any) -> Any:
+        """The status of an operation once it has ended."""
+        states = self.thrift.TOperationState
+        request = self.thrift.TGetOperationStatusReq(operationHandle=handle, getProgressUpdate=True)
+        while True:
+            status = self.checked(self.calls.GetOperationStatus(request))
+            if status.operationState not in (states.RUNNING_STATE, states.PENDING_STATE):
+                return status
+
     def ask(self, call: str, **arguments: Any) -> list[tuple[Any, ...]]:
         """The rows that answer a question about the catalog."""
         request = getattr(self.thrift, f"T{call}Req")(sessionHandle=self.session, **arguments)

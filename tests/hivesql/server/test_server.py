@@ -82,9 +82,7 @@ def test_a_statement_that_nobody_waits_for(client: Client) -> None:
     answer = client.checked(client.execute("SELECT count(*) FROM t", runs_on=True))
     handle = answer.operationHandle
     assert handle.hasResultSet
-    status = client.calls.GetOperationStatus(
-        client.thrift.TGetOperationStatusReq(operationHandle=handle, getProgressUpdate=True)
-    )
+    status = client.end(handle)
     assert status.operationState == client.thrift.TOperationState.FINISHED_STATE
     assert status.operationCompleted >= status.operationStarted > 0
     assert status.progressUpdateResponse.status == client.thrift.TJobExecutionStatus.NOT_AVAILABLE
@@ -95,9 +93,7 @@ def test_a_statement_that_nobody_waits_for(client: Client) -> None:
     assert "Executing command" in log[0] and "Time taken" in log[1]
     changed = client.checked(client.execute("DELETE FROM t WHERE i = 77", runs_on=True))
     assert not changed.operationHandle.hasResultSet
-    status = client.calls.GetOperationStatus(
-        client.thrift.TGetOperationStatusReq(operationHandle=changed.operationHandle)
-    )
+    status = client.end(changed.operationHandle)
     assert (status.hasResultSet, status.numModifiedRows) == (False, 0)
     name = client.calls.GetQueryId(client.thrift.TGetQueryIdReq(operationHandle=handle)).queryId
     assert name in log[0]

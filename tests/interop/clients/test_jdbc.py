@@ -37,6 +37,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="module")
+def web_server(server: Server) -> Iterator[Server]:
+    """On the same warehouse, by HTTP."""
+    places = server.options.connection
+    with serving(Path(places["warehouse"]).parent, transport="http") as web_server:
+        yield web_server
+
+
+@pytest.fixture(scope="module")
 def driver() -> Path:
     """The driver and all that it needs in one jar of 48 MB, fetched once."""
     place = PROJECT / "target" / "jdbc"
@@ -78,6 +86,16 @@ def test_the_jdbc_driver_of_hive_4(server: Server, driver: Path) -> None:
     assert "# rows|int|string|decimal|binary\n1|a|1.50|xy\n2|null|null|null\n" in done.stdout
     assert "updated 1\nupdated 2\n" in done.stdout and "error 42000 10004" in done.stdout
     assert parts["prepared"] == ["a"]
+
+
+def test_the_jdbc_driver_over_http(web_server: Server, driver: Path) -> None:
+    url = f"jdbc:hive2://127.0.0.1:{web_server.port}/default;transportMode=http;httpPath=cliservice"
+    done = subprocess.run(
+        ["java", "-cp", str(driver), str(WALK), url, "SELECT i, d FROM t WHERE i = 1"],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "# rows|int|decimal\n1|1.50\n" in done.stdout
 
 
 def test_beeline(server: Server) -> None:
