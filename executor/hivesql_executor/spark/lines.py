@@ -41,6 +41,10 @@ __all__ = [
 ]  # fmt: skip
 
 
+_LARGE_TYPES = "spark.sql.execution.arrow.useLargeVarTypes"
+"""Whether texts and bytes are of Arrow's large types, which Spark tells by no schema."""
+
+
 def collect_arrow(frame: DataFrame) -> pa.Table:
     """Return all rows of a frame as an Arrow table."""
     if hasattr(frame, "toArrow"):
@@ -55,12 +59,13 @@ def collect_arrow(frame: DataFrame) -> pa.Table:
 def arrow_batches(frame: DataFrame) -> Iterator[pa.RecordBatch] | None:
     """Yield a frame's rows as Arrow batches, partition by partition, never all at once.
 
-    None where they have no types of Arrow, or the frame's rows are another's than Spark's.
+    None where they have no types of Arrow, large ones, or the frame's rows are not Spark's own.
     """
     from pyspark.errors import PySparkTypeError, UnsupportedOperationException
     from pyspark.serializers import NoOpSerializer
 
-    if type(frame) is not ClassicFrame:
+    has_large_types = frame.sparkSession.conf.get(_LARGE_TYPES, "false") == "true"
+    if type(frame) is not ClassicFrame or has_large_types:
         return None
     try:
         schema = arrow_schema(frame.schema)

@@ -140,9 +140,15 @@ def mark_of(type_: HiveType) -> _Mark | None:
     names = type_.names
     return _unless_null(
         lambda value: Struct(
-            (field, mark(item)) for field, mark, item in zip(names, marks, value, strict=True)
+            (field, mark(item))
+            for field, mark, item in zip(names, marks, _fields(value), strict=True)
         )
     )
+
+
+def _fields(struct: Any) -> Iterable[Any]:
+    """Return the values of a struct, which is a row of Spark's or a dictionary of Arrow's."""
+    return struct.values() if isinstance(struct, dict) else struct
 
 
 def _scaled(value: Any, scale: int) -> Any:

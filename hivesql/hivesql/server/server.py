@@ -52,7 +52,7 @@ class Server:
         self._socket: socket.socket | None = None
         self._http: HttpServer | None = None
         # Opened first, it tells of wrong options; and Spark runs for as long as it is open.
-        self._base = hivesql.connect(**options.connection)
+        self._base = hivesql.connect(**options.connection, notify=_LOG.info)
 
     @property
     def port(self) -> int:

@@ -156,12 +156,17 @@ def test_a_client_that_dies_leaves_no_transaction_and_no_lock(server: Server) ->
         assert {row[1] for row in other.rows("SHOW TRANSACTIONS")[1:]} <= {"ABORTED", "aborted"}
 
 
-def test_a_client_that_dies_while_its_statement_waits(server: Server) -> None:
+@pytest.mark.parametrize("runs_on", [True, False], ids=["asynchronous", "synchronous"])
+def test_a_client_that_dies_while_its_statement_waits(server: Server, runs_on: bool) -> None:
     with Client(server).open() as owner, Client(server).open() as waiting:
         owner.checked(owner.execute(f"CREATE TABLE t (i INT) {ACID}"))
         for text in ("START TRANSACTION", LOCKED, "UPDATE t SET i = 2 WHERE i = 1"):
             owner.checked(owner.execute(text))
-        waiting.checked(waiting.execute("TRUNCATE TABLE t", runs_on=True))
+        request = waiting.thrift.TExecuteStatementReq(
+            sessionHandle=waiting.session, statement="TRUNCATE TABLE t", runAsync=runs_on
+        )
+        # Nobody reads the answer.
+        waiting.calls._send("ExecuteStatement", req=request)
         until(lambda: any("WAITING" in row for row in owner.rows("SHOW LOCKS t")))
         waiting.close()
         until(lambda: not any("WAITING" in row for row in owner.rows("SHOW LOCKS t")))

@@ -1,0 +1,80 @@
+"""Rows between a statement and its client."""
+
+from __future__ import annotations
+
+import decimal
+import errno
+import os
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from hivesql.server.column_types import thrift_column, wire_array, wire_column
+from hivesql.server.row_spool import RowSpool
+from hivesql_planner.errors import ExecutionError
+from hivesql_planner.model.hive_type import HiveType
+
+WIDE = "x" * 10_000
+
+
+def spool_of(count: int, most_bytes: int = 2**30) -> RowSpool:
+    spool = RowSpool([HiveType.parse("int"), HiveType.parse("string")], most_bytes)
+    spool.add_rows((i, WIDE) for i in range(count))
+    spool.end()
+    return spool
+
+
+@pytest.mark.parametrize("count", [0, 1, 1500, 2500], ids=str)
+def test_rows_are_read_where_they_are_asked_for(count: int) -> None:
+    spool = spool_of(count)
+    numbers: list[int] = []
+    while len(part := spool.read(len(numbers), 700, 2**30)[0]):
+        assert len(part) <= 700
+        numbers += part.to_pylist()
+    assert numbers == list(range(count)) and spool.row_count == count
+    if count > 1400:
+        assert spool.read(1400, 3, 2**30)[0].to_pylist() == [1400, 1401, 1402]
+        # At least one batch's rows, and no more batches than bytes.
+        assert len(spool.read(0, count, 1)[0]) == 1000
+    spool.close()
+    assert spool.read(0, 10, 2**30)[0].to_pylist() == []
+
+
+def test_a_result_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ExecutionError, match="--max-result-bytes"):
+        spool_of(1500, most_bytes=2**20)
+
+    def full(*arguments: Any, **named: Any) -> Any:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    with pytest.raises(ExecutionError, match="no room for the result: No space left"):
+        spool_of(1500)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "texts"),
+    [
+        ("float", [1.1, float("inf"), None], [1.1, float("inf"), None]),
+        ("decimal(10,2)", [decimal.Decimal("-1.5"), None], ["-1.50", None]),
+        ("decimal(12,9)", [decimal.Decimal("1E-9"), None], ["0.000000001", None]),
+        ("array<float>", [[1.1, None], None], ["[1.1,null]", None]),
+        ("map<string,array<int>>", [[("a", [1])], None], ['{"a":[1]}', None]),
+        ("struct<x:float,y:map<int,int>>", [{"x": 1.1, "y": [(1, 2)]}], ['{"x":1.1,"y":{1:2}}']),
+        ("void", [None, None], [None, None]),
+    ],
+)
+def test_columns_of_arrow_as_they_travel(kind: str, values: list[Any], texts: list[Any]) -> None:
+    from hivesql_executor.local.types import arrow_type
+
+    type_ = HiveType.parse(kind)
+    arrow = pa.array(values, pa.null() if kind == "void" else arrow_type(type_))
+    assert wire_column(arrow, type_).to_pylist() == texts
+
+
+def test_nulls_are_bits_from_the_lowest_on() -> None:
+    type_ = HiveType.parse("bigint")
+    column = thrift_column(wire_array([None, 1, None, *range(6), None], type_), type_).i64Val
+    assert column.nulls == bytes([0b00000101, 0b00000010])
+    assert column.values == [0, 1, 0, *range(6), 0]
