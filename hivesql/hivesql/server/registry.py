@@ -39,11 +39,12 @@ class SessionRegistry:
             session = ClientSession(caller, version, self.options)
             try:
                 session.configure(configuration)
+                with self._guard:
+                    self.check_running()
+                    self._sessions[session.guid] = session
             except BaseException:
                 session.close()
                 raise
-            with self._guard:
-                self._sessions[session.guid] = session
         finally:
             with self._guard:
                 del self._opening[token]
@@ -51,8 +52,7 @@ class SessionRegistry:
         return session
 
     def _check_room(self, user: str) -> None:
-        if self._drains:
-            raise ExecutionError("the server is being stopped")
+        self.check_running()
         users = [session.caller.user for session in self._sessions.values()]
         users += self._opening.values()
         if len(users) >= self.options.most_sessions:
@@ -121,6 +121,8 @@ class SessionRegistry:
         end = time.monotonic() + seconds
         while any(session.is_busy for session in sessions) and time.monotonic() < end:
             time.sleep(0.05)
+        for session in sessions:
+            session.cancel_all()
         for session in sessions:
             self.close(session)
 
