@@ -29,8 +29,9 @@ import pytest
 
 import hivesql
 from hivesql.dialect.statements.statement import parse
+from hivesql.rendering.hive_text import with_hive_types
 from hivesql.script import split
-from hivesql_repl.output.formats import to_text, with_hive_types
+from hivesql_repl.output.formats import to_text
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
