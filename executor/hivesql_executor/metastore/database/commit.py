@@ -27,7 +27,8 @@ from hivesql_executor.metastore.api import (
 )
 from hivesql_executor.metastore.database.catalog import statistics_changes
 from hivesql_executor.metastore.database.catalog.tables import add_columns, set_property
-from hivesql_executor.metastore.database.connection import lock_txn_table, millis_now
+from hivesql_executor.metastore.database.connection import millis_now
+from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.notification_log import note
 from hivesql_executor.metastore.database.schema import (
     compaction_queue,
@@ -148,7 +149,7 @@ def _commit(
     written = db.execute(_WRITTEN, {"owner": txn_id}).all()
     commit_id = None
     if kind in _ENDS_COMPACTION:
-        lock_txn_table(db, "EXCLUSIVE")
+        terms_of(db).lock_txn_table(db, shared=False)
         commit_id = _latest(db)
     elif kind != READ_ONLY and any(row.operation in _REPLACING for row in written):
         conflict = _record_writes(db, txn_id, exclusive_write=exclusive_write)
@@ -157,7 +158,7 @@ def _commit(
             return conflict
     if kind == TYPE_CODES[TxnType.REBALANCE_COMPACTION] and commit_id is None:
         # Its row ids are new ones, so it is in the write set too. Hive forgets this note.
-        lock_txn_table(db, "EXCLUSIVE")
+        terms_of(db).lock_txn_table(db, shared=False)
         commit_id = _latest(db)
     _record_history(db, txn_id, kind, written, changes)
     release(db, txn_id)
@@ -180,11 +181,11 @@ def _record_writes(db: Connection, txn_id: int, *, exclusive_write: bool) -> Wri
     """Enter updates and deletes into the write set; the first committer wins."""
     if exclusive_write:
         # With exclusive write locks no other writer can have come in between.
-        lock_txn_table(db, "EXCLUSIVE")
+        terms_of(db).lock_txn_table(db, shared=False)
         db.execute(_ENTER, {"owner": txn_id})
         return None
     savepoint = db.begin_nested()
-    lock_txn_table(db, "EXCLUSIVE")
+    terms_of(db).lock_txn_table(db, shared=False)
     db.execute(_ENTER, {"owner": txn_id})
     conflict = _conflict(db, txn_id)
     if conflict is None:

@@ -9,7 +9,8 @@ from sqlalchemy import Connection, Row, and_, delete, func, insert, or_, select,
 from sqlalchemy import Table as SqlTable
 
 from hivesql_executor.metastore.api import Compaction, CompactionAnswer
-from hivesql_executor.metastore.database.connection import hold_mutex, now
+from hivesql_executor.metastore.database.connection import now
+from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.schema import (
     compaction_queue,
     completed_compactions,
@@ -53,7 +54,7 @@ def enqueue_compaction(
 ) -> CompactionAnswer:  # fmt: skip
     """Ask for a compaction; refused when the same one is queued or would find nothing new."""
     table = table.lower()
-    hold_mutex(db, "CompactionScheduler")
+    terms_of(db).hold_mutex(db, "CompactionScheduler")
     highest = compactor_write_ids(db, table).high_watermark
     covers = and_(_queue.state == _READY, _queue.highest_write_id == highest)
     query = select(_queue.id, _queue.state).where(
@@ -88,9 +89,9 @@ def enqueue_compaction(
 
 def new_id(db: Connection) -> int:
     """Return the next id of a compaction."""
-    counter = next_compaction_id.c.next
-    advanced = update(next_compaction_id).values(next=counter + 1).returning(counter)
-    return int(db.execute(advanced).scalar_one()) - 1
+    following = terms_of(db).advance(db, next_compaction_id.c.next)
+    assert following is not None
+    return following - 1
 
 
 def next_compaction(

@@ -3,66 +3,25 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
-from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import BigInteger, Connection, Engine, create_engine, event, make_url, select, text
+from sqlalchemy import BigInteger, Connection, Engine, make_url, select
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
-from hivesql_executor.metastore.database import schema, sqlite_terms
+from hivesql_executor.metastore.database.dialects.registry import terms_named
 from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError, SessionClosed
 
 T = TypeVar("T")
 
 _ATTEMPTS = 10
 _PAUSE = 0.05
-# Serialization failure, deadlock, duplicate key of two racing inserts.
-_RETRYABLE_STATES = frozenset({"40001", "40P01", "23505"})
-_OPEN_WINDOW = 1000
-_COPY = (
-    "queries write their transactions into it too. Where that cannot be, copy the file to where it "
-    "may be written (chmod u+w) and connect to the copy, which reads the same tables"
-)
-_ADVICE = {
-    "SQLITE_FULL": "Make room on its disk, then run the statement again",
-    # Also what a full disk is told by, where SQLite makes the files beside the database.
-    "SQLITE_IOERR": "Its disk is full, or fails: make room on it, then run the statement again",
-    "SQLITE_READONLY": f"Give yourself the right to write its file and directory: {_COPY}",
-    "SQLITE_CANTOPEN": (
-        "Look whether its directory is there, and give yourself the right to write it: " + _COPY
-    ),
-    "SQLITE_CORRUPT": "Its file is damaged: restore it from a backup",
-    "SQLITE_NOTADB": "Its file is no SQLite database: name another one",
-}
 _PASSWORD = re.compile(r"(//[^/:@]*):[^/@]*@")
-# After these SQLite has rolled back, or is about to. A sync that failed tells nothing.
-_NOT_COMMITTED = (
-    "SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_FULL", "SQLITE_READONLY", "SQLITE_NOMEM",
-    "SQLITE_INTERRUPT", "SQLITE_CONSTRAINT", "SQLITE_PERM", "SQLITE_CANTOPEN", "SQLITE_TOOBIG",
-)  # fmt: skip
-# What SQLite says of them: Python 3.10 tells no names.
-_NAMES = {
-    "database is locked": "SQLITE_BUSY",
-    "database table is locked": "SQLITE_LOCKED",
-    "database schema is locked": "SQLITE_LOCKED",
-    "database or disk is full": "SQLITE_FULL",
-    "attempt to write a readonly database": "SQLITE_READONLY",
-    "unable to open database file": "SQLITE_CANTOPEN",
-    "database disk image is malformed": "SQLITE_CORRUPT",
-    "file is not a database": "SQLITE_NOTADB",
-    "out of memory": "SQLITE_NOMEM",
-    "interrupted": "SQLITE_INTERRUPT",
-    "access permission denied": "SQLITE_PERM",
-    "string or blob too big": "SQLITE_TOOBIG",
-}
-_SYNCHRONOUS = "hivesql_synchronous"
 
 
 class TryAgain(Exception):
@@ -76,14 +35,9 @@ class millis_now(FunctionElement[int]):  # noqa: N801 - reads as an SQL function
     inherit_cache = True
 
 
-@compiles(millis_now, "sqlite")
-def _sqlite_now(element: millis_now, compiler: Any, **_: Any) -> str:
-    return sqlite_terms.NOW
-
-
-@compiles(millis_now, "postgresql")
-def _postgres_now(element: millis_now, compiler: Any, **_: Any) -> str:
-    return "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
+@compiles(millis_now)
+def _millis_now(element: millis_now, compiler: Any, **_: Any) -> str:
+    return terms_named(compiler.dialect.name).now
 
 
 _NOW = select(millis_now())
@@ -92,31 +46,6 @@ _NOW = select(millis_now())
 def now(db: Connection) -> int:
     """Return the time in milliseconds by the clock of the RDBMS."""
     return int(db.execute(_NOW).scalar_one())
-
-
-def open_window(db: Connection) -> int:
-    """Milliseconds for which a missing transaction id may still appear.
-
-    Only PostgreSQL can commit ids out of order (metastore.txn.opentxn.timeout); SQLite has one
-    writer at a time.
-    """
-    return _OPEN_WINDOW if db.dialect.name == "postgresql" else 0
-
-
-def lock_txn_table(db: Connection, mode: str) -> None:
-    """Keep openings (``SHARE``) and commits (``EXCLUSIVE``) apart, as Hive does."""
-    if db.dialect.name == "postgresql":
-        db.execute(text(f'LOCK TABLE "{schema.txn_lock.name}" IN {mode} MODE'))
-
-
-def hold_mutex(db: Connection, name: str) -> None:
-    """Hold a named mutex until the end of the database transaction."""
-    if db.dialect.name == "postgresql":
-        from sqlalchemy.dialects import postgresql
-
-        first = postgresql.insert(schema.aux).values(name=name, value=0)
-        db.execute(first.on_conflict_do_nothing())
-        db.execute(select(schema.aux).where(schema.aux.c.name == name).with_for_update())
 
 
 class _Joined(threading.local):
@@ -130,14 +59,16 @@ class Rdbms:
 
     def __init__(self, url: str) -> None:
         self._engine = _engine(url)
-        sqlite = self._engine.dialect.name == "sqlite"
+        self._terms = terms_named(self._engine.dialect.name)
         # Threads queue here rather than in SQLite's busy handler, which sleeps and is not fair.
-        self._turn: AbstractContextManager[Any] = threading.Lock() if sqlite else nullcontext()
+        self._turn: AbstractContextManager[Any] = (
+            threading.Lock() if self._terms.has_one_writer else nullcontext()
+        )
         self._joined = _Joined()
         self._closed = False
         self._quick_engine = self._engine.execution_options(hivesql_quick=True)
         self._reader = self._engine.execution_options(
-            hivesql_reads=True, **({} if sqlite else {"isolation_level": "REPEATABLE READ"})
+            hivesql_reads=True, **self._terms.reader_options
         )
 
     def read(self, work: Callable[[Connection], T]) -> T:
@@ -203,7 +134,7 @@ class Rdbms:
             try:
                 transaction.commit()
             except DBAPIError as error:
-                if _rolled_back(error):
+                if self._terms.is_rolled_back(error):
                     with suppress(DBAPIError):
                         transaction.rollback()
                     raise
@@ -220,30 +151,22 @@ class Rdbms:
             try:
                 return attempt()
             except (DBAPIError, TryAgain) as error:
-                if tried == _ATTEMPTS or not _retryable(error):
+                if tried == _ATTEMPTS or not self._is_retryable(error):
                     raise _failure(error, self._engine) from error
             time.sleep(_PAUSE * tried)
         raise AssertionError("unreachable")
 
+    def _is_retryable(self, error: DBAPIError | TryAgain) -> bool:
+        return isinstance(error, TryAgain) or self._terms.is_retryable(error)
+
 
 def _failure(error: DBAPIError | TryAgain, engine: Engine) -> ExecutionError:
     cause = error.orig if isinstance(error, DBAPIError) else error
-    name = _sqlite_name(cause)
-    matching = (advice for start, advice in _ADVICE.items() if name.startswith(start))
-    advice = next(matching, "Check that it is reachable and run the statement again")
+    terms = terms_named(engine.dialect.name)
     place = f" {engine.url.database}" if engine.dialect.name == "sqlite" else ""
-    return ExecutionError(f"the metastore's database{place} failed: {cause}. {advice}", code=10280)
-
-
-def _sqlite_name(error: BaseException | None) -> str:
-    """Return SQLite's name of an error, such as SQLITE_BUSY; empty where it is not SQLite's."""
-    if not isinstance(error, sqlite3.Error):
-        return ""
-    name = getattr(error, "sqlite_errorname", None)
-    if name is None:
-        broken = isinstance(error, sqlite3.IntegrityError)
-        name = "SQLITE_CONSTRAINT" if broken else _NAMES.get(str(error).partition(":")[0], "")
-    return str(name)
+    return ExecutionError(
+        f"the metastore's database{place} failed: {cause}. {terms.advice(cause)}", code=10280
+    )
 
 
 def _engine(url: str) -> Engine:
@@ -255,25 +178,16 @@ def _engine(url: str) -> Engine:
         # SQLAlchemy's own words are "invalid literal for int()".
         raise _unusable(url, "its port is no number") from error
     name = parsed.get_backend_name()
-    if name == "postgresql":
-        if parsed.drivername == "postgresql":
-            parsed = parsed.set(drivername="postgresql+psycopg")
-        try:
-            return create_engine(parsed, isolation_level="READ COMMITTED", pool_size=10)
-        except NoSuchModuleError as error:
-            raise _unusable(parsed.render_as_string(), str(error)) from error
-    if name != "sqlite" or parsed.database in (None, "", ":memory:"):
+    try:
+        terms = terms_named(name)
+    except KeyError as error:
+        raise _unusable(parsed.render_as_string()) from error
+    if name == "sqlite" and parsed.database in (None, "", ":memory:"):
         raise _unusable(parsed.render_as_string())
-    Path(str(parsed.database)).absolute().parent.mkdir(parents=True, exist_ok=True)
-    engine = create_engine(
-        parsed,
-        pool_size=10,
-        max_overflow=-1,
-        connect_args={"timeout": sqlite_terms.BUSY_SECONDS, "check_same_thread": False},
-    )
-    event.listen(engine, "connect", _on_connect)
-    event.listen(engine, "begin", _on_begin)
-    return engine
+    try:
+        return terms.create_engine(parsed)
+    except NoSuchModuleError as error:
+        raise _unusable(parsed.render_as_string(), str(error)) from error
 
 
 def _unusable(url: str, why: str = "") -> SemanticError:
@@ -282,48 +196,3 @@ def _unusable(url: str, why: str = "") -> SemanticError:
         f"the metastore cannot live in {masked}{why and f' ({why})'}: give a file as "
         "sqlite:///path/metastore.db, or postgresql://user@host/database"
     )
-
-
-def _on_connect(connection: Any, record: Any) -> None:
-    # The driver must not begin transactions by itself: it would begin them as readers.
-    connection.isolation_level = None
-    connection.execute("PRAGMA journal_mode=WAL")
-
-
-def _on_begin(db: Connection) -> None:
-    options = db.get_execution_options()
-    if options.get("hivesql_reads", False):
-        db.exec_driver_sql("BEGIN")
-        return
-    # Less than FULL may forget a commit at power loss and give out its write id again. A later
-    # commit with FULL brings all earlier ones to the disk as well.
-    mode = "NORMAL" if options.get("hivesql_quick", False) else "FULL"
-    if db.connection.info.get(_SYNCHRONOUS) != mode:
-        db.exec_driver_sql(f"PRAGMA synchronous={mode}")
-        db.connection.info[_SYNCHRONOUS] = mode
-    db.exec_driver_sql("BEGIN IMMEDIATE")
-
-
-def _state(error: DBAPIError) -> str:
-    return str(getattr(error.orig, "sqlstate", None) or "")
-
-
-def _busy(error: DBAPIError) -> bool:
-    name = _sqlite_name(error.orig)
-    return name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
-
-
-def _lost(error: DBAPIError) -> bool:
-    return bool(error.connection_invalidated) or _state(error).startswith(("08", "57P"))
-
-
-def _retryable(error: DBAPIError | TryAgain) -> bool:
-    if isinstance(error, TryAgain):
-        return True
-    return _state(error) in _RETRYABLE_STATES or _busy(error) or _lost(error)
-
-
-def _rolled_back(error: DBAPIError) -> bool:
-    """Tell whether the server itself said that the commit did not happen."""
-    name = _sqlite_name(error.orig)
-    return not _lost(error) and (bool(_state(error)) or name.startswith(_NOT_COMMITTED))

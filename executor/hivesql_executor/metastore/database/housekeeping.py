@@ -18,6 +18,7 @@ from sqlalchemy import (
 from hivesql_executor.metastore.database.catalog.catalog_values import due_since
 from hivesql_executor.metastore.database.compactions import release_lost
 from hivesql_executor.metastore.database.connection import millis_now, now
+from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.notification_schema import notification_log
 from hivesql_executor.metastore.database.schema import (
     completed_txn_components,
@@ -114,7 +115,7 @@ def _forget_write_ids(db: Connection) -> None:
         db.scalar(select(func.min(min_history_level.c.min_open))),
     ]
     lowest = min(limit for limit in limits if limit is not None)
-    ours, newer = txn_to_write_id.c, txn_to_write_id.alias()
+    ours, newer = txn_to_write_id.c, terms_of(db).reread(txn_to_write_id)
     reached = exists().where(
         newer.c.database == ours.database,
         newer.c.table == ours.table,
@@ -126,7 +127,7 @@ def _forget_write_ids(db: Connection) -> None:
 
 def _forget_duplicates(db: Connection) -> None:
     """Keep of each unit the newest write and the newest update or delete."""
-    ours, newer = completed_txn_components.c, completed_txn_components.alias()
+    ours, newer = completed_txn_components.c, terms_of(db).reread(completed_txn_components)
     db.execute(
         delete(completed_txn_components).where(
             exists().where(

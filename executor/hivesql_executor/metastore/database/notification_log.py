@@ -15,18 +15,16 @@ from sqlalchemy import (
     Connection,
     Row,
     and_,
-    bindparam,
     cast,
     delete,
     func,
     insert,
     select,
-    text,
     true,
-    update,
 )
 
 from hivesql_executor.metastore.database.connection import millis_now
+from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.notification_schema import (
     notification_log,
     notification_sequence,
@@ -103,18 +101,13 @@ def note_change(
     note(db, event)
 
 
-_ADVANCE = (
-    update(notification_sequence)
-    .values(next=notification_sequence.c.next + bindparam("count"))
-    .returning(notification_sequence.c.next)
-)
-
-
 def _write(db: Connection, notes: list[Event]) -> None:
-    following = db.scalar(_ADVANCE, {"count": len(notes)})
+    terms = terms_of(db)
+    terms.pass_log(db)
+    following = terms.advance(db, notification_sequence.c.next, len(notes))
     if following is None:
         return
-    first = int(following) - len(notes)
+    first = following - len(notes)
     seconds = cast(millis_now() / 1000, BigInteger)
     db.execute(
         insert(notification_log).values(time=seconds),
@@ -147,10 +140,8 @@ def keep_log(db: Connection) -> int:
     latest = latest_event(db)
     if latest is not None:
         return latest
-    if db.dialect.name == "postgresql":
-        # Waits for all who have passed the sequence without finding a row in it.
-        db.execute(text(f'LOCK TABLE "{notification_sequence.name}" IN EXCLUSIVE MODE'))
-        latest = latest_event(db)
+    terms_of(db).begin_log(db)
+    latest = latest_event(db)
     if latest is None:
         db.execute(insert(notification_sequence).values(id=1, next=_FIRST))
     return _FIRST - 1 if latest is None else latest

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from sqlalchemy import Connection, insert, inspect, select, text
+from sqlalchemy import Connection, insert, inspect, select
 
 from hivesql_executor.metastore.database import schema
 from hivesql_executor.metastore.database.catalog import grants
 from hivesql_executor.metastore.database.catalog import tables as catalog
+from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.migrations.known_revisions import REVISIONS
 from hivesql_executor.metastore.database.notification_schema import notification_sequence as _  # noqa: F401 - makes the tables known
 from hivesql_executor.metastore.database.transactions.txn_rows import COMMITTED
@@ -17,9 +18,6 @@ from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import Database
 
 MIGRATIONS = Path(__file__).with_name("migrations")
-
-# Two processes that open an empty PostgreSQL database must not both create the tables.
-_CREATE_LOCK = 0x48495645
 
 
 def current_revision(db: Connection) -> str | None:
@@ -35,8 +33,11 @@ def prepare(db: Connection, warehouse: str, *, locations: Sequence[Path] = ()) -
     ``locations`` are directories with further migrations. SemanticError when the schema is newer
     than this release.
     """
-    if db.dialect.name == "postgresql":
-        db.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _CREATE_LOCK})
+    with terms_of(db).creating(db):
+        _prepare(db, warehouse, locations)
+
+
+def _prepare(db: Connection, warehouse: str, locations: Sequence[Path]) -> None:
     current = current_revision(db)
     if current is None and not inspect(db).has_table(schema.version.name):
         schema.metadata.create_all(db)

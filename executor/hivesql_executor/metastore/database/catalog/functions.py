@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, delete, insert, select
 
 from hivesql_executor.metastore.database.connection import now
+from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.schema import dbs, function_resources, functions
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.model.functions import ResourceKind, StoredFunction, check_function_name
@@ -29,9 +30,7 @@ def create_function(db: Connection, new: StoredFunction) -> None:
         "java_class": new.java_class, "created_at": now(db) // 1000, "database_id": owner,
         "name": name, "type": _JAVA, "owner": new.owner, "owner_type": "USER",
     }  # fmt: skip
-    function_id = db.execute(
-        insert(functions).values(values).returning(functions.c.id)
-    ).scalar_one()
+    function_id = terms_of(db).insert_for_ids(db, functions, [values])[0]
     places = [
         {
             "owner_id": function_id,

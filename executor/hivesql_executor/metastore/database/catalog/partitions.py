@@ -14,7 +14,6 @@ from sqlalchemy import (
     bindparam,
     case,
     cast,
-    collate,
     func,
     insert,
     literal,
@@ -35,6 +34,8 @@ from hivesql_executor.metastore.database.catalog.partition_storage import (
 )
 from hivesql_executor.metastore.database.catalog.tables import give_write_id
 from hivesql_executor.metastore.database.connection import now
+from hivesql_executor.metastore.database.dialects.registry import terms_of
+from hivesql_executor.metastore.database.dialects.terms import Terms
 from hivesql_executor.metastore.database.notification_log import note_change
 from hivesql_executor.metastore.database.schema import partition_key_vals, partition_params, sds
 from hivesql_executor.metastore.database.schema import partitions as rows
@@ -50,28 +51,22 @@ from hivesql_planner.model.table import (
 from hivesql_planner.predicates.partitions import COMPARE, DATE_LENGTH, MOST_DIGITS, PartitionTest
 
 
-def passes(value: ColumnElement[str], test: PartitionTest, dialect: str) -> ColumnElement[bool]:
+def passes(value: ColumnElement[str], test: PartitionTest, terms: Terms) -> ColumnElement[bool]:
     """Tell whether a value of PARTITION_KEY_VALS may be wanted."""
     compare = COMPARE[test.operator]
     if test.kind == "integer":
         # Only plain digits are compared here: casts of other texts fail, or are 0.
         number = cast(value, BigInteger)
-        plain = and_(func.length(value) <= MOST_DIGITS, _has_digits_only(value, dialect))
+        plain = and_(func.length(value) <= MOST_DIGITS, terms.has_digits_only(value))
         return case(
             (plain, or_(*(compare(number, int(digits)) for digits in test.values))), else_=true()
         )
     # Code points decide, not a language's order.
-    text = collate(value, "C") if dialect == "postgresql" else value
+    text = terms.by_code_points(value)
     holds = or_(*(compare(text, constant) for constant in test.values))
     if test.kind == "date":
         return case((func.length(value) == DATE_LENGTH, holds), else_=true())
     return holds
-
-
-def _has_digits_only(value: ColumnElement[str], dialect: str) -> ColumnElement[bool]:
-    if dialect == "postgresql":
-        return value.regexp_match("^[0-9]+$")
-    return value.op("NOT GLOB", is_comparison=True)("*[^0-9]*")
 
 
 Values = Sequence[str | None]
@@ -88,7 +83,7 @@ def partitions(
     for test in tests:
         value = partition_key_vals.alias()
         here = and_(value.c.owner_id == rows.c.id, value.c.position == test.position)
-        query = query.join(value, here).where(passes(value.c.value, test, db.dialect.name))
+        query = query.join(value, here).where(passes(value.c.value, test, terms_of(db)))
     listed = _listed(db, query)
     if listed and is_marked(db, table_id):
         return with_storage(db, catalog.table(db, name), query, listed)
@@ -164,13 +159,14 @@ def add_partitions(
     locations = [partition.location or homes[key] for key, partition in fresh.items()]
     cd_id, created = table_rows.columns_id(db, table_id), now(db) // 1000
     storage = table_rows.add_storage(db, table, cd_id, locations)
-    ids = db.scalars(
-        insert(rows).returning(rows.c.id, sort_by_parameter_order=True),
+    ids = terms_of(db).insert_for_ids(
+        db,
+        rows,
         [
             {"table_id": table_id, "name": key, "sd_id": sd_id, "created_at": created}
             for key, (_, sd_id) in zip(fresh, storage, strict=True)
         ],
-    ).all()
+    )
     for partition, (_, sd_id) in zip(fresh.values(), storage, strict=True):
         if partition.storage:
             write_storage(db, table, sd_id, partition.storage)

@@ -26,6 +26,7 @@ from hivesql_executor.metastore.database.catalog.constraint_rows import (
     read_constraints,
 )
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
+from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.schema import (
     bucketing_cols,
     cds,
@@ -116,10 +117,10 @@ def mark_inaccurate(db: Connection, table: SqlTable, owner_ids: Sequence[int]) -
 
 def add_table(db: Connection, database_id: int, table: Table) -> int:
     """Insert all rows of a new table; its id."""
-    cd_id = db.execute(insert(cds).returning(cds.c.id)).scalar_one()
+    cd_id = terms_of(db).insert_for_ids(db, cds, [{}])[0]
     serde_id, sd_id = add_storage(db, table, cd_id, [table.location])[0]
     values = _own_values(table, database_id) | {"sd_id": sd_id, "created_at": table.created_at}
-    table_id = int(db.execute(insert(tbls).values(values).returning(tbls.c.id)).scalar_one())
+    table_id = terms_of(db).insert_for_ids(db, tbls, [values])[0]
     if table.type in ("MANAGED_TABLE", "MATERIALIZED_VIEW") and not table.partition_columns:
         # It begins with no rows, which is known for certain.
         table = replace(table, properties={**no_rows(table), **table.properties})
@@ -132,16 +133,14 @@ def add_storage(
 ) -> list[tuple[int, int]]:
     """Insert one serde and one storage descriptor for each location: their ids."""
     storage = STORAGE[table.format]
-    serde_ids = db.scalars(
-        insert(serdes).returning(serdes.c.id, sort_by_parameter_order=True),
-        [{"library": storage.serde} for _ in locations],
-    ).all()
+    terms = terms_of(db)
+    serde_ids = terms.insert_for_ids(db, serdes, [{"library": storage.serde} for _ in locations])
     values = [
         _storage_values(table)
         | {"location": location or None, "serde_id": serde_id, "cd_id": cd_id}
         for location, serde_id in zip(locations, serde_ids, strict=True)
     ]
-    sd_ids = db.scalars(insert(sds).returning(sds.c.id, sort_by_parameter_order=True), values).all()
+    sd_ids = terms.insert_for_ids(db, sds, values)
     return list(zip(serde_ids, sd_ids, strict=True))
 
 
@@ -192,7 +191,7 @@ def delete_table(db: Connection, table_id: int) -> None:
 
 def add_column_list(db: Connection, columns: Sequence[Column]) -> int:
     """Insert a list of columns; its id."""
-    cd_id = int(db.execute(insert(cds).returning(cds.c.id)).scalar_one())
+    cd_id = terms_of(db).insert_for_ids(db, cds, [{}])[0]
     _add_columns(db, columns_v2, cd_id, columns)
     return cd_id
 

@@ -19,6 +19,7 @@ from hivesql_executor.metastore.database.catalog.partition_storage import (
 )
 from hivesql_executor.metastore.database.catalog.table_rows import add_params, named, params
 from hivesql_executor.metastore.database.connection import now
+from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.notification_log import latest_event, note, note_change
 from hivesql_executor.metastore.database.schema import (
     database_params,
@@ -60,7 +61,7 @@ def create_database(
     check_database(replace(database, name=name))
     placed = replace(database, location=database.location or default_home(warehouse, name))
     values = _database_values(placed) | {"name": name, "created_at": now(db) // 1000}
-    new = db.execute(insert(dbs).values(values).returning(dbs.c.id)).scalar_one()
+    new = terms_of(db).insert_for_ids(db, dbs, [values])[0]
     add_params(db, database_params, new, database.properties)
     note(db, Event(kind=EventKind.CREATE_DATABASE, database=name))
 

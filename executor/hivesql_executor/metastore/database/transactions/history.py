@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, cast, delete, func, insert, select
+from sqlalchemy import Connection, delete, func, insert, select
 
 from hivesql_executor.metastore.database.connection import millis_now, now
+from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.schema import completed_txn_components, history, txns
 from hivesql_planner.model.table import TableName
 from hivesql_planner.write_history import RowCounts, TableWrite, unknown_counts
@@ -99,7 +100,7 @@ def _write(row: Any) -> TableWrite:
 def _others(db: Connection, table: TableName | None, database: str | None) -> list[TableWrite]:
     """Return the writes that were committed without a line in the history."""
     done = completed_txn_components.c
-    moment = func.max(_millis(db)).label("moment")
+    moment = func.max(terms_of(db).commit_millis(done.timestamp)).label("moment")
     query = (
         select(
             done.database, done.table, done.write_id, done.txn_id,
@@ -127,15 +128,6 @@ def _others(db: Connection, table: TableName | None, database: str | None) -> li
         )
         for row in db.execute(query)
     ]
-
-
-def _millis(db: Connection) -> Any:
-    """Return when a write was committed, which the database has noted in a zone of its own."""
-    if db.dialect.name == "sqlite":
-        return cast(func.strftime("%s", completed_txn_components.c.timestamp), BigInteger) * 1000
-    return func.extract("epoch", func.timezone(
-        func.current_setting("TimeZone"), completed_txn_components.c.timestamp
-    )) * 1000  # fmt: skip
 
 
 def forget(db: Connection, seconds: float) -> None:

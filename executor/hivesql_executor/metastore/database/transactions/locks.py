@@ -23,6 +23,7 @@ from sqlalchemy import (
 
 from hivesql_executor.metastore.api import LockAnswer, LockOwner, LockRow, LockState
 from hivesql_executor.metastore.database.connection import millis_now, now
+from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.schema import (
     hive_locks,
     next_lock_id,
@@ -47,7 +48,6 @@ from hivesql_planner.locks.rules import conflicts, covers, merge
 
 _REPLACING = (Operation.UPDATE, Operation.DELETE)
 _of = hive_locks.c
-_NEXT_ID = update(next_lock_id).values(next=next_lock_id.c.next + 1).returning(next_lock_id.c.next)
 _ACQUIRED_BY = select(hive_locks).where(_of.txn_id == bindparam("owner"), _of.state == ACQUIRED)
 _EARLIER = (
     select(hive_locks)
@@ -96,7 +96,9 @@ def enqueue_locks(
         return LockAnswer(lock_id=0, state=LockState.ACQUIRED)
     # The id is given out and the rows become visible together: a later request never overtakes.
     # Until then all other requests and checks wait here, so that what is found now stays true.
-    new_id = int(db.execute(_NEXT_ID).scalar_one()) - 1
+    following = terms_of(db).advance(db, next_lock_id.c.next)
+    assert following is not None
+    new_id = following - 1
     free = _blocked(db, new_id, txn_id, locks) is None
     beat = 0 if txn_id else now(db)
     rows = [

@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select, update
 
 from hivesql_executor.metastore.api import ObjectLockRow
-from hivesql_executor.metastore.database.connection import hold_mutex, millis_now, now
+from hivesql_executor.metastore.database.connection import millis_now, now
+from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.schema import object_locks as table
 from hivesql_planner.locks.lock import ObjectLock
 
@@ -23,7 +24,7 @@ def take(db: Connection, locks: Sequence[ObjectLock], row: ObjectLockRow) -> Obj
     # Imported late: only DummyTxnManager has such locks.
     from hivesql_planner.locks.object_locks import blocks
 
-    hold_mutex(db, _MUTEX)
+    terms_of(db).hold_mutex(db, _MUTEX)
     names = [lock.name for lock in locks]
     there = [other for other in _rows(db, names) if other.query_id != row.query_id]
     for requested in locks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
@@ -22,9 +22,9 @@ from sqlalchemy import (
     union_all,
     update,
 )
-from sqlalchemy import Table as SqlTable
 
-from hivesql_executor.metastore.database.connection import millis_now, open_window
+from hivesql_executor.metastore.database.connection import millis_now
+from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.notification_log import note
 from hivesql_executor.metastore.database.schema import (
     completed_txn_components,
@@ -62,7 +62,9 @@ def valid_txns(db: Connection, txn_id: int = 0) -> ValidTxnList:
     opened: set[int] = set()
     aborted: set[int] = set()
     previous = 0
-    for id_, state, kind, gaps_after in db.execute(_recent_and_unfinished(open_window(db))):
+    for id_, state, kind, gaps_after in db.execute(
+        _recent_and_unfinished(terms_of(db).open_window)
+    ):
         if gaps_after is not None and id_ > gaps_after:
             # A missing id may belong to an opening that is not committed yet.
             opened.update(range(max(previous, gaps_after) + 1, id_))
@@ -129,10 +131,7 @@ def writes_after(db: Connection, table: TableName, moment: datetime) -> LaterWri
     """
     table = table.lower()
     logged, completed = history.c, completed_txn_components.c
-    # The column is filled by the database: in UTC in SQLite, in the session's zone elsewhere.
-    bound: Any = moment.astimezone(timezone.utc).replace(tzinfo=None)
-    if db.dialect.name != "sqlite":
-        bound = func.timezone(func.current_setting("TimeZone"), moment)
+    bound = terms_of(db).noted_time(moment)
     known = select(logged.write_id, logged.committed > round(moment.timestamp() * 1000)).where(
         logged.database == table.database, logged.table == table.name
     )
@@ -179,19 +178,6 @@ _WRITE_UNDER = (
     )
     .values(write_id=bindparam("now"))
 )
-
-
-@functools.cache
-def _advance(dialect: str) -> Any:
-    counter = next_write_id.c
-    first = _insert(dialect, next_write_id).values(
-        database=bindparam("in_database"), table=bindparam("in_table"), next=bindparam("count") + 1
-    )
-    advanced = first.on_conflict_do_update(
-        index_elements=[counter.database, counter.table],
-        set_={"next": counter.next + bindparam("count")},
-    )
-    return advanced.returning(counter.next)
 
 
 def allocate_write_id(db: Connection, txn_id: int, table: TableName, *, again: bool) -> int:
@@ -244,9 +230,8 @@ def _require_writer(txn_id: int, kind: int, table: TableName) -> None:
 
 def _give_out(db: Connection, txn_ids: Sequence[int], table: TableName) -> dict[int, int]:
     place, count = _place(table), len(txn_ids)
-    # One statement reads and advances the counter, so two transactions never share a write id.
-    advanced = db.execute(_advance(db.dialect.name), place | {"count": count})
-    first = int(advanced.scalar_one()) - count
+    # The counter is held from then on, so two transactions never share a write id.
+    first = terms_of(db).advance_write_ids(db, table.database, table.name, count) - count
     write_ids = dict(zip(txn_ids, range(first, first + count), strict=True))
     unit = {"database": table.database, "table": table.name}
     rows = [
@@ -268,17 +253,8 @@ def _give_out(db: Connection, txn_ids: Sequence[int], table: TableName) -> dict[
 
 def seed_write_id(db: Connection, table: TableName, next_id: int) -> None:
     """Let the table's write ids go on from ``next_id``, unless they are past it."""
-    counter, table = next_write_id.c, table.lower()
-    first = _insert(db.dialect.name, next_write_id).values(
-        database=table.database, table=table.name, next=next_id
-    )
-    db.execute(
-        first.on_conflict_do_update(
-            index_elements=[counter.database, counter.table],
-            set_={"next": next_id},
-            where=counter.next < next_id,
-        )
-    )
+    table = table.lower()
+    terms_of(db).raise_write_id(db, table.database, table.name, next_id)
 
 
 @functools.cache
@@ -318,14 +294,3 @@ def _next(db: Connection, table: TableName) -> int | None:
 def _place(table: TableName) -> dict[str, Any]:
     """Return the parameters of the queries above that are about one table."""
     return {"in_database": table.database, "in_table": table.name}
-
-
-def _insert(dialect: str, table: SqlTable) -> Any:
-    """Return an INSERT that knows ON CONFLICT; its two dialects share no type."""
-    if dialect == "postgresql":
-        from sqlalchemy.dialects import postgresql
-
-        return postgresql.insert(table)
-    from sqlalchemy.dialects import sqlite
-
-    return sqlite.insert(table)

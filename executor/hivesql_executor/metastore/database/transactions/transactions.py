@@ -22,11 +22,10 @@ from sqlalchemy import (
 from hivesql_executor.metastore.api import TxnRow, TxnType
 from hivesql_executor.metastore.database.connection import (
     TryAgain,
-    lock_txn_table,
     millis_now,
     now,
-    open_window,
 )
+from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.notification_log import note, write_noted
 from hivesql_executor.metastore.database.schema import (
     completed_txn_components,
@@ -60,7 +59,6 @@ READ_ONLY = TYPE_CODES[TxnType.READ_ONLY]
 _CHUNK = 1000
 
 
-_OPEN = insert(txns).returning(txns.c.id)
 _KEEP_HISTORY = insert(min_history_level)
 
 
@@ -68,7 +66,8 @@ def open_txns(db: Connection, count: int, user: str, host: str, kind: TxnType) -
     """Open ``count`` transactions; their ids, ascending."""
     if count <= 0:
         raise SemanticError(f"Invalid input for number of txns: {count}")
-    lock_txn_table(db, "SHARE")
+    terms = terms_of(db)
+    terms.lock_txn_table(db, shared=True)
     lowest, started = _lowest_open_now(db)
     values = {
         "state": OPEN,
@@ -78,13 +77,13 @@ def open_txns(db: Connection, count: int, user: str, host: str, kind: TxnType) -
         "host": host[:128],
         "type": TYPE_CODES[kind],
     }
-    ids = sorted(int(id_) for id_ in db.scalars(_OPEN, [values] * count))
+    ids = sorted(terms.insert_for_ids(db, txns, [values] * count))
     db.execute(_KEEP_HISTORY, [{"txn_id": id_, "min_open": lowest} for id_ in ids])
     if kind is not TxnType.READ_ONLY:
         note(db, Event(kind=EventKind.OPEN_TXN, txn_ids=tuple(ids)))
         # Waiting for the log belongs to the time that is measured below.
         write_noted(db)
-    window = open_window(db)
+    window = terms.open_window
     if window and kind is not TxnType.READ_ONLY and now(db) - started >= window:
         # Snapshots may already count these ids as never used.
         raise TryAgain(f"opening transactions took longer than {window} ms")
@@ -108,7 +107,7 @@ def _low_watermark(window: int) -> Select[tuple[int]]:
 
 def low_watermark(db: Connection) -> int:
     """Return the greatest id below which no transaction can appear any more."""
-    return int(db.scalar(_low_watermark(open_window(db))) or 0)
+    return int(db.scalar(_low_watermark(terms_of(db).open_window)) or 0)
 
 
 def lowest_open(db: Connection) -> int:
@@ -124,7 +123,7 @@ def _lowest_and_time(window: int) -> Select[Any]:
 
 def _lowest_open_now(db: Connection) -> tuple[int, int]:
     """``lowest_open``, and the time of the answer in milliseconds."""
-    lowest, highest, moment = db.execute(_lowest_and_time(open_window(db))).one()
+    lowest, highest, moment = db.execute(_lowest_and_time(terms_of(db).open_window)).one()
     after = int(highest or 0) + 1
     return after if lowest is None else min(int(lowest), after), int(moment)
 
@@ -211,12 +210,12 @@ def abort_txns(db: Connection, txn_ids: Collection[int], reason: str) -> tuple[i
     aborted: list[int] = []
     for start in range(0, len(ids), _CHUNK):
         chosen = txns.c.id.in_(ids[start : start + _CHUNK])
-        ended = db.scalars(
+        abort = (
             update(txns)
             .where(chosen, txns.c.state == OPEN)
             .values(state=ABORTED, meta_info=reason[:128])
-            .returning(txns.c.id)
-        ).all()
+        )
+        ended = terms_of(db).change_for_ids(db, abort, txns.c.id)
         for txn_id in ended:
             release(db, txn_id)
         aborted += ended

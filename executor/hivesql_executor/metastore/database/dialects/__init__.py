@@ -1,0 +1,1 @@
+"""What each RDBMS is told in words of its own: one module a dialect."""

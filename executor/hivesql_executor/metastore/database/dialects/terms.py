@@ -1,0 +1,135 @@
+"""What the metastore asks of an RDBMS that the RDBMS do in different ways."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    URL,
+    Column,
+    ColumnElement,
+    Connection,
+    Engine,
+    FromClause,
+    Table,
+    Update,
+    insert,
+    update,
+)
+from sqlalchemy.exc import DBAPIError
+
+OTHER_ADVICE = "Check that it is reachable and run the statement again"
+
+
+class Terms(ABC):
+    """One RDBMS; as most do it where it is not told otherwise."""
+
+    now: str
+    """SQL for the milliseconds since the epoch by its clock, at the moment of the evaluation."""
+    has_one_writer = False
+    """Whether write transactions take turns in the database as a whole."""
+    open_window = 0
+    """Milliseconds for which a missing transaction id may still appear; 0 if ids commit in order.
+
+    Hive's metastore.txn.opentxn.timeout.
+    """
+
+    reader_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
+    """Options of a connection that reads one state of the database."""
+
+    # -- connections
+    @abstractmethod
+    def create_engine(self, url: URL) -> Engine:
+        """Return an engine whose write transactions read what is committed."""
+
+    # -- errors
+    @abstractmethod
+    def is_retryable(self, error: DBAPIError) -> bool:
+        """Tell whether the same transaction may succeed when it runs again."""
+
+    @abstractmethod
+    def is_lost(self, error: DBAPIError) -> bool:
+        """Tell whether the connection broke."""
+
+    @abstractmethod
+    def is_rolled_back(self, error: DBAPIError) -> bool:
+        """Tell whether the server itself said that the commit did not happen."""
+
+    def advice(self, cause: BaseException | None) -> str:
+        """Tell the user what to do about an error of the driver."""
+        return OTHER_ADVICE
+
+    # -- locks
+    @abstractmethod
+    def lock_txn_table(self, db: Connection, *, shared: bool) -> None:
+        """Keep openings (shared) and commits apart until the transaction ends, as Hive does."""
+
+    @abstractmethod
+    def hold_mutex(self, db: Connection, name: str) -> None:
+        """Hold a named mutex until the end of the database transaction."""
+
+    def creating(self, db: Connection) -> AbstractContextManager[None]:
+        """Keep others from making or raising the schema in the block, or until the commit."""
+        return nullcontext()
+
+    @abstractmethod
+    def begin_log(self, db: Connection) -> None:
+        """Wait for all who have written without a notification log; others wait for the commit."""
+
+    @abstractmethod
+    def pass_log(self, db: Connection) -> None:
+        """Let ``begin_log`` of others wait until this database transaction has ended."""
+
+    # -- statements
+    def insert_for_ids(
+        self, db: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
+    ) -> list[int]:
+        """Insert rows, whose keys are all the same; their generated ids, in the rows' order."""
+        added = insert(table).returning(table.c.id, sort_by_parameter_order=True)
+        return [int(id_) for id_ in db.scalars(added, [dict(row) for row in rows])]
+
+    def change_for_ids(self, db: Connection, change: Update, ids: Column[int]) -> list[int]:
+        """Change rows; the ids of those that were changed."""
+        return [int(id_) for id_ in db.scalars(change.returning(ids))]
+
+    def advance(self, db: Connection, counter: Column[Any], by: int = 1) -> int | None:
+        """Add to the number in a table of one row, which is held from then on; the new one.
+
+        None where the table has no row.
+        """
+        advanced = update(counter.table).values({counter: counter + by}).returning(counter)
+        number = db.scalar(advanced)
+        return None if number is None else int(number)
+
+    @abstractmethod
+    def advance_write_ids(self, db: Connection, database: str, table: str, count: int) -> int:
+        """Give out the next write ids of a table; the first one that is not given out."""
+
+    @abstractmethod
+    def raise_write_id(self, db: Connection, database: str, table: str, to: int) -> None:
+        """Let a table's next write id be this one, unless it is larger."""
+
+    def reread(self, table: Table) -> FromClause:
+        """Return a table as a DELETE from the same one may read it."""
+        return table.alias()
+
+    # -- expressions
+    @abstractmethod
+    def commit_millis(self, timestamp: ColumnElement[Any]) -> ColumnElement[Any]:
+        """Milliseconds since the epoch of what the database itself has noted as the time."""
+
+    @abstractmethod
+    def noted_time(self, moment: datetime) -> Any:
+        """Return a moment, which has its zone, as the database itself would note it."""
+
+    def by_code_points(self, value: ColumnElement[str]) -> ColumnElement[str]:
+        """Return a text that is compared by code points, not by a language's order."""
+        return value
+
+    @abstractmethod
+    def has_digits_only(self, value: ColumnElement[str]) -> ColumnElement[bool]:
+        """Tell whether a text that is not empty has digits alone."""
