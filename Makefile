@@ -113,7 +113,7 @@ interop: $(VENV)/.dev hive  ## compare with real Apache Hive
 
 simulate: $(VENV)/.dev postgres  ## clients and faults under one scheduler, from a seed (SECONDS=60 SEED= CASES= PROFILE= DATABASE=)
 	PYTHONPATH=tests:tests/support $(BIN)/python -m simulation --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) \
-	  $(if $(CASES),--cases $(CASES)) $(if $(PROFILE),--profile $(PROFILE)) $(if $(DATABASE),--postgres $(DATABASE))
+	  $(if $(CASES),--cases $(CASES)) $(if $(PROFILE),--profile $(PROFILE)) $(if $(DATABASE),--server $(DATABASE))
 
 fuzz: $(VENV)/.dev  ## random statements on both ways and in a model (SECONDS=600, SEED=, HIVE=1 for real Hive too)
 	PYTHONPATH=tests:tests/support $(BIN)/python -m fuzz.command --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) $(if $(HIVE),--hive)

@@ -1,4 +1,4 @@
-"""Fixtures that the whole suite shares: one Spark, one PostgreSQL, metastores to copy."""
+"""Fixtures that the whole suite shares: one Spark, servers of databases, metastores to copy."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import settings
 
+from mariadb import mariadb_database, mariadb_server
 from programs import free_port
 from scratch import in_memory
 from spark_archive import submit_options
@@ -186,6 +187,30 @@ def prepared_postgres(postgres_server: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def mariadb() -> Iterator[str]:
+    """A MariaDB of our own on a free port; yields its URL without a database."""
+    with mariadb_server() as url:
+        yield url
+
+
+@pytest.fixture
+def mariadb_url(mariadb: str) -> Iterator[str]:
+    """A fresh, empty database on the test server."""
+    with mariadb_database(mariadb) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def prepared_mariadb(mariadb: str) -> Iterator[str]:
+    """The name of a database that a metastore was opened in, with ``/wh`` for its warehouse."""
+    from hivesql_executor.metastore.database.metastore import DatabaseMetastore
+
+    with mariadb_database(mariadb) as url:
+        DatabaseMetastore.open(url, "/wh").close()
+        yield url.rpartition("/")[2]
+
+
+@pytest.fixture(scope="session")
 def prepared_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file of such a metastore."""
     from hivesql_executor.metastore.database.metastore import DatabaseMetastore
@@ -204,6 +229,10 @@ def prepared(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callabl
             if kind == "sqlite":
                 url = f"sqlite:///{tmp_path}/metastore.db"
                 shutil.copy(request.getfixturevalue("prepared_sqlite"), tmp_path / "metastore.db")
+            elif kind == "mariadb":
+                server = request.getfixturevalue("mariadb")
+                template = request.getfixturevalue("prepared_mariadb")
+                url = databases.enter_context(mariadb_database(server, template))
             else:
                 server = request.getfixturevalue("postgres_server")
                 template = request.getfixturevalue("prepared_postgres")

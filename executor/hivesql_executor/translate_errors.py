@@ -79,7 +79,7 @@ Translate = Callable[[Exception], Exception]
 
 _DATABASE_FAILED = 10280
 _OF_USER = "__hivesql_of_user__"
-_DATABASES = {"sqlalchemy", "sqlite3", "psycopg", "alembic"}
+_DATABASES = {"sqlalchemy", "sqlite3", "psycopg", "pymysql", "alembic"}
 _THRIFT = {"thriftpy2"}
 _SPARK = {"pyspark", "py4j"}
 _FILES = {"pyarrow", "pyorc", "fastavro"}
@@ -87,6 +87,7 @@ _EXTRAS = {
     "psycopg": "postgres",
     "psycopg_binary": "postgres",
     "psycopg2": "postgres",
+    "pymysql": "mysql",
     "thriftpy2": "hms",
     "airflow": "airflow",
     "prometheus_client": "metrics",

@@ -24,11 +24,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int(time.time()), help="the first seed")
     parser.add_argument("--cases", type=int, default=0, help="how many cases, instead of seconds")
     parser.add_argument("--profile", choices=PROFILES, help="one kind of case")
-    parser.add_argument("--postgres", help="URL of a server, without a database")
+    parser.add_argument(
+        "--server", help="URL of a server (postgresql://…, mysql://…), without a database"
+    )
     parser.add_argument("--case", help="a case as JSON, to be replayed with its trace")
     wanted = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="hivesql-simulation-", dir=in_memory()) as place:
-        house = House(Path(place), wanted.postgres)
+        house = House(Path(place), wanted.server)
         try:
             if wanted.case:
                 return _replay(Case.loads(wanted.case), house)

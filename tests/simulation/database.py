@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.pool import NullPool
 
+import mariadb
 from hivesql_executor.metastore.database.connection import Rdbms
 from hivesql_planner.errors import CommitUnknown, ExecutionError
 from simulation.scheduler import Scheduler
@@ -39,6 +40,9 @@ class SimulatedRdbms(Rdbms):
         """What the next transaction is, for the trace."""
         if self._engine.dialect.name == "sqlite":
             event.listen(self._engine, "connect", self._set_sqlite_clock)
+        elif self._engine.dialect.name == "mysql":
+            event.listen(self._engine, "begin", self._set_mysql_clock)
+            event.listen(self._engine, "before_cursor_execute", _by_the_set_clock, retval=True)
         else:
             self.write(lambda db: db.execute(text(_POSTGRES_CLOCK)))
             for engine in {self._engine, self._quick_engine, self._reader}:
@@ -99,10 +103,20 @@ class SimulatedRdbms(Rdbms):
         db.exec_driver_sql("SET search_path = simulated, pg_catalog, public")
         db.exec_driver_sql(f"SET simulated.now = '{self._seconds():.6f}'")
 
+    def _set_mysql_clock(self, db: Connection) -> None:
+        db.exec_driver_sql(f"SET timestamp = {self._seconds():.6f}")
+
     @property
     def engine(self) -> Engine:
         """For questions that are no part of what is tested."""
         return self._engine
+
+
+def _by_the_set_clock(
+    db: Connection, cursor: Any, statement: str, parameters: Any, context: Any, many: bool
+) -> tuple[str, Any]:
+    """Ask for the time that can be set: SYSDATE cannot."""
+    return statement.replace("SYSDATE(3)", "NOW(3)"), parameters
 
 
 class Truth:
@@ -172,3 +186,24 @@ class Postgres:
         with self._admin.connect() as db:
             for one in texts:
                 db.exec_driver_sql(one)
+
+
+class MariaDb:
+    """A database that is made for every case by copying another, table by table."""
+
+    def __init__(self, server: str) -> None:
+        self.url, self._server = f"{server}/simulated", server
+        mariadb.copy_database(server, "", "simulated")
+
+    def keep(self) -> None:
+        """Remember the database as it is; nobody may have it open."""
+        mariadb.copy_database(self._server, "simulated", "kept")
+
+    def begin_anew(self) -> None:
+        """As it was when it was kept."""
+        mariadb.copy_database(self._server, "kept", "simulated")
+
+
+def database_on(server: str) -> Postgres | MariaDb:
+    """The database of simulations on a server, by its URL."""
+    return MariaDb(server) if make_url(server).get_backend_name() == "mysql" else Postgres(server)

@@ -79,9 +79,15 @@ def test_a_failing_case_is_shortened(house: House) -> None:
     assert run_case(short.case, house).wrong is None
 
 
-@pytest.mark.postgres
-def test_on_postgres(postgres_server: str, tmp_path: Path) -> None:
-    house = House(tmp_path, postgres_server)
+@pytest.mark.parametrize(
+    "server",
+    [
+        pytest.param("postgres_server", marks=pytest.mark.postgres),
+        pytest.param("mariadb", marks=pytest.mark.mariadb),
+    ],
+)
+def test_on_a_server(server: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    house = House(tmp_path, request.getfixturevalue(server))
     try:
         outcomes = [run_case(generate(seed, "streams"), house) for seed in range(1, 4)]
         assert [one.wrong for one in outcomes] == [None] * 3

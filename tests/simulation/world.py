@@ -32,7 +32,7 @@ from hivesql_planner.acid.write_ids import ValidTxnList
 from hivesql_planner.errors import HiveSqlError, NotSupported
 from hivesql_planner.settings.settings import Settings
 from simulation.cases import COMING, MINE, NAMES, PARTITIONS, TIMEOUT, WHOLE, Case
-from simulation.database import Postgres, SimulatedRdbms, Sqlite, Truth
+from simulation.database import SimulatedRdbms, Sqlite, Truth, database_on
 from simulation.files import watching
 from simulation.merging import merge
 from simulation.model import PLAIN, Intent, Model, Row, Txn, Wrong
@@ -111,7 +111,7 @@ class House:
 
     def __init__(self, place: Path, server: str | None = None) -> None:
         self.warehouse = place / "warehouse"
-        self._databases = Postgres(server) if server else Sqlite(place)
+        self._databases = database_on(server) if server else Sqlite(place)
         self.url = self._databases.url
         DatabaseMetastore.open(self.url, str(self.warehouse)).close()
         self.rdbms = SimulatedRdbms(self.url)

@@ -71,7 +71,11 @@ class Store:
         self.rdbms.write(shift)
 
 
-DATABASES = ["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)]
+DATABASES = [
+    "sqlite",
+    pytest.param("postgres", marks=pytest.mark.postgres),
+    pytest.param("mariadb", marks=pytest.mark.mariadb),
+]
 THRIFT = [pytest.param(name, marks=pytest.mark.hive) for name in ("thrift", "thrift3")]
 
 
@@ -79,7 +83,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Tests that neither look at rows nor count ids from 1 are marked to run over Thrift too.
 
     Those of what Hive 3 does not do, or otherwise (test_hive3), are marked ``hive3=False``, those
-    that need a notification log ``hive4=False``: no listener is published for that one.
+    that need a notification log ``hive4=False``: no listener is published for that one. Those that
+    run over some of the databases alone are marked with their names.
     """
     if "backend" in metafunc.fixturenames:
         also = metafunc.definition.get_closest_marker("thrift")
@@ -89,7 +94,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             for one, kind in zip(THRIFT, kinds, strict=True)
             if also and also.kwargs.get(kind, True)
         ]
-        metafunc.parametrize("backend", [*DATABASES, *over_thrift])
+        alone = metafunc.definition.get_closest_marker("databases")
+        databases = [one for one in DATABASES if not alone or _name(one) in alone.args]
+        metafunc.parametrize("backend", [*databases, *over_thrift])
+
+
+def _name(parameter: Any) -> str:
+    return parameter if isinstance(parameter, str) else parameter.values[0]
 
 
 @pytest.fixture
@@ -97,8 +108,8 @@ def metastore_url(request: pytest.FixtureRequest, backend: str, tmp_path: Path) 
     match backend:
         case "sqlite":
             return f"sqlite:///{tmp_path}/metastore.db"
-        case "postgres":
-            return str(request.getfixturevalue("postgres_url"))
+        case "postgres" | "mariadb":
+            return str(request.getfixturevalue(f"{backend}_url"))
         case "thrift3":
             return str(request.getfixturevalue("hive3_metastore"))
     return str(request.getfixturevalue("hive_metastore")[0])
@@ -109,7 +120,7 @@ def store(
     request: pytest.FixtureRequest, backend: str, prepared: Callable[..., str]
 ) -> Iterator[Store]:
     """What was opened before: an SQLite file that is there is opened otherwise (`QuickStart`)."""
-    ours = backend in ("sqlite", "postgres")
+    ours = backend in ("sqlite", "postgres", "mariadb")
     url = prepared(backend) if ours else request.getfixturevalue("metastore_url")
     metastore = open_metastore(url, "/wh", timeout=60)
     store = Store(url, metastore)
@@ -160,7 +171,7 @@ def _transactional(name: str, partitioned_by: Sequence[str], **fields: Any) -> T
 def world(
     request: pytest.FixtureRequest, backend: str, prepared: Callable[..., str]
 ) -> Iterator[World]:
-    if backend == "postgres":
+    if backend in ("postgres", "mariadb"):
         made = World(prepared(backend))
     else:
         made = World(request.getfixturevalue("metastore_url"))

@@ -186,7 +186,7 @@ def _engine(url: str) -> Engine:
         raise _unusable(parsed.render_as_string())
     try:
         return terms.create_engine(parsed)
-    except NoSuchModuleError as error:
+    except (ArgumentError, NoSuchModuleError) as error:
         raise _unusable(parsed.render_as_string(), str(error)) from error
 
 
@@ -194,5 +194,6 @@ def _unusable(url: str, why: str = "") -> SemanticError:
     masked = _PASSWORD.sub(r"\1:***@", url)
     return SemanticError(
         f"the metastore cannot live in {masked}{why and f' ({why})'}: give a file as "
-        "sqlite:///path/metastore.db, or postgresql://user@host/database"
+        "sqlite:///path/metastore.db, postgresql://user@host/database, or "
+        "mysql://user@host/database"
     )

@@ -39,7 +39,11 @@ def prepare(db: Connection, warehouse: str, *, locations: Sequence[Path] = ()) -
 
 def _prepare(db: Connection, warehouse: str, locations: Sequence[Path]) -> None:
     current = current_revision(db)
+    if current is None and not terms_of(db).has_transactional_ddl:
+        _clear(db)
     if current is None and not inspect(db).has_table(schema.version.name):
+        # The first table: of those whose making was cut off, it tells that they are ours.
+        schema.revision.create(db, checkfirst=True)
         schema.metadata.create_all(db)
         _seed(db, warehouse)
         current = REVISIONS[-1]
@@ -56,6 +60,22 @@ def _prepare(db: Connection, warehouse: str, locations: Sequence[Path]) -> None:
         )
     if current != REVISIONS[-1] or locations:
         _upgrade(db, locations)
+
+
+def _clear(db: Connection) -> None:
+    """Drop tables whose making was cut off; SemanticError where they are not ours, or have rows.
+
+    Where tables are made one by one, there were revisions from the first release.
+    """
+    there = inspect(db).has_table(schema.revision.name)
+    names = set(inspect(db).get_table_names()) & set(schema.metadata.tables)
+    if (names and not there) or (schema.dbs.name in names and db.scalar(select(schema.dbs.c.id))):
+        raise SemanticError(
+            f"the database {db.engine.url.database} has tables of a metastore that is not ours. Of "
+            "a Hive Metastore, give the address (thrift://host:9083), else an empty database"
+        )
+    if names:
+        schema.metadata.drop_all(db)
 
 
 def _upgrade(db: Connection, locations: Sequence[Path]) -> None:
@@ -77,6 +97,7 @@ def _seed(db: Connection, warehouse: str) -> None:
     for counter in (schema.next_lock_id, schema.next_compaction_id):
         db.execute(insert(counter).values(next=1))
     db.execute(insert(schema.txn_lock).values(lock=1))
+    terms_of(db).seed(db)
     # Hive's seed: snapshots of an empty metastore have a high watermark.
     seed = {"id": 0, "state": COMMITTED, "started": 0, "last_heartbeat": 0}
     db.execute(insert(schema.txns).values(seed | {"user": "", "host": ""}))

@@ -33,8 +33,12 @@ _Millis = BigInteger()
 _Flag = String(1)
 _Name = String(128)
 _Table = String(256)
-_Part = String(767)
+# With the number of their owner these are keys, of which MySQL takes 3072 bytes.
+_Part = String(767).with_variant(String(766), "mysql")
+_ColumnName = String(767).with_variant(String(766), "mysql")
 _Path = String(4000)
+# So many characters of a text MySQL takes into an index.
+_PREFIX = 255
 
 
 def _c(name: str, key: str, type_: TypeEngine[Any], **options: Any) -> Column[Any]:
@@ -128,7 +132,7 @@ columns_v2 = Table(
     metadata,
     _pk("CD_ID", "owner_id"),
     _c("COMMENT", "comment", _Path),
-    Column("COLUMN_NAME", String(767), key="name", primary_key=True),
+    Column("COLUMN_NAME", _ColumnName, key="name", primary_key=True),
     _c("TYPE_NAME", "type", Text()),
     _needed("INTEGER_IDX", "position", BigInteger()),
 )
@@ -181,7 +185,7 @@ def _column_statistics(name: str, owner: str) -> Table:
         name,
         metadata,
         _pk(owner, "owner_id"),
-        Column("COLUMN_NAME", String(767), key="name", primary_key=True),
+        Column("COLUMN_NAME", _ColumnName, key="name", primary_key=True),
         _needed("COLUMN_TYPE", "type", Text()),
         _needed("NUM_NULLS", "nulls", BigInteger()),
         _c("NUM_DISTINCTS", "distinct", BigInteger()),
@@ -309,7 +313,13 @@ completed_txn_components = Table(
     _needed("CTC_TIMESTAMP", "timestamp", DateTime(), server_default=func.current_timestamp()),
     _c("CTC_WRITEID", "write_id", BigInteger()),
     _needed("CTC_UPDATE_DELETE", "update_delete", _Flag),
-    Index("COMPLETED_TXN_COMPONENTS_INDEX", "database", "table", "partition"),
+    Index(
+        "COMPLETED_TXN_COMPONENTS_INDEX",
+        "database",
+        "table",
+        "partition",
+        mysql_length={"CTC_PARTITION": _PREFIX},
+    ),
 )
 next_write_id = Table(
     "NEXT_WRITE_ID",
@@ -423,14 +433,20 @@ completed_compactions = _compactions(
     "COMPLETED_COMPACTIONS",
     "CC",
     _c("CC_END", "ended", _Millis),
-    Index("COMPLETED_COMPACTIONS_RES", "database", "table", "partition"),
+    Index(
+        "COMPLETED_COMPACTIONS_RES",
+        "database",
+        "table",
+        "partition",
+        mysql_length={"CC_PARTITION": _PREFIX},
+    ),
 )
 
 # Not one of Hive's tables: its DummyTxnManager keeps such locks in ZooKeeper.
 object_locks = _generated(
     "HIVESQL_OBJECT_LOCKS",
     _pk("ID", "id", generated=True),
-    _needed("OBJECT", "name", Text(), index=True),
+    _needed("OBJECT", "name", Text()),
     _needed("EXCLUSIVE", "exclusive", Boolean()),
     _needed("EXPLICIT", "explicit", Boolean()),
     _needed("QUERY_ID", "query_id", _Name),
@@ -439,6 +455,7 @@ object_locks = _generated(
     _needed("HOST", "host", _Name),
     _needed("TAKEN_AT", "taken", _Millis),
     _needed("LAST_HEARTBEAT", "last_heartbeat", _Millis),
+    Index("ix_HIVESQL_OBJECT_LOCKS_OBJECT", "name", mysql_length=_PREFIX),
 )
 
 # Nor is this: what each statement did to a transactional table.
@@ -469,7 +486,9 @@ history = _generated(
 idempotence = Table(
     "HIVESQL_IDEMPOTENCE",
     metadata,
-    Column("IDEMPOTENCY_KEY", Text(), key="key", primary_key=True),
+    Column(
+        "IDEMPOTENCY_KEY", Text().with_variant(String(768), "mysql"), key="key", primary_key=True
+    ),
     _c("LAST_NUMBER", "number", BigInteger()),
     _needed("DIGEST", "digest", String(32)),
     _needed("TXN_ID", "txn_id", BigInteger()),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -26,7 +27,7 @@ from hivesql_executor.metastore.database.schema import (
     roles,
     table_privileges,
 )
-from hivesql_planner.errors import SemanticError
+from hivesql_planner.errors import ExecutionError, SemanticError
 from hivesql_planner.model.table import Column, Table, TableName
 
 T = TableName("default", "t")
@@ -135,6 +136,7 @@ def test_owners_get_their_privileges_when_these_are_first_kept(metastore_url: st
     store.close()
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_a_database_of_an_earlier_release_is_recognised(metastore_url: str) -> None:
     made(metastore_url)
     rdbms = Rdbms(metastore_url)
@@ -162,6 +164,7 @@ def test_an_upgrade_keeps_what_is_there(metastore_url: str, tmp_path: Path) -> N
         DatabaseMetastore.open(metastore_url, "/wh")
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_an_upgrade_that_fails_changes_nothing(metastore_url: str, tmp_path: Path) -> None:
     made(metastore_url)
     later = NEXT.replace("{last}", revisions.REVISIONS[-1]) + '    op.execute("no SQL")\n'
@@ -172,6 +175,75 @@ def test_an_upgrade_that_fails_changes_nothing(metastore_url: str, tmp_path: Pat
     assert not rdbms.read(lambda db: inspect(db).has_table("ADDED"))
     rdbms.close()
     assert revision_of(metastore_url) == revisions.REVISIONS[-1]
+
+
+# Killed while it makes its n-th table, of which there are some fifty.
+CUT_OFF = """
+import os, signal, sys
+from sqlalchemy import event
+from hivesql_executor.metastore.database.connection import Rdbms
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
+
+left = int(sys.argv[2])
+
+def die(*given):
+    global left
+    if given[2].lstrip().startswith("CREATE"):
+        left -= 1
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+def rdbms(url, made=Rdbms):
+    one = made(url)
+    event.listen(one._engine, "after_cursor_execute", die)
+    return one
+
+sys.modules["hivesql_executor.metastore.database.metastore"].Rdbms = rdbms
+DatabaseMetastore.open(sys.argv[1], "/wh")
+"""
+
+
+@pytest.mark.databases("mariadb")
+def test_tables_whose_making_was_cut_off_are_made_anew(metastore_url: str, mariadb: str) -> None:
+    """MariaDB commits each of them by itself."""
+    for tables in (1, 2, 30):
+        command = [sys.executable, "-c", CUT_OFF, metastore_url, str(tables)]
+        assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+        assert revision_of(metastore_url) is None
+    store = DatabaseMetastore.open(metastore_url, "/wh")
+    assert store.databases() == ("default",)
+    assert store.allocate_write_id(store.open_txns(1, "ann", "here")[0], T) == 1
+    store.close()
+
+
+@pytest.mark.databases("mariadb")
+def test_tables_of_another_metastore_are_left_alone(metastore_url: str) -> None:
+    """Such as those of Hive's schema tool, which knows no revision of ours."""
+    made(metastore_url)
+    rdbms = Rdbms(metastore_url)
+    rdbms.write(revision.drop)
+    with pytest.raises(SemanticError, match="a metastore that is not ours"):
+        DatabaseMetastore.open(metastore_url, "/wh")
+    assert rdbms.read(lambda db: inspect(db).has_table(dbs.name))
+    rdbms.close()
+
+
+@pytest.mark.databases("mariadb")
+def test_an_upgrade_that_was_cut_off_runs_again(metastore_url: str, tmp_path: Path) -> None:
+    """What it made is there, its revision is not, and it makes the rest."""
+    made(metastore_url)
+    begun = NEXT.replace("{last}", revisions.REVISIONS[-1]).partition("    with op")[0]
+    begun = begun.replace("primary_key=True))", "primary_key=True), if_not_exists=True)")
+    (tmp_path / "later.py").write_text(begun + '    op.execute("no SQL")\n')
+    rdbms = Rdbms(metastore_url)
+    with pytest.raises(ExecutionError, match="no SQL"):
+        rdbms.write(lambda db: revisions.prepare(db, "/wh", locations=[tmp_path]))
+    assert rdbms.read(lambda db: inspect(db).has_table("ADDED"))
+    assert revision_of(metastore_url) == revisions.REVISIONS[-1]
+    (tmp_path / "later.py").write_text(begun)
+    rdbms.write(lambda db: revisions.prepare(db, "/wh", locations=[tmp_path]))
+    rdbms.close()
+    assert revision_of(metastore_url) == "next"
 
 
 def test_a_newer_schema_is_refused(metastore_url: str) -> None:

@@ -302,7 +302,16 @@ DATABASES = select(dbs.c.name.label("name"))
 TABLE = _of_name(select(*named(tbls)))
 TABLES = select(tbls.c.name.label("name")).where(tbls.c.database_id == bindparam("owner"))
 _ID = _of_name(select(tbls.c.id))
-_ID_FOR_UPDATE = _ID.with_for_update(of=tbls)
+# Its database's row stays free, which all other tables have too.
+_ID_FOR_UPDATE = (
+    select(tbls.c.id)
+    .where(
+        tbls.c.database_id
+        == select(dbs.c.id).where(dbs.c.name == bindparam("database")).scalar_subquery(),
+        tbls.c.name == bindparam("table"),
+    )
+    .with_for_update()
+)
 
 
 def _place(name: TableName) -> dict[str, str]:

@@ -20,6 +20,9 @@ class OnConflict(Terms):
     insert: Callable[..., Any]
     """The dialect's own INSERT, which knows ON CONFLICT; the two share no type."""
 
+    def seed(self, db: Connection) -> None:
+        """Do nothing: nothing more is needed."""
+
     def advance_write_ids(self, db: Connection, database: str, table: str, count: int) -> int:
         """Read and advance the counter in one statement."""
         place = {"in_database": database, "in_table": table, "count": count}

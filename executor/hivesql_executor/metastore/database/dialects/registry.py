@@ -28,4 +28,8 @@ def terms_named(dialect: str) -> Terms:
         from hivesql_executor.metastore.database.dialects.postgresql import PostgresTerms
 
         return PostgresTerms()
+    if dialect in ("mysql", "mariadb"):
+        from hivesql_executor.metastore.database.dialects.mysql import MySqlTerms
+
+        return MySqlTerms()
     raise KeyError(dialect)

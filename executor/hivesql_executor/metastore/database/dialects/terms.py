@@ -38,6 +38,8 @@ class Terms(ABC):
     Hive's metastore.txn.opentxn.timeout.
     """
 
+    has_transactional_ddl = True
+    """Whether what makes and alters tables is a part of the transaction."""
     reader_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
     """Options of a connection that reads one state of the database."""
 
@@ -75,6 +77,10 @@ class Terms(ABC):
     def creating(self, db: Connection) -> AbstractContextManager[None]:
         """Keep others from making or raising the schema in the block, or until the commit."""
         return nullcontext()
+
+    @abstractmethod
+    def seed(self, db: Connection) -> None:
+        """Insert what the terms need into a new metastore."""
 
     @abstractmethod
     def begin_log(self, db: Connection) -> None:
