@@ -1,4 +1,4 @@
-"""Ledgers on one metastore, SQLite and PostgreSQL."""
+"""Ledgers on one metastore, in each database."""
 
 from __future__ import annotations
 
@@ -11,7 +11,18 @@ import pytest
 from executor.transactions.ledger import Ledger
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+POSTGRES = pytest.param("postgres", marks=pytest.mark.postgres)
+MARIADB = pytest.param("mariadb", marks=pytest.mark.mariadb)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Real processes meet on every database, sessions on those two that need no third."""
+    if "url" in metafunc.fixturenames:
+        also = [MARIADB] if metafunc.module.__name__.endswith("test_processes") else []
+        metafunc.parametrize("url", ["sqlite", POSTGRES, *also], indirect=True)
+
+
+@pytest.fixture
 def url(request: pytest.FixtureRequest, tmp_path: Path, prepared: Callable[..., str]) -> str:
     return prepared(request.param, tmp_path / "warehouse")
 

@@ -58,8 +58,10 @@ def keep_storage(db: Connection, table: Table) -> None:
     own = exists().where(serde_params.c.owner_id == sds.c.serde_id)
     following = (
         select(sds.c.serde_id, pairs.c.name, pairs.c.value)
-        .select_from(rows.join(sds, sds.c.id == rows.c.sd_id).join(pairs, literal(value=True)))
-        .where(rows.c.table_id == table.id, ~own)
+        .select_from(
+            pairs.join(rows, rows.c.table_id == table.id).join(sds, sds.c.id == rows.c.sd_id)
+        )
+        .where(~own)
     )
     db.execute(insert(serde_params).from_select(["owner_id", "name", "value"], following))
     mark(db, table.id)
