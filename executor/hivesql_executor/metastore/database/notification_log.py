@@ -49,14 +49,16 @@ def logged(db: Connection, work: Callable[[Connection], T]) -> T:
     Only then is the sequence held, so that writers wait for each other as briefly as possible.
     Work inside such work is a part of it.
     """
-    if _NOTES in db.info:
+    # A connection that breaks has none any more, and asking for it would hide what broke.
+    info = db.info
+    if _NOTES in info:
         return work(db)
-    db.info[_NOTES] = []
+    info[_NOTES] = []
     try:
         result = work(db)
         write_noted(db)
     finally:
-        db.info.pop(_NOTES, None)
+        info.pop(_NOTES, None)
     return result
 
 
