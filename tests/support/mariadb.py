@@ -10,7 +10,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -100,11 +100,8 @@ def copy_database(server: str, template: str, name: str) -> None:
 
     Whoever has died in a transaction is not waited for.
     """
-    statements = [
-        *_killing(server, name),
-        f"DROP DATABASE IF EXISTS {name}",
-        f"CREATE DATABASE {name}",
-    ]
+    end_connections(server, name)
+    statements = [f"DROP DATABASE IF EXISTS {name}", f"CREATE DATABASE {name}"]
     if template:
         tables = [row[0] for row in do(server, f"SHOW TABLES FROM {template}")]
         statements.append("SET sql_mode = 'NO_AUTO_VALUE_ON_ZERO'")
@@ -130,9 +127,16 @@ def mariadb_database(server: str, template: str = "") -> Iterator[str]:
     try:
         yield f"{server}/{name}"
     finally:
-        do(server, *_killing(server, name), f"DROP DATABASE {name}")
+        end_connections(server, name)
+        do(server, f"DROP DATABASE {name}")
 
 
-def _killing(server: str, name: str) -> list[str]:
+def end_connections(server: str, name: str) -> None:
+    """End all connections to a database; their transactions are rolled back."""
+    import pymysql
+
     query = f"SELECT id FROM information_schema.processlist WHERE db = '{name}'"
-    return [f"KILL HARD CONNECTION {row[0]}" for row in do(server, query)]
+    for (number,) in do(server, query):
+        # Some end by themselves meanwhile.
+        with suppress(pymysql.err.MySQLError):
+            do(server, f"KILL CONNECTION {number}")

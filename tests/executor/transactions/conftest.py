@@ -10,7 +10,6 @@ import pytest
 
 from executor.transactions.ledger import Ledger
 
-
 POSTGRES = pytest.param("postgres", marks=pytest.mark.postgres)
 MARIADB = pytest.param("mariadb", marks=pytest.mark.mariadb)
 

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
-from sqlalchemy import event, select, text
+from sqlalchemy import create_engine, event, select, text
 
 import hivesql
-from hivesql_executor.metastore.api import Move, MoveKind, Remedy
+import mariadb
+from hivesql_executor.metastore.api import Move, MoveKind, Once, Remedy
+from hivesql_executor.metastore.database.catalog import tables as catalog
 from hivesql_executor.metastore.database.connection import Rdbms, TryAgain, now
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.schema import txns
 from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError, TransactionLost
-from hivesql_planner.model.table import TableName
+from hivesql_planner.model.table import Partition, TableName
+from hivesql_planner.predicates.partitions import PartitionTest
 from interruption import lose_answer
+from programs import free_port
+
+T = TableName("default", "t")
 
 
 def engine_of(store: Any) -> Any:
@@ -28,10 +35,132 @@ def test_the_clock_is_in_milliseconds(store: Any) -> None:
     assert abs(there - time.time() * 1000) < 5000
 
 
-@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:", "mysql://h/d", "metastore.db"])
-def test_where_a_metastore_cannot_live(url: str) -> None:
-    with pytest.raises(SemanticError, match="cannot live in"):
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("sqlite://", ""),
+        ("sqlite:///:memory:", ""),
+        ("oracle://h/d", ""),
+        ("metastore.db", ""),
+        ("mysql://h", "names no database"),
+        ("mysql+mysqldb://h/d", "PyMySQL is known alone"),
+        ("mariadb://me:secret@h/d?sslmode=require", "PyMySQL takes no sslmode"),
+    ],
+)
+def test_where_a_metastore_cannot_live(url: str, why: str) -> None:
+    with pytest.raises(SemanticError, match="cannot live in") as raised:
         Rdbms(url)
+    assert why in str(raised.value)
+    assert "secret" not in str(raised.value)
+
+
+def test_addresses_of_mariadb_mean_one_driver() -> None:
+    addresses = (
+        "mysql://h/d", "mariadb://h/d?ssl_ca=/ca.pem&ssl_check_hostname=false",
+        "mysql+pymysql://h/d", "mariadb+pymysql://h/d?connect_timeout=5",
+    )  # fmt: skip
+    for address in addresses:
+        rdbms = Rdbms(address)
+        assert rdbms._engine.dialect.driver == "pymysql"
+        assert rdbms._engine.dialect.name == "mysql"
+        rdbms.close()
+
+
+def test_a_server_that_is_not_there_is_told() -> None:
+    rdbms = Rdbms(f"mysql://me:secret@127.0.0.1:{free_port()}/d")
+    with pytest.raises(
+        ExecutionError, match=r"Can't connect.*Check that it is reachable"
+    ) as raised:
+        rdbms.read(now)
+    assert "secret" not in str(raised.value)
+    rdbms.close()
+
+
+@pytest.mark.databases("postgres", "mariadb")
+def test_connections_that_the_server_has_ended_are_made_anew(store: Any) -> None:
+    """As it ends those that were silent for too long."""
+    store.begin()
+    end_connections(store.url)
+    assert store.begin() == 2
+    runs: list[int] = []
+
+    def work(db: Any) -> int:
+        runs.append(int(db.scalar(select(txns.c.id).where(txns.c.id == 2)) or 0))
+        if len(runs) == 1:
+            end_connections(store.url)
+        return int(db.scalar(select(txns.c.id).where(txns.c.id == 1)) or 0)
+
+    assert store.rdbms.write(work) == 1
+    assert runs == [2, 2]
+
+
+def end_connections(url: str) -> None:
+    """End them by the server, from another connection."""
+    server, _, name = url.rpartition("/")
+    if server.startswith("mysql"):
+        mariadb.end_connections(server, name)
+        return
+    admin = create_engine(f"{server}/postgres", isolation_level="AUTOCOMMIT")
+    with admin.connect() as db:
+        db.exec_driver_sql(
+            f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'"
+        )
+    admin.dispose()
+
+
+@pytest.mark.databases("postgres", "mariadb")
+def test_a_server_that_dies_while_it_commits(store: Any) -> None:
+    """Nobody knows what came of it; the transaction is open, and commits when it is asked again."""
+    txn_id = store.begin()
+    lost: list[int] = []
+
+    @event.listens_for(engine_of(store), "commit")
+    def end(db: Any) -> None:
+        if not lost:
+            lost.append(txn_id)
+            end_connections(store.url)
+
+    store.calls.commit_txn(txn_id)
+    assert lost == [txn_id]
+    assert store.rows(txns, "id", "state")[-1] == (txn_id, "c")
+
+
+@pytest.mark.databases("postgres", "mariadb")
+def test_writers_of_two_tables_do_not_wait_for_each_other(store: Any, make_table: Any) -> None:
+    """Though both tables are of one database, whose row each looks at."""
+    make_table("t")
+    make_table("u")
+    passed: list[int] = []
+
+    def hold(db: Any) -> None:
+        catalog.table_id(db, TableName("default", "t"), lock=True)
+        other = Thread(target=store.rdbms.write, args=(take,))
+        other.start()
+        other.join(30)
+        assert len(passed) == 1
+
+    def take(db: Any) -> None:
+        passed.append(catalog.table_id(db, TableName("default", "u"), lock=True))
+
+    store.calls._rdbms.write(hold)
+
+
+def test_texts_differ_where_a_byte_differs(store: Any, make_table: Any) -> None:
+    make_table("t", ["k"], properties={"transactional": "true", "long": "é" * 100_000})
+    values = ["a", "A", "a ", "á", "😀", "😁", "ß", "ss", "\\'"]
+    store.calls.add_partitions(T, [Partition(values=(one,), location="") for one in values])
+    assert {one.values[0] for one in store.calls.partitions(T)} == set(values)
+    for one in values:
+        test = PartitionTest(position=0, operator="=", values=(one,), kind="string")
+        assert [part.values for part in store.calls.partitions(T, [test])] == [(one,)]
+        found = store.calls.partition(T, (one,))
+        assert found is not None
+        assert found.values == (one,)
+    assert store.calls.table(T).properties["long"] == "é" * 100_000
+    once = [Once(key=key) for key in ("k", "K", "k ", "😀")]
+    for key in once:
+        store.calls.commit_txn(store.begin(), once=key)
+    assert len({store.calls.done(key).txn_id for key in once}) == len(once)
 
 
 def test_work_that_was_overtaken_runs_again(store: Any) -> None:
