@@ -53,7 +53,8 @@ def connect(
 ) -> Session:
     """Open a session on a warehouse.
 
-    ``metastore`` is a database URL (SQLite or PostgreSQL), or the address of a Hive Metastore
+    ``metastore`` is a database URL (``sqlite:///path``, ``postgresql://user@host/database``,
+    ``mysql://user@host/database`` for MariaDB), or the address of a Hive Metastore
     (``thrift://host:9083``); without it the setting ``hive.metastore.uris`` counts, and then
     ``sqlite:///metastore.db`` in the working directory. ``warehouse`` is the directory or URI of
     managed tables (default ``warehouse``; a Hive Metastore has its own). ``spark`` is a session to

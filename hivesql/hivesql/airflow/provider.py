@@ -33,7 +33,9 @@ def get_provider_info() -> dict[str, Any]:
                     },
                 },
                 "conn-fields": {
-                    "metastore": _text("Metastore's database URL (sqlite:///…, postgresql://…)"),
+                    "metastore": _text(
+                        "Metastore's database URL (sqlite:///…, postgresql://…, mysql://…)"
+                    ),
                     "warehouse": _text("Directory or URI of managed tables"),
                     "settings": _text("Settings: key=value, one a line"),
                 },

@@ -71,6 +71,8 @@ class Store:
         self.rdbms.write(shift)
 
 
+# What differs on a third database, so that it need not run all: rows, locks, texts, what is lost.
+MARIADB_FOLDERS, MARIADB_MODULES = {"database", "transactions"}, {"test_partitions"}
 DATABASES = [
     "sqlite",
     pytest.param("postgres", marks=pytest.mark.postgres),
@@ -95,8 +97,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             if also and also.kwargs.get(kind, True)
         ]
         alone = metafunc.definition.get_closest_marker("databases")
-        databases = [one for one in DATABASES if not alone or _name(one) in alone.args]
+        wanted = alone.args if alone else _databases_for(metafunc.definition.path)
+        databases = [one for one in DATABASES if _name(one) in wanted]
         metafunc.parametrize("backend", [*databases, *over_thrift])
+
+
+def _databases_for(file: Path) -> Sequence[str]:
+    third = file.parent.name in MARIADB_FOLDERS or file.stem in MARIADB_MODULES
+    return ("sqlite", "postgres", *(["mariadb"] if third else []))
 
 
 def _name(parameter: Any) -> str:

@@ -1,1 +1,1 @@
-"""Our own metastore in SQLite or PostgreSQL: its schema, and the calls of the metastore's API."""
+"""Our own metastore in SQLite, PostgreSQL or MariaDB: its schema, and what its methods do."""

@@ -55,7 +55,7 @@ class _Joined(threading.local):
 
 
 class Rdbms:
-    """An SQLite file or a PostgreSQL database."""
+    """An SQLite file, or a database of PostgreSQL, MariaDB or MySQL."""
 
     def __init__(self, url: str) -> None:
         self._engine = _engine(url)

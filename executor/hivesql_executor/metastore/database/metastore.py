@@ -1,4 +1,4 @@
-"""The metastore in an SQLite file or a PostgreSQL database of our own.
+"""The metastore in an SQLite file, or in a database of PostgreSQL or MariaDB.
 
 Its methods are the functions that read and change Hive's tables, one class a subject: ``reading``,
 ``writing`` and ``changing`` give them their connection. What a method does is told there.

@@ -11,9 +11,9 @@ from hivesql_executor.metastore.database import notification_log
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 
 
-@pytest.mark.postgres
-def test_a_writer_that_waits_for_the_beginning_is_logged(postgres_url: str) -> None:
-    store = DatabaseMetastore.open(postgres_url, "/wh")
+@pytest.mark.databases("postgres", "mariadb")
+def test_a_writer_that_waits_for_the_beginning_is_logged(metastore_url: str) -> None:
+    store = DatabaseMetastore.open(metastore_url, "/wh")
     begun, go = threading.Event(), threading.Event()
 
     def begin(db: Connection) -> int:
