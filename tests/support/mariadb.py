@@ -32,7 +32,7 @@ _SECONDS = 60
 @contextmanager
 def mariadb_server() -> Iterator[str]:
     """Run a server on a free port; yields its URL without a database."""
-    program = shutil.which("mariadbd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    program = shutil.which("mariadbd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/libexec")
     if program is None:
         pytest.fail("MariaDB is missing: apt-get install mariadb-server")
     with tempfile.TemporaryDirectory(prefix="hivesql-mariadb-", dir=in_memory()) as directory:
