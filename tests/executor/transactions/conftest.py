@@ -15,10 +15,26 @@ MARIADB = pytest.param("mariadb", marks=pytest.mark.mariadb)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Real processes meet on every database, sessions on those two that need no third."""
-    if "url" in metafunc.fixturenames:
+    """Real processes meet on every database, sessions on those two that need no third.
+
+    With locks that exclude writers, little is left in which databases differ.
+    """
+    names = set(metafunc.fixturenames)
+    if "exclusive" in names:
+        pairs = [
+            (url, exclusive) for url in ("sqlite", POSTGRES) for exclusive in ("true", "false")
+        ]
+        cases = [_with(*pair) for pair in (*pairs, (MARIADB, "false"))]
+        metafunc.parametrize(("url", "exclusive"), cases, indirect=["url"])
+    elif "url" in names:
         also = [MARIADB] if metafunc.module.__name__.endswith("test_processes") else []
         metafunc.parametrize("url", ["sqlite", POSTGRES, *also], indirect=True)
+
+
+def _with(url: Any, exclusive: str) -> Any:
+    if isinstance(url, str):
+        return pytest.param(url, exclusive)
+    return pytest.param(*url.values, exclusive, marks=url.marks)
 
 
 @pytest.fixture

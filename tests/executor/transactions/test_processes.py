@@ -72,7 +72,6 @@ def committed(url: str) -> dict[tuple[str, int], int]:
     return {(table, write_id): txn_id for table, write_id, txn_id in rows}
 
 
-@pytest.mark.parametrize("exclusive", ["true", "false"])
 def test_writers_and_readers(url: str, bank: Ledger, exclusive: str) -> None:
     """With locks that exclude writers, and with the first committer winning."""
     counts = {"counter": (4, 6), "transfer": (4, 5), "reader": (8, 6)}
