@@ -86,7 +86,8 @@ postgres: | $(BIN)/python
 mariadb:
 	@if ! PATH="$$PATH:/usr/sbin:/usr/libexec" command -v mariadbd >/dev/null; then \
 	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends mariadb-server; \
+	    (apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends mariadb-server) \
+	      || echo "MariaDB could not be installed: its tests are skipped" >&2; \
 	  else echo "no MariaDB here: its tests are skipped (as root: apt-get install mariadb-server)" >&2; fi; fi
 
 fast: $(VENV)/.dev postgres mariadb  ## tests without Spark and Hive, minutes; fails where they run less of the code than today
