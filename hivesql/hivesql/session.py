@@ -57,7 +57,7 @@ from hivesql_planner.model.table import TableName
 from hivesql_planner.plan import Select
 from hivesql_planner.planning import plan
 from hivesql_planner.settings.file_system_keys import HIDDEN_LIST, spark_name
-from hivesql_planner.settings.settings import RESTRICTED, notice_about
+from hivesql_planner.settings.settings import LOCAL_PLACES, RESTRICTED, notice_about
 from hivesql_planner.statements.bound import (
     Describe,
     EndTransaction,
@@ -296,7 +296,7 @@ class Session:
         """Fail at what is hidden, and where privileges count at settings that decide about them."""
         asks = self._first_settings.asks_for_privileges
         for key in keys:
-            if key == HIDDEN_LIST or (asks and key in RESTRICTED):
+            if key in (HIDDEN_LIST, LOCAL_PLACES) or (asks and key in RESTRICTED):
                 raise SemanticError(
                     f"Cannot modify {key} at runtime. It is in the list of parameters that can't "
                     "be modified at runtime or is prefixed by a restricted variable"

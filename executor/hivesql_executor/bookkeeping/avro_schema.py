@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from hivesql_executor.bookkeeping.reachable_locations import check_allowed
 from hivesql_executor.files.api import Files
+from hivesql_executor.files.locations import complete_location
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.errors import DataError, SemanticError
 from hivesql_planner.model.avro_schema import columns_of, declared_url, parsed_schema
@@ -15,7 +17,10 @@ from hivesql_planner.statements.alter import with_other_columns
 def with_file_columns(table: Table, runtime: Runtime) -> Table:
     """Give the table the columns that the file of ``avro.schema.url`` tells, if it has none."""
     url = declared_url(table)
-    if table.columns or table.is_view or url is None:
+    if table.is_view or url is None:
+        return table
+    check_allowed(complete_location(url), runtime)
+    if table.columns:
         return table
     return replace(table, columns=_columns_at(url, runtime))
 
@@ -25,6 +30,7 @@ def with_altered_schema(before: Table, after: Table, runtime: Runtime) -> Table:
     url = declared_url(after)
     if url is None or url == declared_url(before):
         return after
+    check_allowed(complete_location(url), runtime)
     return with_other_columns(after, _columns_at(url, runtime))
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from hivesql_executor.files.locations import complete_location, require_below_root
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.settings.settings import LOCAL_PLACES
 
 
 def reachable_location(text: str, runtime: Runtime, base: str | None = None) -> str:
     """Return the directory of a table, partition or database; a relative one is below ``base``."""
     location = require_below_root(complete_location(text, base))
+    check_allowed(location, runtime)
     runtime.files(location).require(location)
     return location
 
@@ -25,5 +29,30 @@ def named_path(text: str, runtime: Runtime, *, local: bool) -> str:
             "specified",
             code=10028,
         )
+    check_allowed(path, runtime)
     runtime.files(path).require(path)
     return path
+
+
+def check_allowed(location: str, runtime: Runtime) -> None:
+    """SemanticError for a place on this machine that statements of this session may not name."""
+    allowed = runtime.settings.text(LOCAL_PLACES)
+    local = location.removeprefix("file:")
+    if not allowed or not local.startswith("/"):
+        return
+    roots = map(complete_location, allowed.split(","))
+    if not any(_is_below(local, root) for root in (*roots, *_homes(runtime))):
+        raise SemanticError(
+            f"{location}: statements may name no places of this machine but those below {allowed} "
+            f"({LOCAL_PLACES}) and of databases"
+        )
+
+
+def _is_below(path: str, root: str) -> bool:
+    return f"{path}/".startswith(f"{root.removeprefix('file:').rstrip('/')}/")
+
+
+def _homes(runtime: Runtime) -> Iterator[str]:
+    for name in runtime.metastore.databases():
+        database = runtime.metastore.database(name)
+        yield from filter(None, (database.location, database.managed_location))

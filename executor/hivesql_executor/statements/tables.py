@@ -10,7 +10,7 @@ from dataclasses import replace
 from hivesql_executor.bookkeeping.avro_schema import with_file_columns
 from hivesql_executor.bookkeeping.directory_moves import making
 from hivesql_executor.bookkeeping.file_columns import columns_of_file
-from hivesql_executor.bookkeeping.reachable_locations import reachable_location
+from hivesql_executor.bookkeeping.reachable_locations import named_path, reachable_location
 from hivesql_executor.bookkeeping.statistics import count
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.runtime import Runtime
@@ -48,6 +48,7 @@ def create_new_table(new: NewTable, txn_id: int, runtime: Runtime) -> None:
 
 def _with_columns_of(table: Table, format_: FileFormat, path: str, runtime: Runtime) -> Table:
     """Return the table with the columns of a file; SemanticError where it cannot have them."""
+    path = named_path(path, runtime, local=False)
     files = runtime.files(path)
     if not files.is_file(path):
         raise SemanticError(f"Invalid path '{path}': No files matching path {path}", code=10028)

@@ -82,7 +82,7 @@ class ClientSession:
         self._guard = threading.Lock()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="hivesql-session")
         self.session: Session = hivesql.connect(
-            **options.connection, user=caller.user, notify=self._tell
+            **options.of_sessions, user=caller.user, notify=self._tell
         )
 
     def configure(self, configuration: Mapping[str, str]) -> None:

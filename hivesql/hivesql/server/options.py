@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from os import fspath
 from pathlib import Path
 from typing import Any, Literal
 
+from hivesql.connections import DEFAULT_WAREHOUSE
+from hivesql_executor.files.locations import complete_location
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.settings.settings import LOCAL_PLACES
 
 Authentication = Literal["nosasl", "none", "password"]
 Transport = Literal["binary", "http"]
@@ -49,6 +53,17 @@ class ServerOptions:
     """Whether Spark starts with the server, and not with the first statement that needs it."""
     connection: dict[str, Any] = field(default_factory=dict)
     """What ``hivesql.connect`` is given for each session, without its user."""
+
+    @property
+    def of_sessions(self) -> dict[str, Any]:
+        """What each session is opened with: it names places of the warehouse alone, if not told."""
+        arguments = dict(self.connection)
+        if not self.allow_local:
+            warehouse = complete_location(fspath(arguments.get("warehouse") or DEFAULT_WAREHOUSE))
+            arguments["settings"] = {LOCAL_PLACES: warehouse} | dict(
+                arguments.get("settings") or {}
+            )
+        return arguments
 
     @property
     def is_local(self) -> bool:

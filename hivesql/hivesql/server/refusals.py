@@ -20,7 +20,7 @@ from hivesql_planner.statements.bound import (
 from hivesql_planner.statements.ddl import LoadData
 from hivesql_planner.statements.functions import CreateFunction, StoreFunction
 
-_PROGRAMS = frozenset({"transform", "reflect", "reflect2", "java_method"})
+_PROGRAMS = frozenset({"transform", "reflect", "reflect2", "java_method", "in_file"})
 _OF_SPARK = "spark."
 _OF_QUERIES = "spark.sql."
 _OF_CLASSES = ("spark.sql.catalog.", "spark.sql.extensions", "spark.sql.hive.metastore.")
@@ -61,7 +61,7 @@ class _OwnVariables(Mapping[str, str]):
 
 
 def _refuse_programs(statement: StatementText) -> None:
-    """Refuse TRANSFORM, and functions that call any method of Java."""
+    """Refuse TRANSFORM, and functions that call any method of Java or read any file."""
     lowered = statement.text.lower()
     if not any(name in lowered for name in _PROGRAMS):
         return

@@ -71,6 +71,10 @@ KEYS: Mapping[str, Setting] = _table(
     (HIDDEN_LIST, ",".join(HIDDEN), "text",
      "Settings that SET does not show: whose names begin like one of these. Secrets of file "
      "systems are not shown whatever it says; a session cannot change it."),
+    ("hivesql.local.places", "", "text",
+     "Directories of this machine, a,b, below which statements may name places (LOCATION, INPATH, "
+     "DIRECTORY, schemas), beside the databases' own; empty: everywhere. A session cannot change "
+     "it."),
     ("hive.table.parameters.default", "", "text", "Properties of new tables: a=b,c=d."),
     ("hive.ddl.createtablelike.properties.whitelist", "", "text",
      "The properties that CREATE TABLE … LIKE takes over: a,b."),
@@ -201,6 +205,7 @@ KEYS: Mapping[str, Setting] = _table(
 # A misspelt key of these families would silently change nothing.
 _CLOSED = ("hive.txn.", "hive.lock.", "hive.locks.", "hive.unlock.", "hive.compactor.",
            "metastore.compactor.", "hive.compaction.")  # fmt: skip
+LOCAL_PLACES = "hivesql.local.places"
 AUTHORIZATION = "hive.security.authorization.enabled"
 AUTHORIZATION_MANAGER = "hive.security.authorization.manager"
 RESTRICTED = (AUTHORIZATION, AUTHORIZATION_MANAGER, "hive.users.in.admin.role")

@@ -148,9 +148,14 @@ def test_a_session_begins_as_its_client_wants_it(server: Server) -> None:
         "EXPLAIN INSERT OVERWRITE LOCAL DIRECTORY '/tmp/x' SELECT i FROM t",
         "SELECT TRANSFORM (i) USING 'cat' AS (j STRING) FROM t",
         "CREATE VIEW w AS SELECT reflect('java.lang.System', 'getenv') e FROM t",
+        "SELECT in_file('root', '/etc/passwd') FROM t",
         "SELECT `java_method`('java.lang.System', 'getenv') FROM t",
         "CREATE TEMPORARY FUNCTION f AS 'org.apache.hadoop.hive.ql.udf.generic.GenericUDFReflect'",
         "CREATE FUNCTION f AS 'a.B' USING JAR 'hdfs:///x.jar'",
+        "CREATE EXTERNAL TABLE e (s STRING) LOCATION '/etc'",
+        "CREATE EXTERNAL TABLE e (s STRING) LOCATION 'file:/etc'",
+        "LOAD DATA INPATH '/etc/passwd' INTO TABLE pk",
+        "SET hivesql.local.places=/",
         "SET env:HOME",
         "SET system:user.home",
         "SET spark.driver.extraJavaOptions=-javaagent:/tmp/x.jar",
@@ -161,7 +166,10 @@ def test_a_session_begins_as_its_client_wants_it(server: Server) -> None:
 def test_what_reaches_for_the_servers_machine_is_refused(client: Client, text: str) -> None:
     status = client.execute(text).status
     assert status.statusCode == client.thrift.TStatusCode.ERROR_STATUS
-    words = ("in a server", "not supported", "it is about the Spark of all sessions")
+    words = (
+        "in a server", "not supported", "it is about the Spark of all sessions",
+        "may name no places", "Cannot modify hivesql.local.places",
+    )  # fmt: skip
     assert any(word in status.errorMessage for word in words), status.errorMessage
 
 
