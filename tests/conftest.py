@@ -6,6 +6,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import sys
 import sysconfig
 import tempfile
 import uuid
@@ -93,6 +94,20 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     )
     yield session
     session.stop()
+
+
+def _running_spark() -> object | None:
+    pyspark = sys.modules.get("pyspark")
+    return None if pyspark is None else pyspark.SparkContext._active_spark_context
+
+
+@pytest.fixture(autouse=True)
+def no_spark_started(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test without the mark `spark` starts none: `make fast` would take its time."""
+    before = _running_spark()
+    yield
+    if not request.node.get_closest_marker("spark"):
+        assert _running_spark() is before
 
 
 @pytest.fixture(autouse=True)

@@ -83,7 +83,7 @@ def test_libraries_read_results_by_arrows_interface(tmp_path: Path) -> None:
     with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "wh")) as session:
         session.sql(f"CREATE TABLE t (id int, v string) {ACID}")
         session.sql("INSERT INTO t VALUES (1, 'a'), (2, NULL)")
-        result = session.sql("SELECT * FROM t ORDER BY id")
+        result = session.sql("SELECT * FROM t")
         assert pa.table(result).to_pydict() == {"id": [1, 2], "v": ["a", None]}
         assert result.to_polars().rows() == [(1, "a"), (2, None)]
         assert "<tr><td>2</td><td>NULL</td></tr>" in result._repr_html_()
