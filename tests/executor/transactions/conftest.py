@@ -20,14 +20,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     With locks that exclude writers, little is left in which databases differ.
     """
     names = set(metafunc.fixturenames)
-    if "exclusive" in names:
+    of_processes = metafunc.module.__name__.endswith("test_processes")
+    if of_processes and "exclusive" in names:
         pairs = [
             (url, exclusive) for url in ("sqlite", POSTGRES) for exclusive in ("true", "false")
         ]
         cases = [_with(*pair) for pair in (*pairs, (MARIADB, "false"))]
         metafunc.parametrize(("url", "exclusive"), cases, indirect=["url"])
     elif "url" in names:
-        also = [MARIADB] if metafunc.module.__name__.endswith("test_processes") else []
+        also = [MARIADB] if of_processes else []
         metafunc.parametrize("url", ["sqlite", POSTGRES, *also], indirect=True)
 
 
