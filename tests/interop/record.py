@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from hive_results import HERE, Answer, expressions, statements
 from interop import hive
 
 
-def ask_expressions(workdir: Path) -> list[Answer]:
-    """Hive's type and value of every expression."""
-    asked = expressions()
+def ask_expressions(workdir: Path, asked: Sequence[str]) -> list[Answer]:
+    """Hive's type and value of each expression."""
     script = "".join(f"SELECT typeof({one}), {one};\n" for one in asked)
     found = []
     for expression, block in zip(
@@ -29,9 +29,9 @@ def ask_expressions(workdir: Path) -> list[Answer]:
     return found
 
 
-def ask_queries(workdir: Path) -> str:
-    """What Hive prints for the tables and the queries."""
-    script = ";\n".join([*statements("tables.sql"), *statements("queries.sql"), ""])
+def ask_queries(workdir: Path, asked: Sequence[str]) -> str:
+    """What Hive prints for the tables and for queries of them."""
+    script = ";\n".join([*statements("tables.sql"), *asked, ""])
     return hive.output(script, workdir)
 
 
@@ -40,10 +40,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         lines = (
             json.dumps([one.expression, one.type, one.value], ensure_ascii=False)
-            for one in ask_expressions(Path(name) / "expressions")
+            for one in ask_expressions(Path(name) / "expressions", expressions())
         )
         (HERE / "expressions.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        text = ask_queries(Path(name) / "queries")
+        text = ask_queries(Path(name) / "queries", statements("queries.sql"))
         (HERE / "queries.txt").write_text(text, encoding="utf-8")
 
 
