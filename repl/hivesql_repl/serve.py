@@ -14,6 +14,7 @@ from pathlib import Path
 from hivesql.server.options import AUTHENTICATIONS, TRANSPORTS, Authentication, ServerOptions
 from hivesql_repl.arguments import add_places, pairs
 from hivesql_repl.configuration import read_profile
+from hivesql_repl.metrics import add_metrics, check_metrics, serving_metrics
 
 _DEFAULTS = ServerOptions()
 
@@ -46,10 +47,11 @@ def run(argv: Sequence[str]) -> int:
         file=sys.stderr,
         flush=True,
     )
-    try:
-        stop.wait()
-    finally:
-        server.close()
+    with serving_metrics(arguments.metrics, options.metrics, server.problems):
+        try:
+            stop.wait()
+        finally:
+            server.close()
     return 0
 
 
@@ -74,6 +76,12 @@ def _options(arguments: argparse.Namespace) -> ServerOptions:
     settings = {**profile.settings, **pairs(arguments.hiveconf)}
     if master := arguments.master or profile.master:
         settings["spark.master"] = master
+    metrics = None
+    if arguments.metrics is not None:
+        from hivesql.metrics.register import new_registry
+
+        check_metrics(arguments.metrics)
+        metrics = new_registry()
     authentication: Authentication = arguments.auth or (
         "password" if arguments.password_file else "none"
     )
@@ -93,6 +101,7 @@ def _options(arguments: argparse.Namespace) -> ServerOptions:
         operation_idle=arguments.operation_idle,
         drain_seconds=arguments.drain,
         starts_spark=not arguments.lazy_spark,
+        metrics=metrics,
         connection={
             "metastore": arguments.metastore or profile.metastore,
             "warehouse": arguments.warehouse or profile.warehouse,
@@ -104,6 +113,7 @@ def _options(arguments: argparse.Namespace) -> ServerOptions:
 def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="hivesql serve", description=run.__doc__)
     add = parser.add_argument
+    add_metrics(parser)
     add("--host", default=_DEFAULTS.host, help="address to listen on (default: %(default)s)")
     add("--port", type=int, default=_DEFAULTS.port, help="0: a free one (default: %(default)s)")
     add(

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from urllib.request import urlopen
 
 from impala.dbapi import connect
 
@@ -21,7 +23,7 @@ def test_a_server_with_passwords_ends_on_sigterm(tmp_path: Path) -> None:
     subprocess.run(
         [*SERVE, *arguments, "--add-user", "ann"], input="secret\n", text=True, check=True
     )
-    arguments += ["--port", str(port), "--lazy-spark", "--drain", "0"]
+    arguments += ["--port", str(port), "--lazy-spark", "--drain", "0", "--metrics", "0"]
     with subprocess.Popen(
         [*SERVE, *arguments], cwd=tmp_path, stderr=subprocess.PIPE, text=True
     ) as server:
@@ -30,12 +32,20 @@ def test_a_server_with_passwords_ends_on_sigterm(tmp_path: Path) -> None:
         if "made a new metastore" in lines[0]:
             lines.append(server.stderr.readline())
         assert lines[-1] == f"serving jdbc:hive2://127.0.0.1:{port}/\n"
+        (metrics,) = re.findall(r"metrics: (http://\S+/metrics)", server.stderr.readline())
         with connect(
             "127.0.0.1", port, auth_mechanism="PLAIN", user="ann", password="secret"
         ) as connection:
             cursor = connection.cursor()
             cursor.execute("SHOW DATABASES")
             assert cursor.fetchall() == [("default",)]
+            with urlopen(metrics) as answer:
+                told = answer.read().decode()
+            assert "hivesql_server_sessions 1.0" in told
+            assert 'hivesql_statements_total{kind="show",outcome="ok"} 1.0' in told
+            assert "hivesql_metastore_up 1.0" in told
+            with urlopen(metrics.replace("metrics", "healthz")) as answer:
+                assert answer.status == 200
             os.kill(server.pid, signal.SIGTERM)
             assert server.wait(60) == 0
         log = server.stderr.read()

@@ -84,6 +84,10 @@ class ClientSession:
         self.session: Session = hivesql.connect(
             **options.of_sessions, user=caller.user, notify=self._tell
         )
+        if options.metrics is not None:
+            from hivesql.metrics.register import register_metrics
+
+            register_metrics(self.session, options.metrics)
 
     def configure(self, configuration: Mapping[str, str]) -> None:
         """Apply what the client wants of the session when it opens."""

@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from os import fspath
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from hivesql.connections import DEFAULT_WAREHOUSE
 from hivesql_executor.files.locations import complete_location
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.settings.settings import LOCAL_PLACES
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
 
 Authentication = Literal["nosasl", "none", "password"]
 Transport = Literal["binary", "http"]
@@ -51,6 +54,8 @@ class ServerOptions:
     """What running statements have to end when the server is to stop."""
     starts_spark: bool = True
     """Whether Spark starts with the server, and not with the first statement that needs it."""
+    metrics: CollectorRegistry | None = None
+    """Where the statements of all sessions are counted, and what goes on in the warehouse."""
     connection: dict[str, Any] = field(default_factory=dict)
     """What ``hivesql.connect`` is given for each session, without its user."""
 

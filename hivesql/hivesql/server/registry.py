@@ -51,6 +51,10 @@ class SessionRegistry:
         _LOG.info("session opened: user=%s address=%s", caller.user, caller.address)
         return session
 
+    def session_count(self) -> int:
+        """Tell how many sessions there are."""
+        return len(self._sessions)
+
     def _check_room(self, user: str) -> None:
         self.check_running()
         users = [session.caller.user for session in self._sessions.values()]

@@ -24,6 +24,8 @@ from hivesql_executor.translate_errors import translate_errors
 from hivesql_planner.errors import ExecutionError, SemanticError
 
 if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
     from hivesql.server.transports.http import HttpServer
 
 _LOG = logging.getLogger("hivesql.server")
@@ -53,6 +55,24 @@ class Server:
         self._http: HttpServer | None = None
         # Opened first, it tells of wrong options; and Spark runs for as long as it is open.
         self._base = hivesql.connect(**options.connection, notify=_LOG.info)
+        self._threads: list[threading.Thread] = []
+        if options.metrics is not None:
+            self._register_metrics(options.metrics)
+
+    def _register_metrics(self, metrics: CollectorRegistry) -> None:
+        from prometheus_client import Gauge
+
+        from hivesql.metrics.register import register_metrics
+
+        register_metrics(self._base, metrics, warehouse=True)
+        sessions = Gauge("hivesql_server_sessions", "Sessions that are open", registry=metrics)
+        sessions.set_function(self.registry.session_count)
+
+    def problems(self) -> list[str]:
+        """Tell why clients are not answered; nothing where they are."""
+        if self._stop.is_set():
+            return ["the server is being stopped"]
+        return [f"{each.name} has ended" for each in self._threads if not each.is_alive()]
 
     @property
     def port(self) -> int:
@@ -72,7 +92,9 @@ class Server:
                 f"cannot listen on {self.options.host}:{self.options.port}: {error.strerror}"
             ) from error
         for work, name in ((accept, "accept"), (self._keep_house, "housekeeping")):
-            threading.Thread(target=work, name=f"hivesql-{name}", daemon=True).start()
+            self._threads.append(threading.Thread(target=work, name=f"hivesql-{name}", daemon=True))
+        for thread in self._threads:
+            thread.start()
         if self.options.starts_spark:
             threading.Thread(target=self._start_spark, name="hivesql-spark", daemon=True).start()
 

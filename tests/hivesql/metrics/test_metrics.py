@@ -9,6 +9,7 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from hand_made import T, Warehouse
 from hivesql.metrics.register import new_registry, register_metrics
 from hivesql.metrics.server import parse_address, serve_metrics
 from hivesql.metrics.statements import kind_of
+from hivesql.server.options import ServerOptions
+from hivesql.server.server import Server
 from hivesql.services import run_services
 from hivesql_executor.metastore.api import LockOwner
 from hivesql_executor.metastore.database.schema import txns
@@ -243,13 +246,16 @@ def test_kinds_are_few(text: str, kind: str) -> None:
 
 def exported() -> set[str]:
     """The names of all metrics, with the ends that a query may use."""
-    registry = prometheus_client.CollectorRegistry()
+    of_services, of_server = (prometheus_client.CollectorRegistry() for _ in range(2))
     health = ServiceHealth()
     health.rounds["cleaner", True] = 1
-    with hivesql.connect("sqlite:///m.db", "wh") as session:
-        register_metrics(session, registry, warehouse=True, health=health)
+    places = {"metastore": "sqlite:///m.db", "warehouse": "wh"}
+    server = Server(ServerOptions(starts_spark=False, metrics=of_server, connection=places))
+    with closing(server), hivesql.connect(**places) as session:
+        register_metrics(session, of_services, warehouse=True, health=health)
         return {
             family.name + ("_total" if family.type == "counter" else "")
+            for registry in (of_services, of_server)
             for family in registry.collect()
         }
 
