@@ -477,7 +477,8 @@ class Session:
     ) -> Result:
         """MERGE the rows of a frame (as of ``append``) into a full-ACID table.
 
-        ``on`` names columns that must be equal, or is a condition over ``target`` and ``source``.
+        ``on`` names a column, or columns, that must be equal, or is a condition over ``target`` and
+        ``source``.
         Matched rows for which the condition ``delete`` holds are deleted, the others updated; rows
         without a match are inserted. ``update`` and ``insert`` are True (the columns that both
         sides have), False (not at all), or a mapping from columns to expressions; ``update_if``

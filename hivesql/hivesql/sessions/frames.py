@@ -184,8 +184,9 @@ def merge_text(
     insert_if: str | None,
 ) -> StatementText:
     """MERGE of the frame's rows, called ``source``, into the table, called ``target``."""
-    keys = () if isinstance(on, str) else tuple(key.lower() for key in on)
-    condition = on if isinstance(on, str) else _equal(keys)
+    names = [on] if isinstance(on, str) and on.lower() in source.column_names else on
+    keys = () if isinstance(names, str) else tuple(key.lower() for key in names)
+    condition = names if isinstance(names, str) else _equal(keys)
     text = f"MERGE INTO {table.name.quoted} AS target USING {FRAME} AS source ON {condition}"
     if delete is not None:
         text += f" WHEN MATCHED AND ({delete}) THEN DELETE"
