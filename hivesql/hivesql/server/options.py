@@ -61,7 +61,7 @@ class ServerOptions:
 
     @property
     def of_sessions(self) -> dict[str, Any]:
-        """What each session is opened with: it names places of the warehouse alone, if not told."""
+        """Give what sessions are opened with: they name local places of the warehouse alone."""
         arguments = dict(self.connection)
         if not self.allow_local:
             warehouse = complete_location(fspath(arguments.get("warehouse") or DEFAULT_WAREHOUSE))
