@@ -28,6 +28,8 @@ from spark_archive import submit_options
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from hand_made import Warehouse
+
 # How long an example takes says more about the machine than about us.
 settings.register_profile("hivesql", deadline=None)
 settings.load_profile("hivesql")
@@ -288,3 +290,15 @@ def hive3_metastore(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
     with metastore(tmp_path_factory.mktemp("hms3"), hive3=True) as url:
         yield url
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
+def house(
+    request: pytest.FixtureRequest, tmp_path: Path, prepared: Callable[..., str]
+) -> Iterator[Warehouse]:
+    """A table ``t`` whose directories the test makes."""
+    from hand_made import Warehouse
+
+    house = Warehouse(tmp_path, url=prepared(request.param, tmp_path / "wh"))
+    yield house
+    house.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,15 +17,6 @@ from hivesql_planner.model.table import TableName
 from hivesql_repl.cli import main
 
 pytestmark = pytest.mark.usefixtures("empty_home")
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def house(
-    request: pytest.FixtureRequest, tmp_path: Path, prepared: Callable[..., str]
-) -> Warehouse:
-    house = Warehouse(tmp_path, url=prepared(request.param, tmp_path / "wh"))
-    request.addfinalizer(house.close)
-    return house
 
 
 def by_subject(house: Warehouse) -> dict[str, list[Observation]]:

@@ -8,7 +8,6 @@ import sys
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -56,16 +55,6 @@ def samples(text: str) -> Samples:
 
 def registered(text: str) -> set[str]:
     return {family.name for family in text_string_to_metric_families(text)}
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
-def house(
-    request: pytest.FixtureRequest, tmp_path: Path, prepared: Callable[..., str]
-) -> Iterator[Warehouse]:
-    """A table ``t`` whose directories the test makes."""
-    house = Warehouse(tmp_path, url=prepared(request.param, tmp_path / "wh"))
-    yield house
-    house.close()
 
 
 def write(house: Warehouse, **counts: int) -> None:
