@@ -6,13 +6,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from hivesql_executor.metastore.thrift_interface import load_interface
 from hivesql_planner.errors import (
     Cancelled,
     ExecutionError,
     HiveSqlError,
     NotSupported,
     ParseError,
-    SemanticError,
 )
 
 NEWEST_VERSION = 10
@@ -55,14 +55,8 @@ def check_name(user: str) -> None:
 @cache
 def idl() -> Any:
     """Load the module with all structs and the service; SemanticError without ``serve``."""
-    try:
-        import thriftpy2
-    except ImportError as error:
-        raise SemanticError(
-            "a server needs the package thriftpy2: pip install 'hivesql[serve]'"
-        ) from error
     path = Path(__file__).with_name("tcli_service.thrift")
-    return thriftpy2.load(str(path), module_name="hivesql_tcli_service_thrift")
+    return load_interface(path, needed_by="a server", extra="serve")
 
 
 def success() -> Any:

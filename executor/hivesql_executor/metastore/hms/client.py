@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from hivesql_executor.metastore.hms.failures import failure
+from hivesql_executor.metastore.thrift_interface import load_interface
 from hivesql_planner.errors import (
     CommitUnknown,
     ExecutionError,
@@ -34,14 +35,8 @@ CATALOG = "hive"
 @cache
 def idl() -> Any:
     """Load the module with all structs and the service; SemanticError without the extra ``hms``."""
-    try:
-        import thriftpy2
-    except ImportError as error:
-        raise SemanticError(
-            "a Hive Metastore needs the package thriftpy2: pip install 'hivesql[hms]'"
-        ) from error
     path = Path(__file__).with_name("hive_metastore.thrift")
-    return thriftpy2.load(str(path), module_name="hivesql_hive_metastore_thrift")
+    return load_interface(path, needed_by="a Hive Metastore", extra="hms")
 
 
 _DEFAULT_PORT = 9083
