@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
 from hivesql import __version__
+from hivesql_repl.configuration import Profile
 from hivesql_repl.output.formats import FORMATS
 
 # Flags with a value of true or false; beeline takes `--silent` and `--silent=true`.
@@ -92,6 +94,28 @@ def add_places(parser: argparse.ArgumentParser) -> None:
     add("--master", help="Spark master (default: local[*])")
     add("--config", type=Path, metavar="FILE", help="configuration file instead of the user's")
     add("--profile", help="profile of the configuration file")
+
+
+def add_connection(parser: argparse.ArgumentParser) -> None:
+    """Add the flags of a command that opens a session; ``with_flags`` reads them."""
+    add_places(parser)
+    parser.add_argument("--hiveconf", action="append", default=[], metavar="KEY=VALUE")
+
+
+def with_flags(profile: Profile, arguments: argparse.Namespace) -> Profile:
+    """Return what holds of a profile and the flags of ``add_connection``, which win over it.
+
+    The master is one of Spark's settings then.
+    """
+    settings = {**profile.settings, **pairs(arguments.hiveconf)}
+    if master := arguments.master or profile.master:
+        settings["spark.master"] = master
+    return replace(
+        profile,
+        metastore=arguments.metastore or profile.metastore,
+        warehouse=arguments.warehouse or profile.warehouse,
+        settings=settings,
+    )
 
 
 def arguments() -> argparse.ArgumentParser:

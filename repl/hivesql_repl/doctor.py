@@ -16,7 +16,7 @@ from hivesql_executor.checks.finding import Observation
 from hivesql_executor.checks.warehouse import observe_activity, observe_tables
 from hivesql_executor.files.locations import complete_location
 from hivesql_executor.spark.class_archive import find_archive, make_archive
-from hivesql_repl.arguments import add_places, pairs
+from hivesql_repl.arguments import add_connection, with_flags
 from hivesql_repl.configuration import Profile, default_path, read_profile
 
 _OLDEST_JAVA = 17
@@ -193,8 +193,7 @@ def run_doctor(argv: Sequence[str]) -> int:
     parser.add_argument(
         "place", nargs="?", help="a directory or URI to look at, as a warehouse would be there"
     )
-    add_places(parser)
-    parser.add_argument("--hiveconf", action="append", default=[], metavar="KEY=VALUE")
+    add_connection(parser)
     parser.add_argument("--no-spark", action="store_true", help="do not start Spark")
     parser.add_argument(
         "--every-table",
@@ -212,14 +211,7 @@ def run_doctor(argv: Sequence[str]) -> int:
         profile = read_profile(arguments.config, arguments.profile)
     except ValueError as error:
         problem = str(error)
-    settings = {**profile.settings, **pairs(arguments.hiveconf)}
-    if master := arguments.master or profile.master:
-        settings["spark.master"] = master
-    options = Profile(
-        metastore=arguments.metastore or profile.metastore,
-        warehouse=arguments.warehouse or profile.warehouse,
-        settings=settings,
-    )
+    options = with_flags(profile, arguments)
     console = Screen(highlight=False, soft_wrap=True)
     failed = False
     if arguments.speed_up:

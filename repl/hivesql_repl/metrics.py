@@ -16,32 +16,30 @@ def add_metrics(parser: argparse.ArgumentParser) -> None:
     """Give a command the option."""
     parser.add_argument(
         "--metrics",
+        type=_address,
         metavar="[HOST:]PORT",
         help="serve /metrics for Prometheus and /healthz (this machine alone without a host)",
     )
 
 
-def check_metrics(option: str | None) -> None:
-    """SemanticError for an option that is no address, before anything is opened."""
-    if option is not None:
-        from hivesql.metrics.server import parse_address
+def _address(text: str) -> tuple[str, int]:
+    from hivesql.metrics.server import parse_address
 
-        parse_address(option)
+    return parse_address(text)
 
 
 @contextmanager
 def serving_metrics(
-    option: str | None,
+    address: tuple[str, int] | None,
     registry: CollectorRegistry | None,
     problems: Callable[[], Collection[str]],
 ) -> Iterator[None]:
     """Serve a registry while the block runs, and ``problems`` as health; None serves nothing."""
-    if option is None or registry is None:
+    if address is None or registry is None:
         yield
         return
-    from hivesql.metrics.server import parse_address, serve_metrics
+    from hivesql.metrics.server import serve_metrics
 
-    address = parse_address(option)
     with serve_metrics(address, registry, problems) as port:
         host = f"[{address[0]}]" if ":" in address[0] else address[0]
         print(

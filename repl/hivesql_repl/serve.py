@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hivesql.server.options import AUTHENTICATIONS, TRANSPORTS, Authentication, ServerOptions
-from hivesql_repl.arguments import add_places, pairs
+from hivesql_repl.arguments import add_connection, with_flags
 from hivesql_repl.configuration import read_profile
-from hivesql_repl.metrics import add_metrics, check_metrics, serving_metrics
+from hivesql_repl.metrics import add_metrics, serving_metrics
 
 _DEFAULTS = ServerOptions()
 
@@ -72,15 +72,11 @@ def _add_user(arguments: argparse.Namespace) -> int:
 
 
 def _options(arguments: argparse.Namespace) -> ServerOptions:
-    profile = read_profile(arguments.config, arguments.profile)
-    settings = {**profile.settings, **pairs(arguments.hiveconf)}
-    if master := arguments.master or profile.master:
-        settings["spark.master"] = master
+    profile = with_flags(read_profile(arguments.config, arguments.profile), arguments)
     metrics = None
     if arguments.metrics is not None:
         from hivesql.metrics.register import new_registry
 
-        check_metrics(arguments.metrics)
         metrics = new_registry()
     authentication: Authentication = arguments.auth or (
         "password" if arguments.password_file else "none"
@@ -103,9 +99,9 @@ def _options(arguments: argparse.Namespace) -> ServerOptions:
         starts_spark=not arguments.lazy_spark,
         metrics=metrics,
         connection={
-            "metastore": arguments.metastore or profile.metastore,
-            "warehouse": arguments.warehouse or profile.warehouse,
-            "settings": settings,
+            "metastore": profile.metastore,
+            "warehouse": profile.warehouse,
+            "settings": profile.settings,
         },
     )
 
@@ -156,6 +152,5 @@ def _arguments() -> argparse.ArgumentParser:
             help=f"after which {what} (%(default)s)",
         )
     add("--lazy-spark", action="store_true", help="start Spark with the first statement that must")
-    add_places(parser)
-    add("--hiveconf", action="append", default=[], metavar="KEY=VALUE")
+    add_connection(parser)
     return parser

@@ -11,29 +11,26 @@ from collections.abc import Sequence
 from hivesql import HiveSqlError, connect
 from hivesql.services import run_services
 from hivesql_executor.service_health import ServiceHealth
-from hivesql_repl.arguments import add_places, pairs
+from hivesql_repl.arguments import add_connection, with_flags
 from hivesql_repl.batch import FAILED
 from hivesql_repl.configuration import read_profile
-from hivesql_repl.metrics import add_metrics, check_metrics, serving_metrics
+from hivesql_repl.metrics import add_metrics, serving_metrics
 
 
 def run(argv: Sequence[str]) -> int:
     """Run until SIGTERM or SIGINT, then finish what has begun; 2 when a round of --once failed."""
     arguments = _arguments().parse_args(argv)
-    profile = read_profile(arguments.config, arguments.profile)
-    settings = {**profile.settings, **pairs(arguments.hiveconf)}
+    profile = with_flags(read_profile(arguments.config, arguments.profile), arguments)
+    settings = dict(profile.settings)
     if arguments.workers is not None:
         settings["metastore.compactor.worker.threads"] = str(arguments.workers)
-    if master := arguments.master or profile.master:
-        settings["spark.master"] = master
-    check_metrics(arguments.metrics)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     try:
         with connect(
-            arguments.metastore or profile.metastore,
-            arguments.warehouse or profile.warehouse,
+            profile.metastore,
+            profile.warehouse,
             settings=settings,
             notify=_tell,
         ) as session:
@@ -63,6 +60,5 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--workers", type=int, help="how many compactions run at a time")
     parser.add_argument("--pool", help="take the requests of this pool alone")
     add_metrics(parser)
-    add_places(parser)
-    parser.add_argument("--hiveconf", action="append", default=[], metavar="KEY=VALUE")
+    add_connection(parser)
     return parser

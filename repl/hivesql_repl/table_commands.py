@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from hivesql import HiveSqlError, Session, connect
-from hivesql_repl.arguments import add_places, pairs
+from hivesql_repl.arguments import add_connection, with_flags
 from hivesql_repl.batch import FAILED
 from hivesql_repl.configuration import read_profile
 from hivesql_repl.output.layout import draw, report
@@ -58,8 +58,7 @@ def _parser(name: str, description: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"hivesql {name}", description=description)
     parser.add_argument("table", help="a table's name, with its database or without")
     parser.add_argument("--database", help="database of a name without one")
-    add_places(parser)
-    parser.add_argument("--hiveconf", action="append", default=[], metavar="KEY=VALUE")
+    add_connection(parser)
     return parser
 
 
@@ -69,15 +68,12 @@ def _run(
     look: Callable[[Session, argparse.Namespace], int],
 ) -> int:
     arguments = parser.parse_args(argv)
-    profile = read_profile(arguments.config, arguments.profile)
-    settings = {**profile.settings, **pairs(arguments.hiveconf)}
-    if master := arguments.master or profile.master:
-        settings["spark.master"] = master
+    profile = with_flags(read_profile(arguments.config, arguments.profile), arguments)
     try:
         with connect(
-            arguments.metastore or profile.metastore,
-            arguments.warehouse or profile.warehouse,
-            settings=settings,
+            profile.metastore,
+            profile.warehouse,
+            settings=profile.settings,
             database=arguments.database or profile.database or "default",
         ) as session:
             return look(session, arguments)

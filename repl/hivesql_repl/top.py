@@ -10,7 +10,7 @@ from typing import Any
 
 from hivesql import HiveSqlError, Result, Session, connect
 from hivesql_planner.settings.transaction_keys import DB_TXN_MANAGER
-from hivesql_repl.arguments import add_places, pairs
+from hivesql_repl.arguments import add_connection, with_flags
 from hivesql_repl.batch import FAILED
 from hivesql_repl.configuration import read_profile
 from hivesql_repl.output.formats import FORMATS, Style, format_of
@@ -29,10 +29,9 @@ _Named = Mapping[str, str]
 def run_top(argv: Sequence[str]) -> int:
     """Show open transactions and queued compactions; ages and silence are in seconds."""
     arguments = _arguments().parse_args(argv)
-    profile = read_profile(arguments.config, arguments.profile)
-    settings = {**profile.settings, **pairs(arguments.hiveconf)}
+    profile = with_flags(read_profile(arguments.config, arguments.profile), arguments)
     # What is asked for below is SHOW's own answer, and has to look as it does by default.
-    settings |= {"hive.ddl.output.format": "text", "hive.txn.manager": DB_TXN_MANAGER}
+    shown = {"hive.ddl.output.format": "text", "hive.txn.manager": DB_TXN_MANAGER}
     printer = Printer(
         format=format_of(arguments.outputformat or profile.outputformat, sys.stdout),
         style=Style(null="NULL" if arguments.outputformat else ""),
@@ -40,9 +39,9 @@ def run_top(argv: Sequence[str]) -> int:
     )
     try:
         with connect(
-            arguments.metastore or profile.metastore,
-            arguments.warehouse or profile.warehouse,
-            settings=settings,
+            profile.metastore,
+            profile.warehouse,
+            settings={**profile.settings, **shown},
             notify=printer.tell,
         ) as session:
             if arguments.once:
@@ -141,8 +140,7 @@ def _arguments() -> argparse.ArgumentParser:
     )
     parser.add_argument("--outputformat", choices=sorted(FORMATS), metavar="FORMAT",
                         help=", ".join(sorted(FORMATS)))  # fmt: skip
-    add_places(parser)
-    parser.add_argument("--hiveconf", action="append", default=[], metavar="KEY=VALUE")
+    add_connection(parser)
     return parser
 
 
