@@ -171,7 +171,7 @@ def _files(place: str, spark: LazySpark) -> Files:
     # Imported late: most statements about metadata touch no file.
     from hivesql_executor.files.api import files_for
 
-    return files_for(place, spark)
+    return files_for(place, spark, spark.file_systems)
 
 
 def _encryption(url: str, settings: Settings) -> SSLContext | None:

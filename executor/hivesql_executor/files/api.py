@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from hivesql_executor.files.local import LocalFiles
@@ -105,12 +105,28 @@ class Files(Protocol):
         ...
 
 
-def files_for(location: str, spark: Callable[[], SparkSession]) -> Files:
-    """Return the file system of a location; local paths never start a JVM."""
-    if _OTHER_SCHEME.match(location):
-        from hivesql_executor.files.hadoop import HadoopFiles, ObjectStoreFiles
+def _hadoops_alone() -> None:
+    """Say that nobody but Spark knows the settings of file systems."""
 
-        return (ObjectStoreFiles if _OBJECT_STORE.match(location) else HadoopFiles)(spark)
+
+def files_for(
+    location: str,
+    spark: Callable[[], SparkSession],
+    settings: Callable[[], Mapping[str, str] | None] = _hadoops_alone,
+) -> Files:
+    """Return the file system of a location; local paths never start a JVM.
+
+    Nor does S3, where its client is installed and ``settings``, Hadoop's, say all of it; None of
+    them where Spark alone knows them.
+    """
+    if _OBJECT_STORE.match(location):
+        from hivesql_executor.files.object_store import store_files
+
+        return store_files(location, spark, settings)
+    if _OTHER_SCHEME.match(location):
+        from hivesql_executor.files.hadoop import HadoopFiles
+
+        return HadoopFiles(spark)
     return LocalFiles()
 
 

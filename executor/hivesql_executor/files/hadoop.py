@@ -280,6 +280,9 @@ class ObjectStoreFiles(HadoopFiles):
         """Return what completes the uploads of tasks; None where Hadoop's connector takes none."""
         return _HadoopUploads(self) if self._tree().takesUploads(location) else None
 
+    def make_directories(self, path: str) -> None:
+        """Do nothing: a directory is there as long as there are files in it."""
+
     def write(self, path: str, data: bytes) -> None:
         """Write a small new file by one request."""
         try:

@@ -33,6 +33,19 @@ _BY_CODE = {
     "RequestTimeTooSkewed": "Set this machine's clock: it differs from the store's",
 }
 _CODE = re.compile("|".join(_BY_CODE))
+_BY_STORE = {
+    **_BY_CODE,
+    "AccessDenied": NEEDS_RIGHT,
+    "AllAccessDisabled": NEEDS_RIGHT,
+    "NoSuchBucket": "Make the bucket, or correct its name and fs.s3a.endpoint",
+    "PermanentRedirect": "Set fs.s3a.endpoint.region to the bucket's region",
+    "AuthorizationHeaderMalformed": "Set fs.s3a.endpoint.region to the bucket's region",
+    "IllegalLocationConstraintException": "Set fs.s3a.endpoint.region to the bucket's region",
+    "EntityTooLarge": "Write fewer rows at once",
+}
+_TOLD = re.compile(r"<Code>(\w+)</Code>")
+_STATUS = re.compile(r"status code: (\d+[^:\n]*)")
+_NO_KEYS = re.compile(r"169\.254\.|credential|security token|CredentialProvider", re.IGNORECASE)
 _REMEDIES = {
     "PathComponentTooLong": SHORTER_NAME,
     "AccessControl": NEEDS_RIGHT,
@@ -65,6 +78,34 @@ def refusal_of(report: str) -> ExecutionError | None:
     refusal = ExecutionError(f"the file system refused it: {reason}. {remedy}", code=40000)
     refusal.retryable = kind == "SafeMode"
     return refusal
+
+
+def refusal_of_store(path: str, report: str) -> ExecutionError:
+    """Return the error for a request that an object store did not carry out, by its client's report.
+
+    Retryable where only the moment was wrong.
+    """
+    first = report.partition("\n")[0]
+    code, status = _TOLD.search(report), _STATUS.search(report)
+    remedy = _BY_STORE.get(code[1]) if code else None
+    if remedy is None and status and status[1].startswith("403"):
+        # The answer to a HEAD says no more.
+        remedy = NEEDS_RIGHT
+    if remedy is None and _NO_KEYS.search(first):
+        remedy = _GIVE_KEYS
+    if remedy is not None:
+        reason = code[1] if code else first
+        return ExecutionError(
+            f"the file system refused it: {path}: {reason}. {remedy}", code=40000
+        )
+    reason = ", ".join(filter(None, (status and status[1].strip(), code and code[1]))) or first
+    failure = ExecutionError(
+        f"{path} cannot be reached: {reason}. Run the statement again; where that does not help, "
+        "check fs.s3a.endpoint and the store",
+        code=40000,
+    )
+    failure.retryable = True
+    return failure
 
 
 def reason_and_remedy(report: str) -> tuple[str, str, str] | None:

@@ -135,6 +135,7 @@ def write_hits(
         dynamic_partition=snapshot.table.partition_names,
         locations=locations,
         changes=changes,
+        by_spark=False,
     )
 
     def stage_hits() -> list[EventFile]:

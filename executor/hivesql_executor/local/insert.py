@@ -57,6 +57,7 @@ def stage_literals(
         dynamic_partition=branch.dynamic_partition,
         locations=locations,
         changes=changes,
+        by_spark=False,
     )
     # First, as it may refuse a partition's name: nothing is staged then.
     columns = measured_literals(small, row, publication, measuring)

@@ -72,6 +72,8 @@ class Publication:
     """Names of partitions that are stored otherwise than what was written."""
     measuring: Measuring = Measuring()  # noqa: RUF009 - frozen
     """Of what statistics are gathered as rows are written."""
+    by_spark: bool = True
+    """Whether tasks of Spark write the files, which may upload them."""
 
     @property
     def table(self) -> Table:
@@ -136,6 +138,10 @@ class StagedRows:
 
 
 def _discard(publication: Publication, files: Files, waiting: dict[str, str]) -> None:
+    if not publication.by_spark:
+        if files.has_directories:
+            files.delete(publication.staging)
+        return
     uploads = files.uploads(publication.table.location)
     if uploads is None or not publication.table.is_full_acid:
         files.delete(publication.staging)

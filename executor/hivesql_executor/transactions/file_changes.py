@@ -235,7 +235,7 @@ class FileChanges:
             for path in reversed(begun.files):
                 with suppress(Exception):
                     files.delete(path)
-            for directory in begun.directories:
+            for directory in begun.directories if files.has_directories else ():
                 with suppress(Exception):
                     files.remove_if_empty(directory)
             self.remove_unnamed(location, begun.directories)
@@ -257,6 +257,8 @@ class FileChanges:
             homes |= dict.fromkeys(reversed(above))
         with suppress(Exception):
             files = self.runtime.files(location)
+            if not files.has_directories:
+                return
             if any(files.exists(home) and not entries(files, home) for home in homes):
                 store = self.runtime.metastore
                 noted = store.noted_moves(store.note_moves(0, making_moves([*homes])))

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.settings.file_system_keys import is_of_file_systems
+from hivesql_planner.settings.file_system_keys import OF_HADOOP, is_of_file_systems
 from hivesql_planner.settings.settings import KEYS, Settings, present_name
 
 METASTORE_ADDRESSES = "hive.metastore.uris"
 _NEWER_NAMES = {"metastore.thrift.uris": METASTORE_ADDRESSES}
 _VARIABLE = re.compile(r"\$\{([^}$]+)\}")
+_FILE_SYSTEMS = re.compile(r"\bspark\.hadoop\.|--properties-file")
 _DEEPEST = 20
 """As often Hadoop looks for variables in what a variable stands for."""
 
@@ -33,6 +35,40 @@ def site_settings(environment: Mapping[str, str] | None = None) -> dict[str, str
     beside = path.with_name("core-site.xml")
     of_hadoop = {} if _has_hadoop_site(variables) else _read(beside, variables)
     return of_hadoop | _read(path, variables)
+
+
+def file_system_settings(
+    of_spark: Mapping[str, str], environment: Mapping[str, str] | None = None
+) -> dict[str, str] | None:
+    """Return the settings of file systems that a Spark started with ``of_spark`` has.
+
+    None where Spark is told of others by files, or by arguments, that are read by it alone.
+    """
+    variables = os.environ if environment is None else environment
+    if _FILE_SYSTEMS.search(variables.get("PYSPARK_SUBMIT_ARGS", "")):
+        return None
+    if any(_FILE_SYSTEMS.search(path.read_text()) for path in _defaults(variables)):
+        return None
+    site = {}
+    if _has_hadoop_site(variables):
+        site = _read(Path(variables["HADOOP_CONF_DIR"], "core-site.xml"), variables)
+    given = {
+        key.removeprefix(OF_HADOOP): text
+        for key, text in of_spark.items()
+        if key.startswith(OF_HADOOP)
+    }
+    return site | given
+
+
+def _defaults(environment: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the file of settings that each Spark started here reads, if there is one."""
+    home = environment.get("SPARK_HOME")
+    places = [Path(home, "conf")] if home else []
+    if place := environment.get("SPARK_CONF_DIR"):
+        places = [Path(place)]
+    if not places and (pyspark := find_spec("pyspark")) and pyspark.origin:
+        places = [Path(pyspark.origin).with_name("conf")]
+    yield from (path for place in places if (path := place / "spark-defaults.conf").is_file())
 
 
 def _has_hadoop_site(environment: Mapping[str, str]) -> bool:

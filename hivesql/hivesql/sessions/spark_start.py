@@ -71,6 +71,8 @@ class LazySpark:
         self._start: Future[SparkSession] | None = None
         self._gave_up = threading.Event()
         self._closed = False
+        self._with: dict[str, str] | None = None
+        self._file_systems: tuple[dict[str, str], dict[str, str] | None] | None = None
 
     def __call__(self) -> SparkSession:
         self._check_open()
@@ -131,7 +133,7 @@ class LazySpark:
         shares, session = self._shares, self._session
         if shares is None or session is None or not shares.has_ended:
             return
-        self._shares = self._session = None
+        self._shares = self._session = self._with = None
         if _started is shares:
             from hivesql_executor.spark.session import stop_spark
 
@@ -154,6 +156,27 @@ class LazySpark:
         self._conf[key] = value
         if self._session is not None and not key.startswith(OF_HADOOP):
             self._session.conf.set(key, value)
+
+    def file_systems(self) -> Mapping[str, str] | None:
+        """Return Hadoop's settings of file systems; None where only the Spark that runs has them.
+
+        Those of one that is started here are known, and stay when others are set later.
+        """
+        if self._user_session is not None:
+            return None
+        if self._session is None and "pyspark" in sys.modules:
+            from pyspark import SparkContext
+
+            if SparkContext._active_spark_context is not None:
+                return None
+        if self._session is not None and self._with is None:
+            return None
+        conf = self._conf if self._with is None else self._with
+        if self._file_systems is None or self._file_systems[0] != conf:
+            from hivesql.sessions.hive_site import file_system_settings
+
+            self._file_systems = dict(conf), file_system_settings(conf)
+        return self._file_systems[1]
 
     def unheeded(self, keys: Collection[str] = ()) -> list[str]:
         """Return which of these settings of file systems, or of all, a running Spark has not.
@@ -327,6 +350,7 @@ class LazySpark:
         with _starting:
             shares, session = self._shares, self._session
             self._shares, self._session, self._user_session = None, None, None
+            self._with = None
             if shares is None:
                 return
             shares.users -= 1
@@ -350,7 +374,8 @@ class LazySpark:
 
         session = self._user_session or running_spark()
         if session is None:
-            session = start_spark(conf=self._conf)
+            self._with = dict(self._conf)
+            session = start_spark(conf=self._with)
             gateway: Any = session.sparkContext._gateway
             _started = _Started(session.sparkContext, getattr(gateway, "proc", None))
         active = SparkContext._active_spark_context

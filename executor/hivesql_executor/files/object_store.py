@@ -1,0 +1,34 @@
+"""Which client asks an object store: one of this process, or Hadoop's in Spark's JVM."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from hivesql_planner.settings.s3_access import s3_access
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from hivesql_executor.files.api import Files
+
+
+def store_files(
+    location: str,
+    spark: Callable[[], SparkSession],
+    settings: Callable[[], Mapping[str, str] | None],
+) -> Files:
+    """Return the files of a bucket by obstore, where it does all that the settings say of S3A."""
+    if (location.startswith("s3a:") and find_spec("obstore")
+            and (given := settings()) is not None):  # fmt: skip
+        bucket = location.partition("://")[2].partition("/")[0]
+        access = s3_access(bucket, given, os.environ)
+        if access is not None:
+            from hivesql_executor.files.s3 import S3Files
+
+            return S3Files(spark, access=access)
+    from hivesql_executor.files.hadoop import ObjectStoreFiles
+
+    return ObjectStoreFiles(spark)

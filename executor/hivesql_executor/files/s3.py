@@ -1,0 +1,323 @@
+"""Files of S3 by a client of this process: Spark's JVM is asked only for what it alone can do."""
+
+from __future__ import annotations
+
+import functools
+import random
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
+from obstore.store import S3Store
+
+from hivesql_executor.files.refusals import refusal_of_store
+from hivesql_planner.acid.layout import MARKERS, is_hidden
+from hivesql_planner.acid.snapshot import FileStatus
+from hivesql_planner.errors import DataError, ExecutionError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from hivesql_executor.files.hadoop import ObjectStoreFiles
+    from hivesql_executor.files.uploads import Uploads
+    from hivesql_planner.settings.s3_access import S3Access
+
+_BASE = 2
+_LONGEST_PAUSE = 15.0
+_MOST_SECONDS = 180.0
+"""After so long a request is not made again: its signature would be too old."""
+# A client of S3 that keeps parts of paths cannot say these.
+_UNSPEAKABLE = re.compile(r"[\x00-\x1f\x7f]|(?:^|/)\.\.?(?:/|$)|//|/$")
+# The store has said no, and would again.
+_REFUSED = re.compile(r"non-2xx status code: 4\d\d")
+
+
+@dataclass(frozen=True, slots=True)
+class _Entries:
+    """What is below a directory, and whether there is something that stands for directories."""
+
+    files: tuple[FileStatus, ...]
+    has_markers: bool
+
+
+@dataclass(frozen=True)
+class S3Files:
+    """The Files protocol by obstore; moves, copies and uploads of tasks go through Hadoop."""
+
+    spark: Callable[[], SparkSession]
+    access: S3Access
+
+    @property
+    def has_directories(self) -> bool:
+        """Say no: a marker may stand for an empty one."""
+        return False
+
+    @property
+    def _hadoop(self) -> ObjectStoreFiles:
+        """The same files through Spark's JVM, which is started for what is asked of them."""
+        from hivesql_executor.files.hadoop import ObjectStoreFiles
+
+        return ObjectStoreFiles(self.spark)
+
+    def uploads(self, location: str) -> Uploads | None:
+        """Return what completes the uploads of tasks; None where Hadoop's connector takes none."""
+        return self._hadoop.uploads(location)
+
+    def require(self, location: str) -> None:
+        """Nothing: the client is here."""
+
+    def list(self, location: str) -> tuple[FileStatus, ...]:
+        """Every file below a directory, by one request for each thousand of them."""
+        if _is_unspeakable(location):
+            return self._hadoop.list(location)
+        entries = self._entries(location)
+        return tuple(status for status in entries.files if not _is_hidden_path(status.path))
+
+    def all_directories(self, location: str) -> tuple[str, ...]:
+        """Names of the directories right below, hidden ones too."""
+        if _is_unspeakable(location):
+            return self._hadoop.all_directories(location)
+        with _asking(location):
+            listed = self._store.list_with_delimiter(_key(location))
+        return tuple(sorted(str(path).rpartition("/")[2] for path in listed["common_prefixes"]))
+
+    def directories(self, location: str) -> tuple[str, ...]:
+        """Names of a directory's own subdirectories."""
+        return tuple(name for name in self.all_directories(location) if not is_hidden(name))
+
+    def exists(self, path: str) -> bool:
+        """Tell whether there is a file, or anything below a directory."""
+        if _is_unspeakable(path):
+            return self._hadoop.exists(path)
+        with _asking(path):
+            # What stands for an empty directory is listed as the directory itself.
+            first = next(iter(self._store.list(_key(path), chunk_size=1)), None)
+        return bool(first) or self.is_file(path)
+
+    def is_file(self, path: str) -> bool:
+        """Tell whether there is a file."""
+        if _is_unspeakable(path):
+            return self._hadoop.is_file(path)
+        return self._head(path) is not None
+
+    def size(self, path: str) -> int:
+        """Length of a file."""
+        return self._status(path)[0]
+
+    def modified(self, path: str) -> int:
+        """Tell when a file was last changed, in milliseconds."""
+        return self._status(path)[1]
+
+    def _status(self, path: str) -> tuple[int, int]:
+        if _is_unspeakable(path):
+            return self._hadoop.size(path), self._hadoop.modified(path)
+        status = self._head(path)
+        if status is None:
+            raise _missing(path)
+        return status
+
+    def read(self, path: str, offset: int, length: int) -> bytes:
+        """Return a range of a file."""
+        if _is_unspeakable(path) or not length:
+            return self._hadoop.read(path, offset, length) if length else b""
+        with _asking(path):
+            return bytes(self._store.get_range(_key(path), start=offset, length=length))
+
+    def write(self, path: str, data: bytes) -> None:
+        """Write a small new file by one request, on condition that there is none."""
+        if _is_unspeakable(path):
+            self._hadoop.write(path, data)
+            return
+        with _asking(path):
+            self._write(path, data)
+
+    def _write(self, path: str, data: bytes) -> None:
+        """Write a file; again, where the store failed or its answer was lost.
+
+        Then it may be there already, and be ours: what was written is compared.
+        """
+        access, once, may_be_ours = self.access, _store(self.access, 0), False
+        deadline = time.monotonic() + _MOST_SECONDS
+        for number in range(access.retries + 1):
+            try:
+                once.put(_key(path), data, mode="create", use_multipart=False)
+            except AlreadyExistsError as error:
+                if may_be_ours and self._holds(path, data):
+                    return
+                raise ExecutionError(
+                    f"{path} exists already, and was not written over. Run the statement again"
+                ) from error
+            except BaseError as error:
+                is_last = number == access.retries or time.monotonic() > deadline
+                if is_last or _REFUSED.search(str(error)):
+                    raise
+                may_be_ours = True
+                pause = min(access.pause * _BASE**number, _LONGEST_PAUSE)
+                # As others do at the same time: not all of them at the same moment again.
+                time.sleep(random.uniform(pause / 2, pause))
+            else:
+                return
+
+    def _holds(self, path: str, data: bytes) -> bool:
+        status = self._head(path)
+        return status is not None and status[0] == len(data) and (
+            self.read(path, 0, len(data)) == data
+        )
+
+    def sync(self, paths: Sequence[str]) -> None:
+        """Do nothing: it is the store's affair."""
+
+    def make_directories(self, path: str) -> None:
+        """Do nothing: a directory is there as long as there are files in it."""
+
+    def rename(self, source: str, target: str) -> None:
+        """Copy a file or directory, and delete the first."""
+        self._hadoop.rename(source, target)
+
+    def copy(self, source: str, target: str) -> None:
+        """Copy a file, from any file system."""
+        self._hadoop.copy(source, target)
+
+    def replace_tail(self, path: str, offset: int, data: bytes) -> None:
+        """Copy a file with its new tail."""
+        self._hadoop.replace_tail(path, offset, data)
+
+    def delete(self, path: str) -> None:
+        """Remove a file or a tree: one request to list it, and one for each thousand files."""
+        if _is_unspeakable(path):
+            self._hadoop.delete(path)
+            return
+        entries = self._entries(path)
+        keys = [_key(path), *(f"{_key(path)}/{status.path}" for status in entries.files)]
+        with _asking(path):
+            self._store.delete(keys)
+        if entries.has_markers:
+            self._hadoop.delete(path)
+
+    def remove_if_empty(self, path: str) -> None:
+        """Remove what stands for a directory in which there is nothing."""
+        if _is_unspeakable(path) or self._entries(path).has_markers:
+            self._hadoop.remove_if_empty(path)
+
+    @property
+    def _store(self) -> Any:
+        return _store(self.access, self.access.retries)
+
+    def _head(self, path: str) -> tuple[int, int] | None:
+        """Length, and milliseconds of the last change; None where there is no file."""
+        try:
+            with _asking(path):
+                status = self._store.head(_key(path))
+        except DataError:
+            return None
+        return status["size"], _milliseconds(status)
+
+    def _entries(self, location: str) -> _Entries:
+        """List every file below a directory, hidden ones too."""
+        home = _key(location)
+        with _asking(location):
+            listed = [entry for page in self._store.list(home) for entry in page]
+        above = f"{home}/"
+        files, empty = [], []
+        has_markers = any(entry["path"] == home for entry in listed)
+        for entry in listed:
+            if not entry["path"].startswith(above):
+                continue
+            status = FileStatus(
+                entry["path"].removeprefix(above), entry["size"], _milliseconds(entry)
+            )
+            (files if entry["size"] else empty).append(status)
+        # The client tells nothing of a slash at the end, which what stands for a directory has.
+        inner = {
+            "/".join(parts[:depth])
+            for entry in files
+            for parts in [entry.path.split("/")]
+            for depth in range(1, len(parts))
+        }
+        for status in empty:
+            if status.path in inner or not self.is_file(f"{location}/{status.path}"):
+                has_markers = True
+            else:
+                files.append(status)
+        return _Entries(tuple(sorted(files)), has_markers)
+
+
+@functools.lru_cache(maxsize=100)
+def _store(access: S3Access, retries: int) -> S3Store:
+    """Open a bucket; connections are kept for the next statement."""
+    config: dict[str, Any] = {
+        "region": access.region,
+        "virtual_hosted_style_request": not access.is_in_path,
+        "disable_bulk_delete": not access.deletes_many,
+    }
+    if access.endpoint is not None:
+        # The second name wins over a variable of the environment.
+        config |= {"endpoint": access.endpoint, "aws_endpoint_url_s3": access.endpoint}
+    if access.is_anonymous:
+        config["skip_signature"] = True
+    return S3Store(
+        access.bucket,
+        config=config,
+        client_options={
+            "allow_http": True,
+            "timeout": timedelta(seconds=access.timeout),
+            "connect_timeout": timedelta(seconds=access.connect_timeout),
+        },
+        retry_config={
+            "max_retries": retries,
+            "retry_timeout": timedelta(seconds=_MOST_SECONDS),
+            "backoff": {
+                "base": _BASE,
+                "init_backoff": timedelta(seconds=access.pause),
+                "max_backoff": timedelta(seconds=_LONGEST_PAUSE),
+            },
+        },
+        credential_provider=_giving(access.keys) if access.keys is not None else None,
+    )
+
+
+def _giving(keys: tuple[str, str, str | None]) -> Callable[[], Any]:
+    """Give these keys, and no token of the environment's with them."""
+    key, secret, token = keys
+    return lambda: {
+        "access_key_id": key, "secret_access_key": secret, "token": token, "expires_at": None
+    }  # fmt: skip
+
+
+@contextmanager
+def _asking(path: str) -> Iterator[None]:
+    """Tell of a store that does not answer, or not as wanted, as one of our errors."""
+    try:
+        yield
+    except (NotFoundError, FileNotFoundError) as error:
+        if "<Code>NoSuchBucket" in str(error):
+            raise refusal_of_store(path, str(error)) from error
+        raise _missing(path) from error
+    except BaseError as error:
+        raise refusal_of_store(path, str(error)) from error
+
+
+def _key(path: str) -> str:
+    return path.partition("://")[2].partition("/")[2].rstrip("/")
+
+
+def _is_unspeakable(path: str) -> bool:
+    key = _key(path)
+    return not key or _UNSPEAKABLE.search(key) is not None
+
+
+def _is_hidden_path(path: str) -> bool:
+    return any(is_hidden(name) and name not in MARKERS for name in path.split("/"))
+
+
+def _milliseconds(status: Any) -> int:
+    return int(status["last_modified"].timestamp() * 1000)
+
+
+def _missing(path: str) -> DataError:
+    return DataError(f"{path} is missing: it was listed a moment ago, or the catalog names it")
