@@ -12,7 +12,7 @@ from hivesql_executor.metastore.api import BegunMoves, Move, decide_remedy
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.file_changes import making_moves, missing_directories
 from hivesql_executor.transactions.reaper import HIDDEN, left_to_reaper, mend
-from hivesql_planner.model.table import Database
+from hivesql_planner.model.table import Database, Table
 from hivesql_planner.older_python import add_note
 
 
@@ -38,7 +38,8 @@ def placing(
     moved = []
     try:
         for move in present:
-            runtime.files(move.source).rename(move.source, move.target)
+            if not move.stays:
+                runtime.files(move.source).rename(move.source, move.target)
             moved.append(move)
         hit_failpoint(FailPoint.DIRECTORIES_MOVED)
         with store.changing_for(txn_id, key):
@@ -113,9 +114,15 @@ def making(directories: Sequence[str], runtime: Runtime, txn_id: int) -> Iterato
             store.forget_moves(key)
 
 
-def hiding(location: str, table_id: int, partition: str = "") -> Move:
-    """Return the move that hides a directory until its table, or partition, is dropped."""
-    return Move(source=location, target=_aside(location), table_id=table_id, partition=partition)
+def hiding(location: str, table: Table, partition: str, runtime: Runtime) -> Move:
+    """Return the move that hides a directory until its table, or ``partition``, is dropped.
+
+    Where a move copies each file, those of a table of write ids stay until then: nobody makes
+    such a table where there are files, and nobody else reads them.
+    """
+    stays = table.is_transactional and not partition and not runtime.files(location).has_directories
+    target = location if stays else _aside(location)
+    return Move(source=location, target=target, table_id=table.id, partition=partition)
 
 
 def _aside(location: str) -> str:

@@ -7,6 +7,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from hivesql_planner.settings.s3_access import S3Access
 
 _BASE = 2
+_COPIES = 8
+"""Files that the store copies at once."""
+_LARGEST = 5 * 1000**3
+"""Larger files are not copied by one request."""
 _LONGEST_PAUSE = 15.0
 _MOST_SECONDS = 180.0
 """After so long a request is not made again: its signature would be too old."""
@@ -47,7 +52,7 @@ class _Entries:
 
 @dataclass(frozen=True)
 class S3Files:
-    """The Files protocol by obstore; moves, copies and uploads of tasks go through Hadoop."""
+    """The Files protocol by obstore; uploads of tasks and copies from elsewhere go through Hadoop."""
 
     spark: Callable[[], SparkSession]
     access: S3Access
@@ -176,8 +181,23 @@ class S3Files:
         """Do nothing: a directory is there as long as there are files in it."""
 
     def rename(self, source: str, target: str) -> None:
-        """Copy a file or directory, and delete the first."""
-        self._hadoop.rename(source, target)
+        """Copy a file or all of a directory inside the store, then delete the first."""
+        if _is_unspeakable(source) or _is_unspeakable(target):
+            self._hadoop.rename(source, target)
+            return
+        if self.exists(target):
+            raise ExecutionError(f"{target} exists already; {source} was not moved over it")
+        entries = self._entries(source)
+        if entries.has_markers or any(status.length > _LARGEST for status in entries.files):
+            self._hadoop.rename(source, target)
+            return
+        names = [f"/{status.path}" for status in entries.files] or [""]
+        with _asking(source), ThreadPoolExecutor(min(len(names), _COPIES)) as threads:
+            list(threads.map(lambda name: self._copy(f"{source}{name}", f"{target}{name}"), names))
+        self._delete([f"{source}{name}" for name in names])
+
+    def _copy(self, source: str, target: str) -> None:
+        self._store.copy(_key(source), _key(target))
 
     def copy(self, source: str, target: str) -> None:
         """Copy a file, from any file system."""
@@ -193,11 +213,13 @@ class S3Files:
             self._hadoop.delete(path)
             return
         entries = self._entries(path)
-        keys = [_key(path), *(f"{_key(path)}/{status.path}" for status in entries.files)]
-        with _asking(path):
-            self._store.delete(keys)
+        self._delete([path, *(f"{path}/{status.path}" for status in entries.files)])
         if entries.has_markers:
             self._hadoop.delete(path)
+
+    def _delete(self, paths: Sequence[str]) -> None:
+        with _asking(paths[0]):
+            self._store.delete([*map(_key, paths)])
 
     def remove_if_empty(self, path: str) -> None:
         """Remove what stands for a directory in which there is nothing."""

@@ -93,7 +93,8 @@ class Move:
     """A directory's, or file's, old and new place.
 
     MOVED with ``table_id`` is hidden, to be deleted once that table, or the ``partition`` of it,
-    is dropped; BORN has the id of the new table.
+    is dropped; where both places are one, it is deleted from there. BORN has the id of the new
+    table.
     """
 
     source: str
@@ -101,6 +102,11 @@ class Move:
     table_id: int = 0
     partition: str = ""
     kind: MoveKind = MoveKind.MOVED
+
+    @property
+    def stays(self) -> bool:
+        """Tell whether it is where it was until it is deleted."""
+        return self.kind is MoveKind.MOVED and self.source == self.target
 
 
 _DECIDED_BY_COMMIT = {
@@ -121,6 +127,9 @@ def decide_remedy(move: Move, *, named: bool, owned: bool, committed: bool) -> R
     match move.kind:
         case MoveKind.MADE:
             return Remedy.KEEP if named else Remedy.REMOVE_EMPTY
+        case MoveKind.MOVED if move.stays:
+            # Another table may be there by now.
+            return Remedy.KEEP if named or (owned and not committed) else Remedy.DELETE
         case MoveKind.MOVED if move.table_id:
             # Another one of that name may be there by now.
             return Remedy.TAKE_BACK if owned and not committed else Remedy.DELETE

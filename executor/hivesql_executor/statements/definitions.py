@@ -166,7 +166,7 @@ def _moves(steps: Iterable[Step], runtime: Runtime) -> Iterable[Move]:
             case RemoveDirectory(path=path, table=table, partition=partition):
                 if step.with_database or may_delete(path, table.name.database, runtime):
                     named = "" if partition is None else _name(table, partition)
-                    yield hiding(path, table.id, named)
+                    yield hiding(path, table, named, runtime)
 
 
 def _name(table: Table, partition: Partition) -> str:
