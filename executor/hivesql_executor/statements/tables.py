@@ -97,7 +97,7 @@ def bear_table(table: Table, changes: FileChanges, runtime: Runtime) -> Table:
     home = store.home_of(table)
     is_new = False
     if home:
-        is_new = _check_home(home, table, runtime)
+        is_new = _check_home(home, table, runtime) and _holds_nothing(home, runtime)
         changes.make([home])
 
     def bear() -> Table:
@@ -107,7 +107,9 @@ def bear_table(table: Table, changes: FileChanges, runtime: Runtime) -> Table:
 
     created = store.run_in_transaction(bear)
     if not home:
-        changes.fill(created, is_new=_check_home(created.location, created, runtime))
+        place = created.location
+        is_new = _check_home(place, created, runtime) and _holds_nothing(place, runtime)
+        changes.fill(created, is_new=is_new)
         runtime.files(created.location).make_directories(created.location)
     return created
 
@@ -149,7 +151,7 @@ def exists(name: TableName, runtime: Runtime) -> bool:
 
 
 def _check_home(home: str, table: Table, runtime: Runtime) -> bool:
-    """Tell whether nothing is where a new table wants to live; what must not be raises."""
+    """Tell whether no file is where a new table wants to live; what must not be raises."""
     files = runtime.files(home)
     if files.is_file(home):
         raise SemanticError(f"{home} is a file, and no directory: give another LOCATION")
@@ -160,7 +162,12 @@ def _check_home(home: str, table: Table, runtime: Runtime) -> bool:
             f"{home} already holds files: a new transactional table needs an empty "
             "directory. Remove the files or give another LOCATION"
         )
-    return is_empty and not files.all_directories(home)
+    return is_empty
+
+
+def _holds_nothing(home: str, runtime: Runtime) -> bool:
+    """Tell whether there are no directories, hidden or not, where no file is to be seen."""
+    return not runtime.files(home).all_directories(home)
 
 
 def empty_table(step: EmptyTable, txn: Transaction | None, runtime: Runtime) -> None:

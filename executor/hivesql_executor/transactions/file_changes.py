@@ -351,10 +351,15 @@ class FileChanges:
 
 
 def missing_directories(directories: Sequence[str], runtime: Runtime) -> list[str]:
-    """Return the directories that are not there, and those above them, the highest first."""
+    """Return the directories that are not there, and those above them, the highest first.
+
+    None in object stores, where a directory comes and goes with its files.
+    """
     missing: dict[str, None] = {}
     for directory in directories:
         above, files = [], runtime.files(directory)
+        if not files.has_directories:
+            continue
         path = directory.rstrip("/")
         while path and not path.endswith(":") and not files.exists(path):
             above.append(path)
