@@ -65,7 +65,10 @@ class Files(Protocol):
         ...
 
     def modified(self, path: str) -> int:
-        """Tell when a file was last changed, in a unit of the file system; else DataError."""
+        """Tell a number that changes with the file: its time, or one of its contents.
+
+        DataError when it is missing.
+        """
         ...
 
     def read(self, path: str, offset: int, length: int) -> bytes:

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from hivesql_executor.files.identity import identity_of
 from hivesql_executor.files.refusals import missing_connector, refusal_of
 from hivesql_executor.jvm import java_class, new_object
 from hivesql_planner.acid.layout import HIDDEN_STARTS, MARKERS, is_hidden
@@ -89,14 +90,14 @@ class HadoopFiles:
         return refusal_of(str(error)) or missing_connector(str(error), hadoop.getVersion())
 
     def _status(self, path: str) -> tuple[int, int]:
-        """Length, and milliseconds of the last change."""
+        """Length, and what changes with the file."""
         status = self._tree().status(path)
         if status is None:
             raise DataError(
                 f"{path} is missing: it was listed a moment ago, or the catalog names it"
             )
         length, modified = str(status).split()
-        return int(length), int(modified)
+        return int(length), _identity(modified)
 
     def require(self, location: str) -> None:
         """Fail where Hadoop has no file system for the scheme; asks no server."""
@@ -118,7 +119,7 @@ class HadoopFiles:
         """Every file below a directory."""
         parts = str(self._tree().list(location)).split("\0")
         triples = zip(parts[::3], parts[1::3], parts[2::3], strict=False)
-        files = (FileStatus(path, int(length), int(time)) for path, length, time in triples)
+        files = (FileStatus(path, int(length), _identity(time)) for path, length, time in triples)
         return tuple(sorted(files))
 
     @_reaching
@@ -156,7 +157,7 @@ class HadoopFiles:
         return self._status(path)[0]
 
     def modified(self, path: str) -> int:
-        """Tell when a file was last changed, in milliseconds."""
+        """Tell when a file was last changed, in milliseconds, or a number of its contents."""
         return self._status(path)[1]
 
     def read(self, path: str, offset: int, length: int) -> bytes:
@@ -326,6 +327,10 @@ class _HadoopUploads:
                 f"the uploads below {location} cannot be listed: {_reason(error)}"
             ) from error
         return [*zip(parts[::2], parts[1::2], strict=False)]
+
+
+def _identity(text: str) -> int:
+    return identity_of(text) if text.startswith("e") else int(text)
 
 
 def _text_of(uploaded: Sequence[tuple[str, str]]) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import S3Store
 
+from hivesql_executor.files.identity import identity_of
 from hivesql_executor.files.refusals import refusal_of_store
 from hivesql_planner.acid.layout import MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
@@ -115,7 +116,7 @@ class S3Files:
         return self._status(path)[0]
 
     def modified(self, path: str) -> int:
-        """Tell when a file was last changed, in milliseconds."""
+        """Tell a number that changes with the contents."""
         return self._status(path)[1]
 
     def _status(self, path: str) -> tuple[int, int]:
@@ -231,13 +232,13 @@ class S3Files:
         return _store(self.access, self.access.retries)
 
     def _head(self, path: str) -> tuple[int, int] | None:
-        """Length, and milliseconds of the last change; None where there is no file."""
+        """Length, and a number of the contents; None where there is no file."""
         try:
             with _asking(path):
                 status = self._store.head(_key(path))
         except DataError:
             return None
-        return status["size"], _milliseconds(status)
+        return status["size"], _identity(status)
 
     def _entries(self, location: str) -> _Entries:
         """List every file below a directory, hidden ones too."""
@@ -251,7 +252,7 @@ class S3Files:
             if not entry["path"].startswith(above):
                 continue
             status = FileStatus(
-                entry["path"].removeprefix(above), entry["size"], _milliseconds(entry)
+                entry["path"].removeprefix(above), entry["size"], _identity(entry)
             )
             (files if entry["size"] else empty).append(status)
         # The client tells nothing of a slash at the end, which what stands for a directory has.
@@ -337,8 +338,8 @@ def _is_hidden_path(path: str) -> bool:
     return any(is_hidden(name) and name not in MARKERS for name in path.split("/"))
 
 
-def _milliseconds(status: Any) -> int:
-    return int(status["last_modified"].timestamp() * 1000)
+def _identity(status: Any) -> int:
+    return identity_of(status["e_tag"] or status["last_modified"].isoformat())
 
 
 def _missing(path: str) -> DataError:

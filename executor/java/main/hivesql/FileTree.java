@@ -12,6 +12,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
 import org.apache.commons.io.IOUtils;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.EtagSource;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FSDataOutputStreamBuilder;
@@ -44,7 +45,7 @@ public final class FileTree implements ThreadFactory {
         return thread;
     }
 
-    /** Path, length and time of every file below a directory: every part ended by a zero. */
+    /** Path, length and identity of every file below a directory: every part ended by a zero. */
     public String list(String location) throws Exception {
         Path root = new Path(location);
         FileSystem system = root.getFileSystem(configuration);
@@ -106,7 +107,16 @@ public final class FileTree implements ThreadFactory {
     private static void tell(String path, FileStatus status, StringBuilder text) {
         text.append(path).append('\0');
         text.append(status.getLen()).append('\0');
-        text.append(status.getModificationTime()).append('\0');
+        text.append(identity(status)).append('\0');
+    }
+
+    /**
+     * What changes with a file: of a store that has tags of contents that tag, as its times are of
+     * whole seconds, and e before it; else the time of the last change.
+     */
+    private static String identity(FileStatus status) {
+        String tag = status instanceof EtagSource source ? source.getEtag() : null;
+        return tag == null ? Long.toString(status.getModificationTime()) : "e" + tag;
     }
 
     private boolean isHidden(String name) {
@@ -186,12 +196,12 @@ public final class FileTree implements ThreadFactory {
         }
     }
 
-    /** Length and time of the last change, with a blank between; null when there is none. */
+    /** Length and identity, with a blank between; null when there is none. */
     public String status(String path) throws IOException {
         Path target = new Path(path);
         try {
             FileStatus found = target.getFileSystem(configuration).getFileStatus(target);
-            return found.getLen() + " " + found.getModificationTime();
+            return found.getLen() + " " + identity(found);
         } catch (FileNotFoundException missing) {
             return null;
         }
