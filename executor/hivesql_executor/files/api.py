@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 
 _OTHER_SCHEME = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]*:")
+_SMALL = 64 * 1024
+"""Bytes of files whose footer is wanted first, and their rows a moment later."""
 _OBJECT_STORE = re.compile(r"s3[an]?:")
 
 
@@ -26,6 +29,11 @@ class Files(Protocol):
     @property
     def has_directories(self) -> bool:
         """Tell whether directories are there without files; in object stores they are not."""
+        ...
+
+    @property
+    def most_small(self) -> int:
+        """Say of how many files a small statement is read here; more are a matter for Spark."""
         ...
 
     def uploads(self, location: str) -> Uploads | None:
@@ -133,11 +141,23 @@ def files_for(
     return LocalFiles()
 
 
-def readable(files: Files, path: str, length: int, buffer: int) -> BinaryIO:
-    """Return a file to read from here and there: one that is no longer than its buffer at once."""
+def readable(
+    files: Files, path: str, length: int, buffer: int, *, modified: int = 0
+) -> BinaryIO:
+    """Return a file to read from here and there: one that is no longer than its buffer at once.
+
+    A small one of another machine is read once as long as ``modified``, where it is given, stays.
+    """
+    if modified and length <= _SMALL and not isinstance(files, LocalFiles):
+        return io.BytesIO(_read_once(files, path, length, modified))
     if length <= buffer:
         return io.BytesIO(files.read(path, 0, length))
     return io.BufferedReader(RangeFile(files, path, length), buffer)
+
+
+@functools.lru_cache(maxsize=256)
+def _read_once(files: Files, path: str, length: int, modified: int) -> bytes:
+    return files.read(path, 0, length)
 
 
 class RangeFile(io.RawIOBase):

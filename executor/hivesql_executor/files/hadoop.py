@@ -61,6 +61,11 @@ class HadoopFiles:
         """Say yes."""
         return True
 
+    @property
+    def most_small(self) -> int:
+        """Say few: they are read one after the other, and by Spark at once."""
+        return 8
+
     def uploads(self, location: str) -> Uploads | None:
         """Return None: to move a file is one step."""
         return None

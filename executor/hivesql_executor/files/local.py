@@ -45,6 +45,11 @@ class LocalFiles:
         """Say yes."""
         return True
 
+    @property
+    def most_small(self) -> int:
+        """Say many: even of those, what they say about themselves is read, where all are small."""
+        return 2_000
+
     def uploads(self, location: str) -> None:
         """Return None: to move a file is one step."""
 

@@ -64,6 +64,11 @@ class S3Files:
         return False
 
     @property
+    def most_small(self) -> int:
+        """Say some: Spark, which may have to start, asks more of the store for each."""
+        return 100
+
+    @property
     def _hadoop(self) -> ObjectStoreFiles:
         """The same files through Spark's JVM, which is started for what is asked of them."""
         from hivesql_executor.files.hadoop import ObjectStoreFiles

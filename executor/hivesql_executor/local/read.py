@@ -28,10 +28,6 @@ from hivesql_planner.local.decide import is_small
 from hivesql_planner.model.hive_type import SIZED_TEXTS, TIMESTAMPS, Kind
 from hivesql_planner.model.table import Column, Table
 
-MOST_REMOTE_FILES = 8
-"""Files that are not on this machine are read one after the other, and by Spark at once."""
-MOST_FILES = 2_000
-"""Of more files, not even what they say about themselves is read here unless all are small."""
 _CODEC_V1 = 1
 _REMEMBERED = 128 * 1024
 """Files of at most so many bytes are kept in memory."""
@@ -64,12 +60,10 @@ def small_snapshot(
     DataError, as in any reading, for a file that is not what its name says.
     """
     paths_and_files = [entry for part in parts for entry in _all_files(part)]
-    if len(paths_and_files) > MOST_REMOTE_FILES and not isinstance(files, LocalFiles):
-        raise OnlySpark
-    if len(paths_and_files) > MOST_FILES and not is_small(
-        [file.length for _, file in paths_and_files], (), most_bytes
-    ):
-        raise OnlySpark
+    if len(paths_and_files) > files.most_small:
+        lengths_of_all = [file.length for _, file in paths_and_files]
+        if not isinstance(files, LocalFiles) or not is_small(lengths_of_all, (), most_bytes):
+            raise OnlySpark
     if any(isinstance(file, DataFile) and file.original for _, file in paths_and_files):
         raise OnlySpark
     lengths = [(path, file.length) for path, file in paths_and_files]
@@ -208,7 +202,7 @@ def _read(
     width: int,
 ) -> Stored:
     """Return a file or one stripe as it is stored; ``width`` is the number of its data columns."""
-    source = readable(files, path, length, 1 << 20)
+    source = readable(files, path, length, 1 << 20, modified=modified)
     names = {
         orc_field.position: orc_field.name for orc_field in fields if orc_field.name is not None
     }

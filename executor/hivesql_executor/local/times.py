@@ -35,7 +35,8 @@ def has_plain_times(files: Files, path: str, length: int, modified: int) -> bool
 
     A file that was changed at the same time is the same file.
     """
-    reader: Any = pyorc.Reader(readable(files, path, length, io.DEFAULT_BUFFER_SIZE))
+    source = readable(files, path, length, io.DEFAULT_BUFFER_SIZE, modified=modified)
+    reader: Any = pyorc.Reader(source)
     if any(stripe.writer_timezone not in _ZONES for stripe in reader.iter_stripes()):
         return False
     try:

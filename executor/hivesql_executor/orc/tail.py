@@ -86,7 +86,7 @@ def cached_tail(files: Files, path: str, length: int, modified: int = 0) -> OrcT
     key = files, path, length, modified or files.modified(path)
     tail = _tails.get(key)
     if tail is None:
-        tail = _tails[key] = replace(read_tail(files, path, length), modified=key[-1])
+        tail = _tails[key] = replace(_read(files, path, length, key[-1]), modified=key[-1])
         while len(_tails) > _MOST_TAILS:
             # Several threads may come here at once.
             _tails.pop(next(iter(_tails)), None)
@@ -100,9 +100,12 @@ _tails: dict[tuple[Files, str, int, int], OrcTail] = {}
 
 def read_tail(files: Files, path: str, length: int | None = None) -> OrcTail:
     """Read a file's footer; DataError when it is missing, truncated or not ORC."""
-    size = files.size(path) if length is None else length
+    return _read(files, path, files.size(path) if length is None else length, 0)
+
+
+def _read(files: Files, path: str, size: int, modified: int) -> OrcTail:
     try:
-        reader: Any = pyorc.Reader(readable(files, path, size, _TAIL_GUESS))
+        reader: Any = pyorc.Reader(readable(files, path, size, _TAIL_GUESS, modified=modified))
     except Exception as error:
         raise DataError(
             f"{path} is not a readable ORC file ({error}). It may be truncated; restore it before "

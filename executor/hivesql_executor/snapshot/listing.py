@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -139,12 +138,23 @@ def check_versions(files: Files, location: str, state: AcidState) -> None:
         for status in entry.files:
             if status.path.rpartition("/")[2] == VERSION_FILE:
                 path = f"{location}/{status.path}"
-                _check_version(files, path, status.length, status.modified)
+                # Where files are told apart by what is in them, one is like all others.
+                name = path if files.has_directories else ""
+                key = files, name, status.length, status.modified
+                if key not in _right_versions:
+                    _check_version(files, path, status.length)
+                    _right_versions[key] = None
+                    while len(_right_versions) > _MOST_VERSIONS:
+                        # Several threads may come here at once.
+                        _right_versions.pop(next(iter(_right_versions)), None)
 
 
-@functools.lru_cache(maxsize=100_000)
-def _check_version(files: Files, path: str, length: int, modified: int) -> None:
-    # A version file never changes: each is read once.
+_MOST_VERSIONS = 100_000
+_right_versions: dict[tuple[Files, str, int, int], None] = {}
+"""A version file never changes: each is read once."""
+
+
+def _check_version(files: Files, path: str, length: int) -> None:
     text = files.read(path, 0, min(length, 16))
     if text.strip() != VERSION_TEXT:
         raise DataError(
