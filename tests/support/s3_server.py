@@ -32,6 +32,10 @@ _ANSWERS = {
 }
 
 
+_LATE = 0.05
+"""Seconds that a late request waits."""
+
+
 @dataclass
 class S3Server:
     """Where it listens, and what becomes of the next requests."""
@@ -44,6 +48,7 @@ class S3Server:
 
     ``slow``, ``denied``, ``wrong`` (the secret is) and ``skewed`` (the clock is) refuse it,
     ``broken`` carries it out and says 500, ``reset`` carries it out and ends the connection,
+    ``dropped`` ends it at once, ``half`` ends it within the answer, ``late`` makes it wait,
     ``unconditional`` forgets its conditions.
     """
     requests: list[str] = field(default_factory=list)
@@ -74,6 +79,12 @@ class _Quiet(WSGIRequestHandler):
         """Nothing."""
 
 
+def _half(body: bytes, connection: socket.socket) -> Iterator[bytes]:
+    """Give half of an answer, whose length was told, and end the connection."""
+    yield body[: len(body) // 2]
+    connection.shutdown(socket.SHUT_RDWR)
+
+
 @contextmanager
 def s3_server() -> Iterator[S3Server]:
     """Serve an empty bucket until the end of the block."""
@@ -101,13 +112,19 @@ def s3_server() -> Iterator[S3Server]:
         time.sleep(server.latency)
         if fault == "unconditional":
             environ.pop("HTTP_IF_NONE_MATCH", None)
-        if fault in ("", "unconditional"):
+        if fault == "late":
+            time.sleep(_LATE)
+        if fault in ("", "unconditional", "late"):
             answer: Iterable[bytes] = store(environ, start)
             return answer
+        if fault == "half":
+            return _half(b"".join(store(environ, start)), environ["werkzeug.socket"])
         if fault in ("broken", "reset"):
             list(store(environ, lambda *_: None))
-        if fault == "reset":
+        if fault in ("reset", "dropped"):
             environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
+            # Of which the client sees nothing any more.
+            start("200 OK", [])
             return []
         status, code = _ANSWERS[fault]
         start(status, [("Content-Type", "application/xml")])

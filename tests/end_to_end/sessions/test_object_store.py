@@ -1,0 +1,285 @@
+"""Small statements on a warehouse in S3, without Spark.
+
+``HIVESQL_S3_STATEMENTS=2000 python -m pytest -n 0 -k fail tests/end_to_end/sessions/test_object_store.py``
+runs more of them while requests fail; ``HIVESQL_S3_SEED=…`` the same ones again.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hivesql
+from hivesql_executor.failpoints import VARIABLE, FailPoint
+from s3_server import BUCKET, S3Server, s3_server
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+STATEMENTS = int(os.environ.get("HIVESQL_S3_STATEMENTS", "120"))
+SEED = int(os.environ.get("HIVESQL_S3_SEED", "0")) or random.randrange(1, 1 << 30)
+QUICK = {"fs.s3a.retry.interval": "5ms", "fs.s3a.retry.limit": "5"}
+FAULTS = {"slow": 0.02, "broken": 0.04, "reset": 0.06, "dropped": 0.08, "half": 0.10, "late": 0.12}
+"""Of all requests, up to which part each fault happens."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[S3Server]:
+    if sys.modules.get("pyspark"):
+        from pyspark import SparkContext
+
+        if SparkContext._active_spark_context is not None:
+            pytest.skip("sessions of a process use the Spark that runs in it")
+    with s3_server() as running:
+        yield running
+
+
+def connect(server: S3Server, metastore: Path, name: str, **settings: str) -> hivesql.Session:
+    return hivesql.connect(
+        f"sqlite:///{metastore}", f"s3a://{BUCKET}/{name}",
+        settings={**server.settings(), **QUICK, **settings},
+    )  # fmt: skip
+
+
+def keys(server: S3Server, name: str) -> dict[str, bytes]:
+    """What is stored below a warehouse."""
+    import boto3
+
+    store = boto3.resource("s3", endpoint_url=server.url, region_name="us-east-1")
+    stored = store.Bucket(BUCKET).objects.filter(Prefix=f"{name}/")
+    return {each.key.removeprefix(f"{name}/"): each.get()["Body"].read() for each in stored}
+
+
+BOUNDED = {
+    f"CREATE TABLE t (k INT, v STRING) {ACID}": 2,
+    "INSERT INTO t VALUES (1, 'a')": 2,
+    "INSERT INTO t VALUES (2, 'b'), (3, 'c')": 2,
+    # A LIST, a version file as good as the other, two files.
+    "SELECT * FROM t": 4,
+    "SELECT v FROM t WHERE k = 2": 3,
+    "UPDATE t SET v = 'z' WHERE k = 2": 5,
+    "DELETE FROM t WHERE k = 1": 6,
+    "SELECT * FROM t ORDER BY k": 2,
+    f"CREATE TABLE p (k INT, v STRING) PARTITIONED BY (d STRING) {ACID}": 2,
+    "INSERT INTO p VALUES (1, 'a', 'x/y'), (2, 'b', 'z')": 4,
+    "SELECT * FROM p ORDER BY k": 4,
+    "ALTER TABLE p ADD PARTITION (d = 'q')": 0,
+    "TRUNCATE TABLE p PARTITION (d = 'z')": 1,
+    "ALTER TABLE p DROP PARTITION (d = 'q')": 3,
+    "SELECT count(*) FROM p": 4,
+    "DROP TABLE p": 3,
+}
+
+
+def test_small_statements_ask_little_and_write_what_they_write_on_a_disk(
+    server: S3Server, tmp_path: Path
+) -> None:
+    """Of each partition one LIST, of no file its length; and Spark is not started."""
+    with (
+        connect(server, tmp_path / "s3.db", "few") as session,
+        hivesql.connect(f"sqlite:///{tmp_path}/disk.db", tmp_path / "few") as beside,
+    ):
+        for statement, most in BOUNDED.items():
+            server.requests.clear()
+            rows = session.sql(statement).rows
+            asked = [*server.requests]
+            assert rows == beside.sql(statement).rows
+            assert len(asked) <= most, (statement, asked)
+            kinds = Counter(request.split()[0] for request in asked)
+            if statement.startswith(("SELECT", "INSERT", "UPDATE", "DELETE")):
+                assert kinds["HEAD"] == kinds["DELETE"] == 0, (statement, asked)
+            if statement.startswith("SELECT"):
+                assert kinds["LIST"] <= (3 if "FROM p" in statement else 1), (statement, asked)
+        # Names that another client would change on their way.
+        odd = "ü%2F +&?#*~[1]"
+        for each in (session, beside):
+            each.sql(f"CREATE TABLE odd (k INT) PARTITIONED BY (d STRING) {ACID}")
+            each.sql(f"INSERT INTO odd VALUES (1, '{odd}')")
+        assert session.sql("SELECT d FROM odd").rows == [(odd,)]
+        assert not session._spark.started
+    on_disk = {
+        str(path.relative_to(tmp_path / "few")): path.read_bytes()
+        for path in (tmp_path / "few").rglob("*") if path.is_file()
+    }  # fmt: skip
+    assert keys(server, "few") == on_disk
+
+
+def test_a_table_made_again_within_a_second_has_rows_of_its_own(
+    server: S3Server, tmp_path: Path
+) -> None:
+    with connect(server, tmp_path / "m.db", "again") as session:
+        for number in range(5):
+            session.sql(f"CREATE TABLE t (k INT) {ACID}")
+            session.sql(f"INSERT INTO t VALUES ({number})")
+            assert session.sql("SELECT k FROM t").rows == [(number,)]
+            session.sql("DROP TABLE t")
+        assert keys(server, "again") == {}
+
+
+def test_nothing_is_written_over(server: S3Server, tmp_path: Path) -> None:
+    """A metastore that was set back gives a write id again, whose files are there."""
+    with connect(server, tmp_path / "m.db", "over") as session:
+        session.sql(f"CREATE TABLE t (k INT) {ACID}")
+        session.sql("INSERT INTO t VALUES (1)")
+        before = keys(server, "over")
+        session.sql("DROP TABLE t")
+        session.sql(f"CREATE TABLE t (k INT) {ACID}")
+        files = session.runtime.files(f"s3a://{BUCKET}/over/t")
+        for name, data in before.items():
+            files.write(f"s3a://{BUCKET}/over/{name}", data)
+        with pytest.raises(hivesql.HiveSqlError, match="exists already, and was not written over"):
+            session.sql("INSERT INTO t VALUES (2)")
+        assert keys(server, "over") == before
+
+
+REFUSED = {
+    "denied": "Give yourself the right to it",
+    "wrong": "Correct the credentials",
+    "skewed": "Set this machine's clock",
+    "slow": "Run the statement again",
+}
+
+
+def test_refusals_say_what_to_do(server: S3Server, tmp_path: Path) -> None:
+    with connect(server, tmp_path / "m.db", "refused") as session:
+        session.sql(f"CREATE TABLE t (k INT) {ACID}")
+        for fault, remedy in REFUSED.items():
+            server.fault = lambda request, fault=fault: fault  # type: ignore[misc]
+            try:
+                for statement in ("INSERT INTO t VALUES (1)", "SELECT * FROM t"):
+                    with pytest.raises(hivesql.HiveSqlError, match=remedy) as refused:
+                        session.sql(statement)
+                    assert refused.value.retryable == (fault == "slow"), statement
+            finally:
+                server.fault = lambda request: ""
+        with pytest.raises(hivesql.HiveSqlError, match="Make the bucket, or correct its name"):
+            session.sql(f"CREATE TABLE u (k INT) LOCATION 's3a://nowhere/u' {ACID}")
+        assert session.sql("SELECT * FROM t").rows == []
+
+
+Rows = dict[int, str]
+
+
+def _change(chance: random.Random, number: int, rows: Rows) -> tuple[str, Rows]:
+    """Make up a statement, and say what it makes of the rows."""
+    low = chance.randrange(number + 1)
+    match chance.randrange(5):
+        case 0 | 1:
+            new = {number * 3 + i: f"n{number}" for i in range(chance.randrange(1, 4))}
+            values = ", ".join(f"({k}, '{v}', {k % 2})" for k, v in new.items())
+            return f"INSERT INTO t VALUES {values}", rows | new
+        case 2:
+            return f"UPDATE t SET v = 'u{number}' WHERE k >= {low} AND k < {low + 20}", {
+                k: f"u{number}" if low <= k < low + 20 else v for k, v in rows.items()
+            }
+        case 3:
+            return f"DELETE FROM t WHERE k >= {low} AND k < {low + 9}", {
+                k: v for k, v in rows.items() if not low <= k < low + 9
+            }
+        case _:
+            return f"TRUNCATE TABLE t PARTITION (p = {low % 2})", {
+                k: v for k, v in rows.items() if k % 2 != low % 2
+            }
+
+
+def test_requests_that_fail_lose_and_double_nothing(server: S3Server, tmp_path: Path) -> None:
+    """Each statement is whole, or fails and has done nothing."""
+    chance, lot, lock = random.Random(SEED), random.Random(SEED), threading.Lock()
+    told: Counter[str] = Counter()
+
+    def fault(request: str) -> str:
+        with lock:
+            drawn = lot.random()
+            kind = next((kind for kind, part in FAULTS.items() if drawn < part), "")
+            told[kind] += 1
+            return kind
+
+    rows: Rows = {}
+    with connect(server, tmp_path / "m.db", "faults") as session:
+        session.sql(f"CREATE TABLE t (k INT, v STRING) PARTITIONED BY (p INT) {ACID}")
+        session.sql("ALTER TABLE t ADD PARTITION (p = 0) PARTITION (p = 1)")
+        server.fault = fault
+        try:
+            for number in range(STATEMENTS):
+                statement, after = _change(chance, number, rows)
+                failed = _try(session, statement)
+                rows = rows if failed else after
+                told["failed"] += bool(failed)
+                read: Any = _try(session, "SELECT k, v FROM t ORDER BY k")
+                expected = [*sorted(rows.items())]
+                assert isinstance(read, hivesql.HiveSqlError) or read == expected, (
+                    SEED, number, statement, failed,
+                )  # fmt: skip
+        finally:
+            server.fault = lambda request: ""
+        assert session.sql("SELECT k, v FROM t ORDER BY k").rows == [*sorted(rows.items())], SEED
+        assert not session._spark.started
+    assert {*FAULTS} <= {*told}, told
+    assert told["failed"] < STATEMENTS / 4, (SEED, told)
+    print(f"seed {SEED}: {STATEMENTS} statements, {dict(told)}")
+
+
+def _try(session: hivesql.Session, statement: str) -> Any:
+    """Give the rows of a SELECT, or None; or the error, which must be one to try again after."""
+    try:
+        rows = session.sql(statement).rows
+    except hivesql.HiveSqlError as error:
+        return error
+    return rows if statement.startswith("SELECT") else None
+
+
+KILLED = {
+    "UPDATE t SET v = 'new' WHERE k < 3": (
+        f"{FailPoint.FILE_PUBLISHED}", f"{FailPoint.FILE_PUBLISHED}:3",
+        f"{FailPoint.BEFORE_COMMIT}", f"{FailPoint.AFTER_COMMIT}",
+    ),
+    "DROP TABLE u": (f"{FailPoint.DIRECTORIES_MOVED}", f"{FailPoint.CATALOG_CHANGED}"),
+}  # fmt: skip
+PROGRAM = """
+import json, sys, hivesql
+metastore, home, settings, statement = json.loads(sys.argv[1])
+with hivesql.connect(metastore, home, settings=settings) as session:
+    session.sql(statement)
+"""
+
+
+def test_a_killed_process_leaves_whole_tables(server: S3Server, tmp_path: Path) -> None:
+    import json
+
+    metastore, home = f"sqlite:///{tmp_path}/m.db", f"s3a://{BUCKET}/killed"
+    settings = {**server.settings(), **QUICK}
+    with connect(server, tmp_path / "m.db", "killed") as session:
+        session.sql(f"CREATE TABLE t (k INT, v STRING) PARTITIONED BY (p INT) {ACID}")
+        session.sql("INSERT INTO t VALUES (1, 'a', 0), (2, 'b', 1), (3, 'c', 0)")
+    for statement, places in KILLED.items():
+        for place in places:
+            with connect(server, tmp_path / "m.db", "killed") as session:
+                if "DROP" in statement:
+                    session.sql(f"CREATE TABLE u (k INT) {ACID}")
+                    session.sql("INSERT INTO u VALUES (7)")
+            asked = json.dumps([metastore, home, settings, statement])
+            done = subprocess.run(
+                [sys.executable, "-c", PROGRAM, asked],
+                env={**os.environ, VARIABLE: place}, capture_output=True, text=True,
+            )  # fmt: skip
+            assert done.returncode == -9, (place, done.stderr)
+            # Whoever opens the next session reaps it.
+            with connect(server, tmp_path / "m.db", "killed", **{"hive.txn.timeout": "1ms"}) as one:
+                is_done = place in (FailPoint.AFTER_COMMIT, FailPoint.CATALOG_CHANGED)
+                if "DROP" in statement:
+                    stored = [name for name in keys(server, "killed") if name.startswith("u/")]
+                    assert (one.sql("SHOW TABLES LIKE 'u'").rows == []) == is_done
+                    assert (stored == []) == is_done, place
+                    one.sql("DROP TABLE IF EXISTS u")
+                else:
+                    rows = one.sql("SELECT k, v FROM t ORDER BY k").rows
+                    new = [(1, "new"), (2, "new"), (3, "c")]
+                    assert rows == (new if is_done else [(1, "a"), (2, "b"), (3, "c")]), place
+                assert not one._spark.started
