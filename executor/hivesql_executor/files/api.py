@@ -141,9 +141,7 @@ def files_for(
     return LocalFiles()
 
 
-def readable(
-    files: Files, path: str, length: int, buffer: int, *, modified: int = 0
-) -> BinaryIO:
+def readable(files: Files, path: str, length: int, buffer: int, *, modified: int = 0) -> BinaryIO:
     """Return a file to read from here and there: one that is no longer than its buffer at once.
 
     A small one of another machine is read once as long as ``modified``, where it is given, stays.

@@ -12,14 +12,15 @@ from hivesql_planner.settings.s3_access import s3_access
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from hivesql_executor.files.api import Files
+    from hivesql_executor.files.hadoop import ObjectStoreFiles
+    from hivesql_executor.files.s3 import S3Files
 
 
 def store_files(
     location: str,
     spark: Callable[[], SparkSession],
     settings: Callable[[], Mapping[str, str] | None],
-) -> Files:
+) -> ObjectStoreFiles | S3Files:
     """Return the files of a bucket by obstore, where it does all that the settings say of S3A."""
     if (location.startswith("s3a:") and find_spec("obstore")
             and (given := settings()) is not None):  # fmt: skip

@@ -81,7 +81,7 @@ def refusal_of(report: str) -> ExecutionError | None:
 
 
 def refusal_of_store(path: str, report: str) -> ExecutionError:
-    """Return the error for a request that an object store did not carry out, by its client's report.
+    """Return the error for a request that an object store refused, by its client's report.
 
     Retryable where only the moment was wrong.
     """
@@ -95,9 +95,7 @@ def refusal_of_store(path: str, report: str) -> ExecutionError:
         remedy = _GIVE_KEYS
     if remedy is not None:
         reason = code[1] if code else first
-        return ExecutionError(
-            f"the file system refused it: {path}: {reason}. {remedy}", code=40000
-        )
+        return ExecutionError(f"the file system refused it: {path}: {reason}. {remedy}", code=40000)
     reason = ", ".join(filter(None, (status and status[1].strip(), code and code[1]))) or first
     failure = ExecutionError(
         f"{path} cannot be reached: {reason}. Run the statement again; where that does not help, "

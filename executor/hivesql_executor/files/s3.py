@@ -53,7 +53,7 @@ class _Entries:
 
 @dataclass(frozen=True)
 class S3Files:
-    """The Files protocol by obstore; uploads of tasks and copies from elsewhere go through Hadoop."""
+    """The Files protocol by obstore; what tasks upload, and copies, go through Hadoop."""
 
     spark: Callable[[], SparkSession]
     access: S3Access
@@ -176,8 +176,10 @@ class S3Files:
 
     def _holds(self, path: str, data: bytes) -> bool:
         status = self._head(path)
-        return status is not None and status[0] == len(data) and (
-            self.read(path, 0, len(data)) == data
+        return (
+            status is not None
+            and status[0] == len(data)
+            and (self.read(path, 0, len(data)) == data)
         )
 
     def sync(self, paths: Sequence[str]) -> None:
@@ -251,14 +253,13 @@ class S3Files:
         with _asking(location):
             listed = [entry for page in self._store.list(home) for entry in page]
         above = f"{home}/"
-        files, empty = [], []
+        files: list[FileStatus] = []
+        empty: list[FileStatus] = []
         has_markers = any(entry["path"] == home for entry in listed)
         for entry in listed:
             if not entry["path"].startswith(above):
                 continue
-            status = FileStatus(
-                entry["path"].removeprefix(above), entry["size"], _identity(entry)
-            )
+            status = FileStatus(entry["path"].removeprefix(above), entry["size"], _identity(entry))
             (files if entry["size"] else empty).append(status)
         # The client tells nothing of a slash at the end, which what stands for a directory has.
         inner = {
@@ -276,9 +277,9 @@ class S3Files:
 
 
 @functools.lru_cache(maxsize=100)
-def _store(access: S3Access, retries: int) -> S3Store:
+def _store(access: S3Access, retries: int) -> Any:
     """Open a bucket; connections are kept for the next statement."""
-    config: dict[str, Any] = {
+    config: Any = {
         "region": access.region,
         "virtual_hosted_style_request": not access.is_in_path,
         "disable_bulk_delete": not access.deletes_many,

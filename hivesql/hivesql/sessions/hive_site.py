@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.settings.file_system_keys import OF_HADOOP, is_of_file_systems
+from hivesql_planner.settings.s3_access import AWS_KEYS
 from hivesql_planner.settings.settings import KEYS, Settings, present_name
 
 METASTORE_ADDRESSES = "hive.metastore.uris"
@@ -57,7 +58,16 @@ def file_system_settings(
         for key, text in of_spark.items()
         if key.startswith(OF_HADOOP)
     }
-    return site | given
+    return site | _of_environment(variables) | given
+
+
+def _of_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what Spark hands from the environment to S3A, which wins over its core-site.xml."""
+    key, secret, token = (environment.get(name) for name in AWS_KEYS)
+    if not key or not secret:
+        return {}
+    keys = {"fs.s3a.access.key": key, "fs.s3a.secret.key": secret}
+    return keys | ({"fs.s3a.session.token": token} if token else {})
 
 
 def _defaults(environment: Mapping[str, str]) -> Iterator[Path]:

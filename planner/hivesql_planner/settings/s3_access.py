@@ -1,4 +1,4 @@
-"""How a bucket is reached, of the settings of Hadoop's S3A, where another client can do the same."""
+"""How a bucket is reached, of the settings of S3A, where another client can do the same."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from hivesql_planner.settings.durations import read_duration
 
 _S3A = "fs.s3a."
 _ACCESS = ("access.key", "secret.key", "session.token")
-_ENVIRONMENT = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+AWS_KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+"""Variables of the environment: key, secret, and the token of both, if any."""
 _UNDERSTOOD = frozenset(
     (
         *_ACCESS, "endpoint", "endpoint.region", "path.style.access", "connection.ssl.enabled",
@@ -22,7 +23,8 @@ _UNDERSTOOD = frozenset(
 # What says how fast S3A is, or how it goes about things that are not done here.
 _HARMLESS = (
     "attempts.maximum", "audit.", "block.size", "bucket.probe", "buffer.dir", "change.detection.",
-    "committer.", "connection.", "create.conditional.", "create.performance", "directory.", "downgrade.", "etag.", "executor.",
+    "committer.", "connection.", "create.conditional.", "create.performance",
+    "directory.", "downgrade.", "etag.", "executor.",
     "experimental.", "fast.upload", "impl", "input.", "list.version", "max.total.tasks",
     "multipart.", "optimized.", "paging.", "performance.", "prefetch.", "readahead.", "retry.",
     "socket.", "threads.", "vectored.",
@@ -32,7 +34,7 @@ _NAMELESS = frozenset(
         "AWS_CA_BUNDLE", "AWS_CONFIG_FILE", "AWS_DATA_PATH", "AWS_DEFAULT_OUTPUT",
         "AWS_DEFAULT_PROFILE", "AWS_DEFAULT_REGION", "AWS_EXECUTION_ENV", "AWS_MAX_ATTEMPTS",
         "AWS_PAGER", "AWS_PROFILE", "AWS_REGION", "AWS_RETRY_MODE", "AWS_SDK_LOAD_CONFIG",
-        "AWS_SHARED_CREDENTIALS_FILE", "AWS_STS_REGIONAL_ENDPOINTS", "AWS_VAULT", *_ENVIRONMENT,
+        "AWS_SHARED_CREDENTIALS_FILE", "AWS_STS_REGIONAL_ENDPOINTS", "AWS_VAULT", *AWS_KEYS,
     )
 )  # fmt: skip
 """Variables that mean the same to every client, or nothing to one that is told where to go."""
@@ -52,6 +54,8 @@ _INSTANCES = ("IAMInstanceCredentialsProvider", "InstanceProfileCredentialsProvi
 _AMAZON = re.compile(r"s3[.-](?:dualstack\.)?([a-z]{2}(?:-[a-z]+)+-\d)\.amazonaws\.com(?:\.cn)?")
 _HOST_NAME = re.compile(r"[a-z0-9][a-z0-9-]+[a-z0-9]")
 _USUAL_REGION = "us-east-1"
+_Role = tuple[tuple[str, str, str | None] | None, bool]
+"""Key, secret and token, or None, and whether requests are not signed at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +95,7 @@ def s3_access(
     endpoint = texts.get("endpoint") or None
     by_role = _role(texts, environment)
     region = _region(texts, endpoint, environment)
-    if region is None or by_role is None or not _knows_all(environment, endpoint, by_role):
+    if region is None or by_role is None or not _knows_all(environment, endpoint):
         return None
     keys, is_anonymous = by_role
     is_in_path = _flag(texts, "path.style.access", usual=False)
@@ -129,56 +133,41 @@ def _of_bucket(bucket: str, settings: Mapping[str, str]) -> dict[str, str] | Non
         if key.startswith(_S3A) and not (key.startswith(buckets) and key != f"{buckets}probe")
     }
     texts |= {
-        key.removeprefix(own): text.strip()
-        for key, text in settings.items()
-        if key.startswith(own)
+        key.removeprefix(own): text.strip() for key, text in settings.items() if key.startswith(own)
     }
-    unknown = [
-        key for key in texts if key not in _UNDERSTOOD and not key.startswith(_HARMLESS)
-    ]
+    unknown = [key for key in texts if key not in _UNDERSTOOD and not key.startswith(_HARMLESS)]
     return None if unknown else texts
 
 
-def _role(
-    texts: Mapping[str, str], environment: Mapping[str, str]
-) -> tuple[tuple[str, str, str | None] | None, bool] | None:
+def _role(texts: Mapping[str, str], environment: Mapping[str, str]) -> _Role | None:
     """Return the keys, if any, and whether nobody asks; None where S3A must look for them."""
     key, secret, token = (texts.get(name) for name in _ACCESS)
-    own_key, own_secret, own_token = (environment.get(name) for name in _ENVIRONMENT)
-    if not (key and secret) and own_key and own_secret:
-        # Spark hands those of the environment to S3A, below what settings say.
-        key, secret, token = own_key, own_secret, own_token
-    named = [name.strip().rpartition(".")[2] for name in
-             re.split(r"[,\s]+", texts.get("aws.credentials.provider", "")) if name.strip()]  # fmt: skip
+    offers: dict[str, _Role | None] = {
+        "TemporaryAWSCredentialsProvider": _pair(key, secret, token) if token else None,
+        "SimpleAWSCredentialsProvider": _pair(key, secret, None),
+        "EnvironmentVariableCredentialsProvider": _pair(*map(environment.get, AWS_KEYS)),
+        "AnonymousAWSCredentialsProvider": (None, True),
+    }
+    # Who may ask by a web identity is taken for that, and never for the machine.
+    if all(environment.get(name) for name in _OF_WEB_IDENTITY[:2]):
+        offers["WebIdentityTokenFileCredentialsProvider"] = (None, False)
+    elif not any(environment.get(name) for name in _OF_WEB_IDENTITY):
+        offers |= dict.fromkeys(_INSTANCES, (None, False))
+    listed = re.split(r"[,\s]+", texts.get("aws.credentials.provider", ""))
+    named = [name.rpartition(".")[2] for name in listed if name]
     for provider in named or _USUAL_PROVIDERS:
-        if provider == "TemporaryAWSCredentialsProvider":
-            if key and secret and token:
-                return (key, secret, token), False
-        elif provider == "SimpleAWSCredentialsProvider":
-            if key and secret:
-                return (key, secret, None), False
-        elif provider == "EnvironmentVariableCredentialsProvider":
-            if own_key and own_secret:
-                return (own_key, own_secret, own_token), False
-        elif provider == "AnonymousAWSCredentialsProvider":
-            return None, True
-        elif provider in _INSTANCES:
-            has_other_role = any(environment.get(name) for name in _OF_WEB_IDENTITY)
-            return None if has_other_role else (None, False)
-        elif provider == "WebIdentityTokenFileCredentialsProvider":
-            if all(environment.get(name) for name in _OF_WEB_IDENTITY[:2]):
-                return None, False
+        if provider not in offers:
             return None
-        else:
-            return None
+        if (offer := offers[provider]) is not None:
+            return offer
     return None
 
 
-def _knows_all(
-    environment: Mapping[str, str],
-    endpoint: str | None,
-    by_role: tuple[tuple[str, str, str | None] | None, bool],
-) -> bool:
+def _pair(key: str | None, secret: str | None, token: str | None) -> _Role | None:
+    return ((key, secret, token), False) if key and secret else None
+
+
+def _knows_all(environment: Mapping[str, str], endpoint: str | None) -> bool:
     """Tell whether no variable could make another client do otherwise than S3A."""
     known = {*_NAMELESS, *_OF_CONTAINERS, *_OF_WEB_IDENTITY}
     if endpoint is not None:

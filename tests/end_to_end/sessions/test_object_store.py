@@ -1,11 +1,12 @@
 """Small statements on a warehouse in S3, without Spark.
 
-``HIVESQL_S3_STATEMENTS=2000 python -m pytest -n 0 -k fail tests/end_to_end/sessions/test_object_store.py``
-runs more of them while requests fail; ``HIVESQL_S3_SEED=…`` the same ones again.
+``HIVESQL_S3_STATEMENTS=2000 python -m pytest -s -n 0 -k fail PATH_OF_THIS_FILE`` runs more of them
+while requests fail, and tells how many did; ``HIVESQL_S3_SEED=…`` runs the same ones again.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import subprocess
@@ -23,7 +24,7 @@ from hivesql_executor.failpoints import VARIABLE, FailPoint
 from s3_server import BUCKET, S3Server, s3_server
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
-STATEMENTS = int(os.environ.get("HIVESQL_S3_STATEMENTS", "120"))
+STATEMENTS = int(os.environ.get("HIVESQL_S3_STATEMENTS", "100"))
 SEED = int(os.environ.get("HIVESQL_S3_SEED", "0")) or random.randrange(1, 1 << 30)
 QUICK = {"fs.s3a.retry.interval": "5ms", "fs.s3a.retry.limit": "5"}
 FAULTS = {"slow": 0.02, "broken": 0.04, "reset": 0.06, "dropped": 0.08, "half": 0.10, "late": 0.12}
@@ -223,7 +224,7 @@ def test_requests_that_fail_lose_and_double_nothing(server: S3Server, tmp_path: 
         assert not session._spark.started
     assert {*FAULTS} <= {*told}, told
     assert told["failed"] < STATEMENTS / 4, (SEED, told)
-    print(f"seed {SEED}: {STATEMENTS} statements, {dict(told)}")
+    sys.stdout.write(f"seed {SEED}: {STATEMENTS} statements, {dict(told)}\n")
 
 
 def _try(session: hivesql.Session, statement: str) -> Any:
@@ -251,8 +252,6 @@ with hivesql.connect(metastore, home, settings=settings) as session:
 
 
 def test_a_killed_process_leaves_whole_tables(server: S3Server, tmp_path: Path) -> None:
-    import json
-
     metastore, home = f"sqlite:///{tmp_path}/m.db", f"s3a://{BUCKET}/killed"
     settings = {**server.settings(), **QUICK}
     with connect(server, tmp_path / "m.db", "killed") as session:
