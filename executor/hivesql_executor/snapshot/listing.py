@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from hivesql_executor.files.api import readable
 from hivesql_executor.snapshot.flushed_lengths import with_flushed_lengths
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import require_history
@@ -121,7 +122,8 @@ def read_metadata(files: Files, location: str, listing: Sequence[FileStatus]) ->
             continue
         path = f"{location}/{status.path}"
         try:
-            metadata = json.loads(files.read(path, 0, status.length))
+            size, modified = status.length, status.modified
+            metadata = json.loads(readable(files, path, size, size, modified=modified).read())
             version, formats[directory] = metadata["thisFileVersion"], str(metadata["dataFormat"])
         except (ValueError, KeyError, TypeError) as error:
             raise DataError(f"{path} is not a valid ACID metadata file: {error!r}") from error
