@@ -38,7 +38,7 @@ def placing(
     moved = []
     try:
         for move in present:
-            if not move.stays:
+            if move.source != move.target:
                 runtime.files(move.source).rename(move.source, move.target)
             moved.append(move)
         hit_failpoint(FailPoint.DIRECTORIES_MOVED)

@@ -22,10 +22,10 @@ def store_files(
     settings: Callable[[], Mapping[str, str] | None],
 ) -> ObjectStoreFiles | S3Files:
     """Return the files of a bucket by obstore, where it does all that the settings say of S3A."""
-    if (location.startswith("s3a:") and find_spec("obstore")
-            and (given := settings()) is not None):  # fmt: skip
+    of_hadoop = settings() if location.startswith("s3a:") and find_spec("obstore") else None
+    if of_hadoop is not None:
         bucket = location.partition("://")[2].partition("/")[0]
-        access = s3_access(bucket, given, os.environ)
+        access = s3_access(bucket, of_hadoop, os.environ)
         if access is not None:
             from hivesql_executor.files.s3 import S3Files
 

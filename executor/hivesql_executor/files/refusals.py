@@ -43,7 +43,7 @@ _BY_STORE = {
     "IllegalLocationConstraintException": "Set fs.s3a.endpoint.region to the bucket's region",
     "EntityTooLarge": "Write fewer rows at once",
 }
-_TOLD = re.compile(r"<Code>(\w+)</Code>")
+_CODE_OF_STORE = re.compile(r"<Code>(\w+)</Code>")
 _STATUS = re.compile(r"status code: (\d+[^:\n]*)")
 _NO_KEYS = re.compile(r"169\.254\.|credential|security token|CredentialProvider", re.IGNORECASE)
 _REMEDIES = {
@@ -86,7 +86,7 @@ def refusal_of_store(path: str, report: str) -> ExecutionError:
     Retryable where only the moment was wrong.
     """
     first = report.partition("\n")[0]
-    code, status = _TOLD.search(report), _STATUS.search(report)
+    code, status = _CODE_OF_STORE.search(report), _STATUS.search(report)
     remedy = _BY_STORE.get(code[1]) if code else None
     if remedy is None and status and status[1].startswith("403"):
         # The answer to a HEAD says no more.

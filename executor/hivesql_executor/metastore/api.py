@@ -103,11 +103,6 @@ class Move:
     partition: str = ""
     kind: MoveKind = MoveKind.MOVED
 
-    @property
-    def stays(self) -> bool:
-        """Tell whether it is where it was until it is deleted."""
-        return self.kind is MoveKind.MOVED and self.source == self.target
-
 
 _DECIDED_BY_COMMIT = {
     MoveKind.BORN: (Remedy.UNDO_BIRTH, Remedy.KEEP),
@@ -127,7 +122,7 @@ def decide_remedy(move: Move, *, named: bool, owned: bool, committed: bool) -> R
     match move.kind:
         case MoveKind.MADE:
             return Remedy.KEEP if named else Remedy.REMOVE_EMPTY
-        case MoveKind.MOVED if move.stays:
+        case MoveKind.MOVED if move.source == move.target:
             # Another table may be there by now.
             return Remedy.KEEP if named or (owned and not committed) else Remedy.DELETE
         case MoveKind.MOVED if move.table_id:

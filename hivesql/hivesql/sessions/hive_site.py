@@ -53,12 +53,12 @@ def file_system_settings(
     site = {}
     if _has_hadoop_site(variables):
         site = _read(Path(variables["HADOOP_CONF_DIR"], "core-site.xml"), variables)
-    given = {
+    of_hadoop = {
         key.removeprefix(OF_HADOOP): text
         for key, text in of_spark.items()
         if key.startswith(OF_HADOOP)
     }
-    return site | _of_environment(variables) | given
+    return site | _of_environment(variables) | of_hadoop
 
 
 def _of_environment(environment: Mapping[str, str]) -> dict[str, str]:

@@ -181,10 +181,10 @@ def _region(
     texts: Mapping[str, str], endpoint: str | None, environment: Mapping[str, str]
 ) -> str | None:
     """Return the region that requests are signed for; None where S3A finds it out by itself."""
-    given = texts.get("endpoint.region")
-    if given == "":
+    region = texts.get("endpoint.region")
+    if region == "":
         return None
-    if given is None and endpoint is not None:
+    if region is None and endpoint is not None:
         host = endpoint.partition("://")[2] or endpoint
         of_amazon = _AMAZON.fullmatch(host.rstrip("/"))
         if of_amazon:
@@ -192,7 +192,7 @@ def _region(
         if "amazonaws.com" in host:
             return None
         return environment.get("AWS_REGION") or _USUAL_REGION
-    return given or environment.get("AWS_REGION")
+    return region or environment.get("AWS_REGION")
 
 
 def _takes_bucket(endpoint: str, bucket: str) -> bool:
