@@ -12,7 +12,7 @@ from hivesql_executor.metastore.api import BegunMoves, Move, decide_remedy
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.file_changes import making_moves, missing_directories
 from hivesql_executor.transactions.reaper import HIDDEN, left_to_reaper, mend
-from hivesql_planner.model.table import Database, Table
+from hivesql_planner.model.table import Database
 from hivesql_planner.older_python import add_note
 
 
@@ -114,15 +114,13 @@ def making(directories: Sequence[str], runtime: Runtime, txn_id: int) -> Iterato
             store.forget_moves(key)
 
 
-def hiding(location: str, table: Table, partition: str, runtime: Runtime) -> Move:
-    """Return the move that hides a directory until its table, or ``partition``, is dropped.
+def hiding(location: str, table_id: int, partition: str = "", *, stays: bool = False) -> Move:
+    """Return the move that hides a directory until its table, or partition, is dropped.
 
-    Where a move copies each file, those of a table of write ids stay until then: nobody makes
-    such a table where there are files, and nobody else reads them.
+    One that ``stays`` is not moved, and deleted then.
     """
-    stays = table.is_transactional and not partition and not runtime.files(location).has_directories
     target = location if stays else _aside(location)
-    return Move(source=location, target=target, table_id=table.id, partition=partition)
+    return Move(source=location, target=target, table_id=table_id, partition=partition)
 
 
 def _aside(location: str) -> str:

@@ -166,7 +166,16 @@ def _moves(steps: Iterable[Step], runtime: Runtime) -> Iterable[Move]:
             case RemoveDirectory(path=path, table=table, partition=partition):
                 if step.with_database or may_delete(path, table.name.database, runtime):
                     named = "" if partition is None else _name(table, partition)
-                    yield hiding(path, table, named, runtime)
+                    yield hiding(path, table.id, named, stays=_stays(table, named, path, runtime))
+
+
+def _stays(table: Table, partition: str, path: str, runtime: Runtime) -> bool:
+    """Tell whether files are not hidden before they are deleted, where a move copies each.
+
+    Of a table of write ids, that is: nobody makes such a table where there are files, and nobody
+    else reads them. A partition's would be rows again, should it be added again.
+    """
+    return table.is_transactional and not partition and not runtime.files(path).has_directories
 
 
 def _name(table: Table, partition: Partition) -> str:

@@ -70,6 +70,26 @@ def test_directories_go_where_the_catalog_says(root: Path, runtime: Runtime) -> 
     assert not list(root.glob(".hivesql*"))
 
 
+def test_what_stays_is_deleted_once_its_table_is_dropped(root: Path, runtime: Runtime) -> None:
+    """As in object stores; and not where the catalog names the place again."""
+    store = runtime.metastore
+    table = store.table(T)
+    move = hiding(f"{root}/a", table.id, stays=True)
+    with pytest.raises(KeyboardInterrupt), placing([move], runtime, 0):
+        assert tree(root) == ["a/x", "b/y"]
+        raise KeyboardInterrupt
+    assert tree(root) == ["a/x", "b/y"]
+    with pytest.raises(KeyboardInterrupt), placing([move], runtime, 0):
+        store.drop_table(T)
+        store.create_table(replace(table, id=0))
+        raise KeyboardInterrupt
+    assert tree(root) == ["a/x", "b/y"]
+    with placing([hiding(f"{root}/a", store.table(T).id, stays=True)], runtime, 0):
+        store.drop_table(T)
+    assert tree(root) == ["b/y"]
+    assert store.lost_moves(-1) == ()
+
+
 def test_what_cannot_be_mended_is_left_for_the_next(root: Path, runtime: Runtime) -> None:
     told: list[str] = []
     impatient = Settings.of({"hive.txn.timeout": "0s"})
