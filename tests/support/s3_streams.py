@@ -25,12 +25,9 @@ def _main() -> None:
         sink = hivesql.streaming_sink("t", **place)
         for last in (10, 20):
             # A source of files gives all there are, and ends.
-            session.sql(
-                f"INSERT OVERWRITE DIRECTORY '{home}-in/{last}' STORED AS PARQUET "
-                f"SELECT {last} - 10 + x FROM (SELECT posexplode(split(space(9), ' ')) AS (x, y)) s"
-            )
-            numbers = spark.readStream.schema("`_c0` INT").parquet(f"{home}-in/*")
-            _run(numbers.selectExpr("CAST(_c0 AS BIGINT) AS n"), sink, f"{home}-sink")
+            spark.range(last - 10, last).write.mode("append").parquet(f"{home}-in")
+            numbers = spark.readStream.schema("id BIGINT").parquet(f"{home}-in")
+            _run(numbers.selectExpr("id AS n"), sink, f"{home}-sink")
             told["rows"].append([*session.sql("SELECT min(n), max(n) FROM t").rows[0]])
         session.sql("DELETE FROM t WHERE n = 0")
         source = hivesql.streaming_source("t", **place, starting_version="earliest")
