@@ -115,6 +115,15 @@ class CardinalityViolation(ExecutionError):
     """Two source rows of a MERGE match one target row."""
 
 
+def matched_twice(row_id: str) -> CardinalityViolation:
+    """Return the error of a row with this id, in brackets with its partition's values."""
+    return CardinalityViolation(
+        f"Cardinality Violation in Merge statement: {row_id}: two source rows match one target "
+        "row (row id and partition shown). Make the source unique on the ON condition; nothing "
+        "was changed"
+    )
+
+
 class ConstraintViolation(ExecutionError):
     """A row breaks a NOT NULL or CHECK constraint."""
 

@@ -12,6 +12,7 @@ from hivesql_planner.definitions.describe import (
     describe_steps,
 )
 from hivesql_planner.definitions.steps import Definition
+from hivesql_planner.local.merge import SmallMerge
 from hivesql_planner.locks.lock import Lock
 from hivesql_planner.model.table import SPARK_VIEWS, Table, TableName, partition_name
 from hivesql_planner.plan import (
@@ -176,10 +177,18 @@ def _change_lines(change: Change) -> Iterator[str]:
         yield f"  constraint {change.check}"
     if change.small:
         yield f"  without Spark while {_little(change.small)}"
+    if change.merge:
+        yield f"  without Spark {_few(change.merge)}"
     if change.cardinality_check:
         yield "  check that no target row matches twice"
     for branch in change.branches:
         yield from _branch_lines(branch)
+
+
+def _few(merge: SmallMerge) -> str:
+    """Tell while what is so a MERGE needs no Spark for its matches."""
+    rows = "" if merge.rows is not None else f"the source has at most {merge.most_rows} rows and "
+    return f"while {rows}row groups that may match have at most {merge.most_bytes} bytes"
 
 
 def _little(small: SmallChange | SmallSelect) -> str:
@@ -398,6 +407,10 @@ def _change(change: Change) -> _Json:
         members["addColumns"] = {column.name: str(column.type) for column in change.added}
     if change.small:
         members["withoutSpark"] = {"mostBytes": change.small.most_bytes}
+    if change.merge:
+        members["withoutSpark"] = {
+            "mostBytes": change.merge.most_bytes, "mostRowsOfSource": change.merge.most_rows
+        }  # fmt: skip
     if change.cardinality_check:
         members["cardinalityCheck"] = True
     return {**members, "branches": [_clause(branch) for branch in change.branches]}

@@ -19,6 +19,7 @@ from hivesql_planner.relations import Expr, Query, Scan, Source
 
 if TYPE_CHECKING:
     from hivesql_planner.definitions.bound_tables import BoundTable
+    from hivesql_planner.local.merge import SmallMerge
     from hivesql_planner.predicates.predicate import SmallChange, SmallInsert, SmallSelect
     from hivesql_planner.statements.bound import Statement
 
@@ -132,6 +133,8 @@ class Change:
     queries: tuple[Source, ...] = ()
     small: SmallChange | None = None
     """How the same is done without Spark while there is little to read."""
+    merge: SmallMerge | None = None
+    """How a source of few rows finds its matches without Spark."""
 
     @property
     def table_before(self) -> Table:

@@ -59,9 +59,15 @@ def hits(small: SmallChange, snapshot: SmallSnapshot) -> list[Hit]:
 def _hits(
     small: SmallChange, table: Table, partition: tuple[str, ...], files: Sequence[Fitting]
 ) -> Iterator[Hit]:
+    return hits_of(partition, [(file, _new_row(small, table, file)) for file in files])
+
+
+def hits_of(
+    partition: tuple[str, ...], files: Sequence[tuple[Fitting, pa.StructArray]]
+) -> Iterator[Hit]:
+    """Yield rows of a partition's files with their new values, by their buckets."""
     by_writer: dict[int, list[pa.Table]] = defaultdict(list)
-    for file in files:
-        row = _new_row(small, table, file)
+    for file, row in files:
         events = pa.table({**file.ids, "row": row})
         writers = pc.bit_wise_and(
             pc.shift_right(events.column("bucket"), pa.scalar(16, pa.int32())),
@@ -87,21 +93,27 @@ def _new_row(small: SmallChange, table: Table, file: Fitting) -> pa.StructArray:
     if small.values is None:
         return pa.nulls(count, row_type(table))
     arrays = [
-        _new_value(value, arrow_type(column.type), file)
+        new_value(value, arrow_type(column.type), count, file.columns)
         for value, column in zip(small.values, table.columns, strict=True)
     ]
     return pa.StructArray.from_arrays(arrays, list(table.column_names))
 
 
-def _new_value(value: OldValue | Constant | Computed, kind: pa.DataType, file: Fitting) -> pa.Array:
+def new_value(
+    value: OldValue | Constant | Computed,
+    kind: pa.DataType,
+    count: int,
+    columns: Mapping[str, pa.Array],
+) -> pa.Array:
+    """Return a new value of so many rows with these old columns."""
     match value:
         case Constant(value=constant):
-            return pa.repeat(pa.scalar(constant, kind), len(file.ids["rowId"]))
+            return pa.repeat(pa.scalar(constant, kind), count)
         case OldValue(column=name):
-            return file.columns[name]
+            return columns[name]
         case Computed(column=name, operator=operator, number=number):
             try:
-                return _compute(operator, file.columns[name], number, kind)
+                return _compute(operator, columns[name], number, kind)
             except pa.ArrowInvalid:
                 # What becomes of a number that is too large is Spark's affair.
                 raise OnlySpark from None
@@ -127,6 +139,29 @@ def write_hits(
     changes: FileChanges,
 ) -> tuple[WrittenFile, ...]:
     """Write delete and insert events as Spark would: the same files, row ids and footers."""
+    events = [(hit, number) for number in range(len(writes)) for hit in hits]
+    return write_events(
+        events,
+        writes,
+        snapshot,
+        write_id=write_id,
+        staging=staging,
+        locations=locations,
+        changes=changes,
+    )
+
+
+def write_events(
+    events: Sequence[tuple[Hit, int]],
+    writes: tuple[Write, ...],
+    snapshot: SmallSnapshot,
+    *,
+    write_id: int,
+    staging: str,
+    locations: Mapping[str, str],
+    changes: FileChanges,
+) -> tuple[WrittenFile, ...]:
+    """Write the same of rows that come with the number of their write: each becomes a file."""
     publication = Publication(
         writes=writes,
         write_id=write_id,
@@ -140,9 +175,8 @@ def write_hits(
 
     def stage_hits() -> list[EventFile]:
         staged = [
-            _stage(hit, number, write, snapshot, write_id=write_id, staging=staging)
-            for number, write in enumerate(writes)
-            for hit in hits
+            _stage(hit, number, writes[number], snapshot, write_id=write_id, staging=staging)
+            for hit, number in events
             if len(hit.row)
         ]
         snapshot.files.sync([f"{staging}/{file.name}" for file in staged])

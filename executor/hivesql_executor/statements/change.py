@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivesql_executor.bookkeeping.history import note_counts, of_change
@@ -17,6 +19,7 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.snapshot.listing import scan_files
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.statements.context import Work
+from hivesql_executor.statements.select import selected_arrays
 from hivesql_executor.statements.restore import require_same_row_ids
 from hivesql_executor.statements.tables import refuse_filled
 from hivesql_planner.errors import NotSupported
@@ -26,7 +29,10 @@ from hivesql_planner.predicates.predicate import SmallChange
 from hivesql_planner.rewrite.change import change_writes
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from hivesql_executor.orc.publish import WrittenFile
+    from hivesql_planner.local.merge import SmallMerge
 
 
 def run_change(change: Change, work: Work) -> Outcome:
@@ -70,6 +76,12 @@ def _write(change: Change, work: Work) -> tuple[WrittenFile, ...]:
         written = _write_small(change, change.small, parts, work)
         if written is not None:
             return written
+    elif change.merge:
+        visible = work.txn.visible[table.name]
+        parts = scan_files(change.target, visible, work.txn.txns, work.runtime)
+        written = _write_merge(change, change.merge, parts, work)
+        if written is not None:
+            return written
     from hivesql_executor.statements.change_by_spark import write_by_spark
 
     return write_by_spark(change, work, parts)
@@ -99,3 +111,60 @@ def _write_small(
         locations=foreign_locations(table, runtime),
         changes=work.txn.changes,
     )
+
+
+def _write_merge(
+    change: Change, merge: SmallMerge, parts: list[PartitionFiles], work: Work
+) -> tuple[WrittenFile, ...] | None:
+    """None, and nothing written, when the source or the files are a matter for Spark."""
+    from hivesql_executor.local.change import write_events
+    from hivesql_executor.local.merge import joined_rows
+    from hivesql_executor.local.read import OnlySpark, small_snapshot
+
+    table, runtime = change.target.table, work.runtime
+    files = runtime.files(table.location)
+    try:
+        visible = work.txn.visible[table.name]
+        snapshot = small_snapshot(table, parts, visible, files, merge.most_bytes)
+        items = _items_of_source(change, merge, work)
+        changed = joined_rows(
+            merge,
+            items,
+            snapshot,
+            once=change.cardinality_check,
+            by_any=change.deletes_matched,
+        )
+    except OnlySpark:
+        return None
+    writes = change_writes(change)
+    in_order = sorted(changed, key=lambda rows: rows.write)
+    return write_events(
+        [(rows.hit, rows.write) for rows in in_order],
+        writes,
+        snapshot,
+        write_id=work.txn.write_ids[table.name],
+        staging=staging_directory(table, work.txn.id),
+        locations=foreign_locations(table, runtime),
+        changes=work.txn.changes,
+    )
+
+
+def _items_of_source(change: Change, merge: SmallMerge, work: Work) -> Sequence[pa.Array]:
+    """Return what is wanted of a MERGE's source, without Spark where that can be."""
+    from hivesql_executor.local.merge import check_items, source_rows
+    from hivesql_executor.local.read import OnlySpark
+
+    assert change.source is not None
+    if merge.rows is not None:
+        if len(merge.rows) > merge.most_rows:
+            raise OnlySpark
+        items = source_rows(merge)
+    elif merge.select is not None:
+        source = replace(change.source, columns=merge.columns)
+        items = selected_arrays(merge.select, source, merge.most_rows, work)
+    else:
+        from hivesql_executor.spark.write.small_source import items_by_spark
+
+        items = items_by_spark(change, merge, work.txn, work.runtime)
+    check_items(items)
+    return items

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.context import OrRows, Work
 from hivesql_planner.plan import Select
 from hivesql_planner.predicates.predicate import SmallSelect
 from hivesql_planner.relations import Query
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _MOST_PARTITIONS = 100
 """More are listed once, for Spark."""
@@ -58,3 +63,15 @@ def _of_metastore(small: SmallSelect, query: Query, work: Work) -> Outcome | Non
         return select_from(small, relation, query.columns)
     except OnlySpark:
         return None
+
+
+def selected_arrays(
+    small: SmallSelect, query: Query, most_rows: int, work: Work
+) -> list[pa.Array]:
+    """Return the columns of a small query's rows; OnlySpark where they are a matter for Spark."""
+    from hivesql_executor.local.read import OnlySpark
+
+    outcome = _without_spark(small, query, work)
+    if outcome is None or outcome.table is None or len(outcome.table) > most_rows:
+        raise OnlySpark
+    return [column.combine_chunks() for column in outcome.table.columns]

@@ -17,14 +17,16 @@ from hivesql.dialect.structure import place_of
 from hivesql.dialect.tokens import Name, TableRef
 from hivesql.expressions.session_zone import check_zone_of
 from hivesql.python_sqlglot import exp
+from hivesql.query.meaning.joins import joining_of, told_source
 from hivesql.query.meaning.learning import QUERIES, column_meant, learn
 from hivesql.query.meaning.predicates import all_of, conjuncts
 from hivesql.query.scope import Relation, Scope, TableUse, outputs_of
 from hivesql.query.strict_checks import check_filtered, traced
 from hivesql.query.walk import Walk
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.hive_type import Kind, quote_name
+from hivesql_planner.model.hive_type import UNKNOWN, Kind, quote_name
 from hivesql_planner.model.table import Column, Table
+from hivesql_planner.predicates.joining import OfSource
 from hivesql_planner.relations import Expr, Query, Source
 from hivesql_planner.statements.bound import DeleteRows, MergeClause, MergeRows, UpdateRows
 
@@ -188,6 +190,7 @@ def _bind_joined(
         scope.relations[0].columns = traced(outputs_of(table), target)
     condition = slice_of(on_tree)
     on = walk.expr(condition, scope)
+    on = replace(on, meaning=joining_of(condition.tree, walk, scope))
     if not any(map(_is_by_source, whens)):
         for conjunct in conjuncts(condition.tree):
             # A target row that fails a part of ON matches nothing, so it need not be read.
@@ -208,7 +211,7 @@ def _bind_joined(
     return MergeRows(
         target=target.scan(binding),
         alias=alias,
-        source=Query(sql=walk.render(source), sources=_sources(source_uses, binding)),
+        source=_told(source, source_uses, scope.relations[1], walk),
         source_alias=source_alias.text,
         on=on,
         clauses=clauses,
@@ -217,6 +220,15 @@ def _bind_joined(
         on_mentions_target=mentions,
         subqueries=_sources(walk.uses[len(source_uses) :], binding),
     )
+
+
+def _told(part: Slice, uses: Sequence[TableUse], source: Relation, walk: Walk) -> Query:
+    """Return the source as a query."""
+    query = Query(sql=walk.render(part), sources=_sources(uses, walk.binding))
+    if source.columns is None:
+        return query
+    columns = (Column(output.name, output.type or UNKNOWN) for output in source.columns)
+    return told_source(query, part, tuple(columns), walk)
 
 
 def _alias_of(source: exp.Expr) -> Name:
@@ -390,7 +402,9 @@ def _from_source(
             walk.binding.fail(error, *place)
         value_of_source = Expr(f"{quote_name(source.alias)}.{quote_name(column.name)}")
         of_type = types.get(column.name)
-        values[column.name] = converted(value_of_source, of_type, column, place, walk.binding)
+        written = converted(value_of_source, of_type, column, place, walk.binding)
+        as_it_is = column.name if written is value_of_source and columns is not None else None
+        values[column.name] = replace(written, meaning=OfSource(column=as_it_is, type=of_type))
     return values
 
 
@@ -425,6 +439,8 @@ def _clause(
         for part in filter(None, parts):
             _name_target(part, scope.relations[0], walk)
     condition = walk.expr(slice_of(and_condition), scope) if and_condition is not None else None
+    if condition is not None:
+        condition = replace(condition, meaning=joining_of(and_condition, walk, scope))
     if kind == "delete":
         return MergeClause(kind=kind, condition=condition, by_source=by_source)
     if kind == "update":

@@ -16,6 +16,7 @@ from hivesql.expressions.casts import write_template
 from hivesql.python_sqlglot import exp
 from hivesql.query.checks.aggregation import AGGREGATES
 from hivesql.query.meaning.constants import constant_of
+from hivesql.query.meaning.joins import of_source
 from hivesql.query.meaning.learning import column_meant
 from hivesql.query.meaning.predicates import all_of, predicate_of, value_of
 from hivesql.query.scope import Output, Relation, Scope
@@ -266,7 +267,12 @@ def value(part: Slice, column: str, table: Table, walk: Walk, scope: Scope) -> E
         lambda node: column_meant(node, walk.meanings, scope.relations[0]),
         walk.binding.text.text,
     )
-    return _as_written(replace(expression, meaning=meaning), part, target, walk)
+    written = _as_written(replace(expression, meaning=meaning), part, target, walk)
+    if written.meaning is not None or (alone := of_source(part.tree, walk, scope)) is None:
+        return written
+    if written.sql != expression.sql:
+        alone = replace(alone, column=None)
+    return replace(written, meaning=alone)
 
 
 def defaults_of_values(

@@ -16,6 +16,7 @@ from hivesql_planner.local.values import (
 from hivesql_planner.model.hive_type import HiveType, Kind
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.plan import Body, Change, ChangeBranch, Insert, InsertBranch, Select, WriteKind
+from hivesql_planner.predicates.joining import Joining, OfSource
 from hivesql_planner.predicates.predicate import (
     Computed,
     Constant,
@@ -29,6 +30,7 @@ from hivesql_planner.relations import Expr, Query
 from hivesql_planner.settings.settings import Settings
 
 MOST_BYTES = "hivesql.local.max.bytes"
+MOST_SOURCE_ROWS = "hivesql.local.source.max"
 MOST_ROWS = 500_000
 """Files may be small and hold many rows: delete events compress to almost nothing."""
 _CODECS = ("zlib", "none", "snappy", "zstd")
@@ -42,6 +44,8 @@ def with_small_ways(body: Body, settings: Settings) -> Body:
             return replace(
                 body, branches=tuple(_insert_branch(branch, most) for branch in branches)
             )
+        case Change(source=source) if most and source is not None:
+            return _merge_body(body, settings)
         case Change() if most:
             return _change_body(body, most)
         case Select(query=query) if most:
@@ -60,6 +64,19 @@ def _change_body(change: Change, most: int) -> Change:
         return replace(change, small=_change(change, most))
     except Unclear:
         return change
+
+
+def _merge_body(change: Change, settings: Settings) -> Change:
+    most_rows = settings.integer(MOST_SOURCE_ROWS)
+    if not most_rows or not _is_plain(change.target.table):
+        return change
+    from hivesql_planner.local.merge import small_merge
+
+    try:
+        small = small_merge(change, settings.integer(MOST_BYTES), most_rows)
+    except Unclear:
+        return change
+    return replace(change, merge=small)
 
 
 def _select_body(query: Query, most: int) -> Select:
@@ -96,7 +113,7 @@ def _is_plain(table: Table) -> bool:
 def _insert(branch: InsertBranch, literals: SmallInsert) -> SmallInsert:
     table = branch.write.table
     _check_hashed(table)
-    return replace(literals, check=_constraint(branch.check, table))
+    return replace(literals, check=constraint(branch.check, table))
 
 
 def _literals(branch: InsertBranch) -> SmallInsert:
@@ -136,7 +153,7 @@ def _change(change: Change, most: int) -> SmallChange:
     return SmallChange(
         where=table_condition(_condition(change.on), table) if change.on else None,
         values=_new_row(branch, table) if branch.insert else None,
-        check=_constraint(change.check, table) if branch.insert else None,
+        check=constraint(change.check, table) if branch.insert else None,
         most_bytes=most,
     )
 
@@ -150,10 +167,10 @@ def is_carried(column: Column) -> bool:
 def _new_row(branch: ChangeBranch, table: Table) -> tuple[OldValue | Constant | Computed, ...]:
     types = {column.name: column.type for column in table.columns}
     pairs = zip(branch.values, table.columns, strict=True)
-    return tuple(_new_value(value.meaning, column, types) for value, column in pairs)
+    return tuple(new_value(value.meaning, column, types) for value, column in pairs)
 
 
-def _new_value(
+def new_value(
     meaning: Meaning | None, column: Column, types: Mapping[str, HiveType]
 ) -> OldValue | Constant | Computed:
     match meaning:
@@ -168,12 +185,14 @@ def _new_value(
 
 
 def _condition(of: Expr) -> Predicate:
-    if of.meaning is None or isinstance(of.meaning, (Constant, OldValue, Computed)):
+    if of.meaning is None or isinstance(
+        of.meaning, (Constant, OldValue, Computed, OfSource, Joining)
+    ):
         raise Unclear
     return of.meaning
 
 
-def _constraint(check: Expr | None, table: Table) -> Predicate | None:
+def constraint(check: Expr | None, table: Table) -> Predicate | None:
     if check is None:
         return None
     return of_own_types(_condition(check), {column.name: column.type for column in table.columns})

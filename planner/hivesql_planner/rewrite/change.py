@@ -7,12 +7,14 @@ inserts in the order of theirs. One UPDATE is delete_delta_W_W_0000 and delta_W_
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 
 from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Change, ChangeBranch, Target, When, Write, WriteKind
+from hivesql_planner.predicates.joining import Joining
 from hivesql_planner.predicates.predicate import OldValue
 from hivesql_planner.relations import Expr
 from hivesql_planner.settings.settings import Settings
@@ -113,10 +115,16 @@ def _condition(clauses: Sequence[MergeClause], position: int) -> Expr | None:
     if clause.kind == "insert":
         return clause.condition
     parts = [f"({clause.condition.sql})"] if clause.condition else []
+    meaning = clause.condition.meaning if clause.condition else Joining()
     if position in matched[1:] and len(kinds) == len(matched):
         first = clauses[matched[0]].condition
         parts.append(f"NOT ({first.sql if first else 'true'})")
-    return Expr(" AND ".join(parts)) if parts else None
+        unless = first.meaning if first else Joining()
+        if isinstance(meaning, Joining) and isinstance(unless, Joining):
+            meaning = replace(meaning, unless=unless)
+        else:
+            meaning = None
+    return Expr(" AND ".join(parts), meaning) if parts else None
 
 
 def _values(table: Table, alias: str, clause: MergeClause) -> tuple[Expr, ...]:

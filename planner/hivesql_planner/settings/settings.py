@@ -201,6 +201,9 @@ KEYS: Mapping[str, Setting] = _table(
     ("hivesql.local.max.bytes", "16777216", "int",
      "Simple INSERT … VALUES, UPDATE and DELETE over at most this many bytes run without Spark; "
      "0 sends all of them to Spark."),
+    ("hivesql.local.source.max", "5000", "int",
+     "A MERGE whose source has at most this many rows looks for their matches without Spark, if "
+     "few row groups may hold them; 0: never."),
 )  # fmt: skip
 # A misspelt key of these families would silently change nothing.
 _CLOSED = ("hive.txn.", "hive.lock.", "hive.locks.", "hive.unlock.", "hive.compactor.",

@@ -15,7 +15,7 @@ from hivesql_executor.spark.steps import Step, after
 from hivesql_executor.spark.write.constraints import enforce_check
 from hivesql_executor.spark.write.merge_source import Joined
 from hivesql_executor.spark.write.write import NO_BRANCH, partition_text
-from hivesql_planner.errors import CardinalityViolation
+from hivesql_planner.errors import CardinalityViolation, matched_twice
 from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Change, ChangeBranch, When
@@ -129,11 +129,7 @@ def cardinality_violation(error: Exception) -> CardinalityViolation | None:
     start = text.find(_CARDINALITY)
     if start < 0:
         return None
-    row_id = text[start : text.find("]", start) + 1]
-    return CardinalityViolation(
-        f"{row_id}: two source rows match one target row (row id and partition shown). "
-        "Make the source unique on the ON condition; nothing was changed"
-    )
+    return matched_twice(text[start + len(_CARDINALITY) : text.find("]", start) + 1])
 
 
 _Row = Sequence[Column]

@@ -1,0 +1,59 @@
+"""What is wanted of a MERGE's source of few rows, computed by Spark and brought here."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from pyspark.sql import functions as f
+
+from hivesql_executor.jvm import gateway
+from hivesql_executor.local.read import OnlySpark
+from hivesql_executor.local.types import arrow_type
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.spark.buckets import texts_of
+from hivesql_executor.spark.functions import register_called
+from hivesql_executor.spark.lines import collect_arrow
+from hivesql_executor.spark.scan.nanoseconds import nanosecond_rows_of
+from hivesql_executor.spark.scan.sources import as_user_errors
+from hivesql_executor.spark.values import as_wall_clock, partition_text, stored_value
+from hivesql_executor.tracing import span
+from hivesql_executor.transactions.transaction import Transaction
+from hivesql_planner.local.merge import SmallMerge
+from hivesql_planner.plan import Change
+
+
+def items_by_spark(
+    change: Change, merge: SmallMerge, txn: Transaction, runtime: Runtime
+) -> list[pa.Array]:
+    """Return the items of all rows of the source.
+
+    OnlySpark where it is made of much, has more rows than are worth it, or gives each time
+    something else: of rows that two branches see, both must see the same.
+    """
+    assert change.source is not None
+    register_called(runtime.spark(), texts_of(change))
+    source = nanosecond_rows_of(change.source, txn, runtime)
+    if source.nanoseconds:
+        raise OnlySpark
+    values = [
+        partition_text(f.expr(item.sql), item.type)
+        if item.is_partition
+        else stored_value(f.expr(item.sql), item.type)
+        for item in merge.items
+    ]
+    with as_user_errors():
+        named = source.rows.alias(change.source_alias or "")
+        wanted = named.select(*(value.alias(f"c{i}") for i, value in enumerate(values)))
+        rows = as_wall_clock(wanted)
+        if gateway(runtime.spark()).bytesRead(rows._jdf) > merge.most_bytes:
+            raise OnlySpark
+        if not rows._jdf.queryExecution().analyzed().deterministic():
+            raise OnlySpark
+        with span("jobs"):
+            table = collect_arrow(rows.limit(merge.most_rows + 1))
+    if len(table) > merge.most_rows:
+        raise OnlySpark
+    kinds = [pa.string() if item.is_partition else arrow_type(item.type) for item in merge.items]
+    return [
+        column.cast(kind).combine_chunks()
+        for column, kind in zip(table.columns, kinds, strict=True)
+    ]

@@ -1,0 +1,266 @@
+"""Which MERGEs of few rows find their matches without Spark, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from hivesql_planner.local.conditions import check_partitions, table_condition
+from hivesql_planner.local.decide import constraint, is_carried, new_value
+from hivesql_planner.local.select import small_select
+from hivesql_planner.local.values import Unclear, partition_text, same_kind, stored
+from hivesql_planner.model.hive_type import BIGINT, BOOLEAN, INTEGERS, HiveType, Kind
+from hivesql_planner.model.table import Column, Table
+from hivesql_planner.plan import Change, ChangeBranch, When
+from hivesql_planner.predicates.joining import Joining, OfSource
+from hivesql_planner.predicates.predicate import (
+    AllOf,
+    Computed,
+    Constant,
+    OldValue,
+    Predicate,
+    Shown,
+    SmallSelect,
+    Value,
+)
+from hivesql_planner.relations import Expr
+from hivesql_planner.rewrite.change import branch_writes
+
+_KEYS = INTEGERS | {Kind.STRING, Kind.DATE, Kind.DECIMAL}
+_CARRIED = INTEGERS | {
+    Kind.BOOLEAN, Kind.FLOAT, Kind.DOUBLE, Kind.DECIMAL, Kind.STRING, Kind.CHAR, Kind.VARCHAR,
+    Kind.BINARY, Kind.DATE, Kind.TIMESTAMP,
+}  # fmt: skip
+_RAISING = ("raise_error", "assert_true", "reflect", "java_method")
+"""What shall not be asked of rows that no WHEN takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What is wanted of each row of the source: Spark SQL over it, and the type it is stored as.
+
+    ``column`` is the source's where it is no more than one. ``is_partition``: the text of a
+    partition's value is wanted.
+    """
+
+    sql: str
+    type: HiveType
+    column: str | None = None
+    is_partition: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FromSource:
+    """A value that the source gives: the number of its item."""
+
+    item: int
+
+
+NewValue = OldValue | Constant | Computed | FromSource
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """The parts of an AND: conditions over the target, and items of the source that are true."""
+
+    of_target: Predicate | None = None
+    items: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmallBranch:
+    """A WHEN clause: which rows it takes, what becomes of them, and by which of the writes.
+
+    ``unless`` must be false beside ``conditions``. ``values`` are those of the new row, None for
+    a delete; ``partition`` are the texts of its partition's values, or their items.
+    """
+
+    when: When
+    conditions: Conditions
+    unless: Conditions | None = None
+    values: tuple[NewValue, ...] | None = None
+    partition: tuple[str | FromSource, ...] = ()
+    writes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SmallMerge:
+    """A MERGE by the values of its source's rows.
+
+    ``keys`` are columns of the target and the items that they equal; ``on`` is what else ON says.
+    ``rows`` are the items of rows that stand in the statement, ``select`` gives them of a small
+    table; without both Spark computes the items.
+    """
+
+    keys: tuple[tuple[str, int], ...]
+    on: Conditions
+    branches: tuple[SmallBranch, ...]
+    items: tuple[Item, ...]
+    rows: tuple[tuple[Value, ...], ...] | None = field(default=None, repr=False)
+    select: SmallSelect | None = None
+    columns: tuple[Column, ...] = ()
+    """The columns that ``select`` gives."""
+    check: Predicate | None = None
+    most_bytes: int
+    most_rows: int
+
+
+def small_merge(change: Change, most_bytes: int, most_rows: int) -> SmallMerge:
+    """Return how a MERGE goes without a join of Spark's; Unclear where it cannot."""
+    table, on = change.target.table, change.on
+    if change.queries or change.moves or change.added or change.by_row_id:
+        raise Unclear
+    if change.target.as_of or change.target.changes or change.has(When.NOT_MATCHED_BY_SOURCE):
+        raise Unclear
+    if on is None or not isinstance(on.meaning, Joining) or not on.meaning.keys:
+        raise Unclear
+    if not all(map(is_carried, table.columns)):
+        raise Unclear
+    items = _Items(table)
+    keys = tuple((column, items.key(column, of)) for column, of in on.meaning.keys)
+    if len({column for column, _ in keys}) < len(keys):
+        raise Unclear
+    merge = SmallMerge(
+        keys=keys,
+        on=items.conditions(on.meaning),
+        branches=tuple(
+            items.branch(branch, writes)
+            for branch, writes in zip(change.branches, branch_writes(change), strict=True)
+        ),
+        items=(),
+        check=constraint(change.check, table),
+        most_bytes=most_bytes,
+        most_rows=most_rows,
+    )
+    return _with_source(replace(merge, items=tuple(items.all)), change)
+
+
+class _Items:
+    """Collects what is wanted of the source's rows."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.types = {column.name: column.type for column in table.all_columns}
+        self.all: list[Item] = []
+
+    def add(self, item: Item) -> int:
+        if any(word in item.sql.lower() for word in _RAISING):
+            raise Unclear
+        if item not in self.all:
+            self.all.append(item)
+        return self.all.index(item)
+
+    def key(self, column: str, of: OfSource) -> int:
+        """Add what a column of the target equals; both must compare as they are."""
+        type_ = self.types[column]
+        if of.type is None or type_.kind not in _KEYS:
+            raise Unclear
+        if type_.kind in INTEGERS and of.type.kind in INTEGERS:
+            type_ = of.type if of.column else BIGINT
+        elif of.type != type_:
+            raise Unclear
+        check_partitions([column], self.table)
+        return self.add(Item(of.sql, type_, of.column))
+
+    def conditions(self, joining: Joining) -> Conditions:
+        """Add what a condition asks of the source."""
+        of_target = None
+        if joining.of_target:
+            of_target = table_condition(AllOf(joining.of_target), self.table)
+        return Conditions(
+            of_target,
+            tuple(self.add(Item(of.sql, BOOLEAN, of.column)) for of in joining.of_source),
+        )
+
+    def branch(self, branch: ChangeBranch, writes: tuple[int, ...]) -> SmallBranch:
+        meaning = branch.condition.meaning if branch.condition else Joining()
+        if not isinstance(meaning, Joining):
+            raise Unclear
+        joinings = [meaning, *([meaning.unless] if meaning.unless is not None else [])]
+        if any(joining.keys for joining in joinings):
+            raise Unclear
+        conditions = [self.conditions(joining) for joining in joinings]
+        is_new = branch.when is When.NOT_MATCHED
+        if is_new and any(condition.of_target for condition in conditions):
+            raise Unclear
+        columns = self.table.columns
+        values = None
+        if branch.insert is not None:
+            values = tuple(
+                self.value(value, column, is_new=is_new)
+                for value, column in zip(branch.values, columns, strict=False)
+            )
+        rest = branch.values[len(columns) :] if is_new else ()
+        return SmallBranch(
+            when=branch.when,
+            conditions=conditions[0],
+            unless=conditions[1] if len(conditions) > 1 else None,
+            values=values,
+            partition=tuple(map(self.text, rest, self.table.partition_columns)),
+            writes=writes,
+        )
+
+    def value(self, value: Expr, column: Column, *, is_new: bool) -> NewValue:
+        if isinstance(value.meaning, OfSource):
+            if column.type.kind not in _CARRIED:
+                raise Unclear
+            return FromSource(self.add(_item(value, value.meaning, column.type)))
+        types = {} if is_new else {other.name: other.type for other in self.table.columns}
+        return new_value(value.meaning, column, types)
+
+    def text(self, value: Expr, column: Column) -> str | FromSource:
+        match value.meaning:
+            case Constant(value=constant):
+                return partition_text(constant, column.type)
+            case OfSource() as of:
+                item = _item(value, of, column.type)
+                return FromSource(self.add(replace(item, is_partition=True)))
+        raise Unclear
+
+
+def _item(value: Expr, of: OfSource, type_: HiveType) -> Item:
+    return Item(value.sql, type_, of.column)
+
+
+def _with_source(merge: SmallMerge, change: Change) -> SmallMerge:
+    """Add how the source's rows are known without Spark, if they are."""
+    source = change.source
+    assert source is not None
+    names = [column.name for column in source.columns]
+    places = [names.index(item.column) if item.column in names else -1 for item in merge.items]
+    if -1 in places or len(set(names)) < len(names):
+        return merge
+    try:
+        if source.rows is not None:
+            return replace(merge, rows=_rows(source.rows, merge.items, places))
+        if source.look is None or any(item.is_partition for item in merge.items):
+            return merge
+        shown = [source.look.items[place] for place in places]
+        if not all(isinstance(item, Shown) for item in shown):
+            return merge
+        asked = replace(
+            source,
+            columns=tuple(Column(f"c{i}", item.type) for i, item in enumerate(merge.items)),
+            look=replace(source.look, items=tuple(shown)),
+        )
+        return replace(
+            merge, select=small_select(asked, merge.most_bytes), columns=asked.columns
+        )
+    except Unclear:
+        return merge
+
+
+def _rows(
+    rows: Sequence[Sequence[Value]], items: Sequence[Item], places: Sequence[int]
+) -> tuple[tuple[Value, ...], ...]:
+    """Return the items of rows that stand in the statement."""
+    if not rows or max(places) >= len(rows[0]) or any(len(row) != len(rows[0]) for row in rows):
+        raise Unclear
+    columns = list(zip(*rows, strict=True))
+    told = []
+    for item, place in zip(items, places, strict=True):
+        if not same_kind(columns[place], item.type):
+            raise Unclear
+        change = partition_text if item.is_partition else stored
+        told.append([change(value, item.type) for value in columns[place]])
+    return tuple(zip(*told, strict=True))
