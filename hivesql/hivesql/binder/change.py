@@ -403,8 +403,9 @@ def _from_source(
         value_of_source = Expr(f"{quote_name(source.alias)}.{quote_name(column.name)}")
         of_type = types.get(column.name)
         written = converted(value_of_source, of_type, column, place, walk.binding)
-        as_it_is = column.name if written is value_of_source and columns is not None else None
-        values[column.name] = replace(written, meaning=OfSource(column=as_it_is, type=of_type))
+        of = None if columns is None else column.name
+        told = OfSource(column=of, is_converted=written is not value_of_source, type=of_type)
+        values[column.name] = replace(written, meaning=told)
     return values
 
 

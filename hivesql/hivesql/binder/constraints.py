@@ -270,9 +270,8 @@ def value(part: Slice, column: str, table: Table, walk: Walk, scope: Scope) -> E
     written = _as_written(replace(expression, meaning=meaning), part, target, walk)
     if written.meaning is not None or (alone := of_source(part.tree, walk, scope)) is None:
         return written
-    if written.sql != expression.sql:
-        alone = replace(alone, column=None)
-    return replace(written, meaning=alone)
+    is_converted = written.sql != expression.sql
+    return replace(written, meaning=replace(alone, is_converted=is_converted))
 
 
 def defaults_of_values(

@@ -39,13 +39,14 @@ _RAISING = ("raise_error", "assert_true", "reflect", "java_method")
 class Item:
     """What is wanted of each row of the source: Spark SQL over it, and the type it is stored as.
 
-    ``column`` is the source's where it is no more than one. ``is_partition``: the text of a
-    partition's value is wanted.
+    ``column`` is the source's where it is made of no more than one, ``is_converted`` where that is
+    not taken as it is. ``is_partition``: the text of a partition's value is wanted.
     """
 
     sql: str
     type: HiveType
     column: str | None = None
+    is_converted: bool = False
     is_partition: bool = False
 
 
@@ -116,7 +117,7 @@ def small_merge(change: Change, most_bytes: int, most_rows: int) -> SmallMerge:
         raise Unclear
     if not all(map(is_carried, table.columns)):
         raise Unclear
-    items = _Items(table)
+    items = _Items(table, has_rows=change.source is not None and change.source.rows is not None)
     keys = tuple((column, items.key(column, of)) for column, of in on.meaning.keys)
     if len({column for column, _ in keys}) < len(keys):
         raise Unclear
@@ -138,8 +139,9 @@ def small_merge(change: Change, most_bytes: int, most_rows: int) -> SmallMerge:
 class _Items:
     """Collects what is wanted of the source's rows."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, *, has_rows: bool) -> None:
         self.table = table
+        self.has_rows = has_rows
         self.types = {column.name: column.type for column in table.all_columns}
         self.all: list[Item] = []
 
@@ -153,7 +155,11 @@ class _Items:
     def key(self, column: str, of: OfSource) -> int:
         """Add what a column of the target equals; both must compare as they are."""
         type_ = self.types[column]
-        if of.type is None or type_.kind not in _KEYS:
+        if type_.kind not in _KEYS:
+            raise Unclear
+        if of.type is None and self.has_rows and of.column:
+            return self.add(Item(of.sql, type_, of.column))
+        if of.type is None:
             raise Unclear
         if type_.kind in INTEGERS and of.type.kind in INTEGERS:
             type_ = of.type if of.column else BIGINT
@@ -219,7 +225,7 @@ class _Items:
 
 
 def _item(value: Expr, of: OfSource, type_: HiveType) -> Item:
-    return Item(value.sql, type_, of.column)
+    return Item(value.sql, type_, of.column, of.is_converted)
 
 
 def _with_source(merge: SmallMerge, change: Change) -> SmallMerge:
@@ -233,7 +239,9 @@ def _with_source(merge: SmallMerge, change: Change) -> SmallMerge:
     try:
         if source.rows is not None:
             return replace(merge, rows=_rows(source.rows, merge.items, places))
-        if source.look is None or any(item.is_partition for item in merge.items):
+        if source.look is None or any(
+            item.is_partition or item.is_converted for item in merge.items
+        ):
             return merge
         shown = [source.look.items[place] for place in places]
         if not all(isinstance(item, Shown) for item in shown):
