@@ -88,6 +88,13 @@ UPDATE parts SET a = 11;
 INSERT INTO ruled VALUES (1, default, 6, 'abcd'), (2, 'b', null, 'abc');
 INSERT INTO ruled (a) VALUES (3);
 UPDATE ruled SET b = default, c = 8, d = 'ab' WHERE a = 2;
+MERGE INTO acid t USING (VALUES (2, 'm', 'cc', date '2022-02-02'), (3, 'n', null, null), (50, 'o', 'dd', date '2022-02-03'), (null, 'p', null, null)) AS s (i, t, c, day) ON t.i = s.i WHEN MATCHED AND t.i = 3 THEN DELETE WHEN MATCHED THEN UPDATE SET t = s.t, n = t.n + 1, v = 'mv', day = s.day WHEN NOT MATCHED THEN INSERT (i, t, c, day, f) VALUES (s.i, s.t, 'new', s.day, 1.5);
+MERGE INTO parts t USING (VALUES (11, 'up', 1, 'x'), (12, 'new', 1, 'x'), (13, 'far', 7, 'w'), (14, 'nowhere', null, '')) AS s (a, b, k, l) ON t.a = s.a AND s.l = t.l AND t.k = s.k WHEN MATCHED THEN UPDATE SET b = s.b WHEN NOT MATCHED THEN INSERT VALUES (s.a, s.b, s.k, s.l);
+MERGE INTO buckets t USING (VALUES (1, 'z'), (30, 'y'), (31, 'x')) AS s (a, t) ON t.a = s.a WHEN NOT MATCHED THEN INSERT VALUES (s.a, s.t, 'v', '2020-01-03');
+MERGE INTO ruled t USING (SELECT a FROM parts WHERE k = 7) s ON t.a = s.a WHEN NOT MATCHED THEN INSERT (a, c) VALUES (s.a, 9);
+MERGE INTO ruled t USING (SELECT a AS x, l FROM parts WHERE k = 1) s ON t.a = s.x AND t.c > 8 WHEN MATCHED THEN UPDATE SET b = s.l, d = null;
+DELETE FROM ruled USING parts s WHERE ruled.a = s.a AND ruled.c = 9;
+UPDATE parts SET b = s.b FROM ruled s WHERE parts.k = s.c AND parts.l = 'x';
 """  # noqa: E501
 # Statements of the same kind that Spark carries out: values or files are not that simple.
 FOR_SPARK = """
@@ -122,6 +129,8 @@ BROKEN = (
     "INSERT INTO ruled VALUES (1, 'a', 6, 'b')",
     "UPDATE ruled SET c = 7",
     "UPDATE ruled SET a = null WHERE a = 1",
+    "MERGE INTO ruled t USING (VALUES (1, 7)) AS s (a, c) ON t.a = s.a "
+    "WHEN MATCHED THEN UPDATE SET c = s.c",
 )
 
 

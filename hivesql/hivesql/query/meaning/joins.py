@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from hivesql.dialect.nodes.parts import slice_of
 from hivesql.dialect.slices import Slice
+from hivesql.dialect.structure import place_of
 from hivesql.python_sqlglot import exp
 from hivesql.query.meaning.learning import QUERIES, column_meant
 from hivesql.query.meaning.looks import look_of
@@ -61,7 +61,7 @@ def joining_of(condition: exp.Expr, walk: Walk, scope: Scope) -> Joining | None:
         if meaning == ALWAYS:
             continue
         if (alone := of_source(part, walk, scope)) is not None:
-            told.append(replace(alone, sql=walk.render(slice_of(part))))
+            told.append(replace(alone, sql=_text_of(part, walk)))
         elif meaning == Other() and (key := _key(part, walk, scope)) is not None:
             keys.append(key)
         else:
@@ -81,8 +81,12 @@ def _key(part: exp.Expr, walk: Walk, scope: Scope) -> tuple[str, OfSource] | Non
         column = column_meant(plain, walk.meanings, target)
         alone = of_source(other, walk, scope)
         if column is not None and alone is not None:
-            return column, replace(alone, sql=walk.render(slice_of(other)))
+            return column, replace(alone, sql=_text_of(other, walk))
     return None
+
+
+def _text_of(node: exp.Expr, walk: Walk) -> str:
+    return walk.render(Slice((place_of(node),), node))
 
 
 def told_source(query: Query, part: Slice, columns: tuple[Column, ...], walk: Walk) -> Query:
