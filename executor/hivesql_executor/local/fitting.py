@@ -26,7 +26,7 @@ from hivesql_executor.orc.event_ids import seen_by
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_planner.acid.files_to_read import DataFile, DeleteFile
 from hivesql_planner.acid.layout import ACID_FIELDS
-from hivesql_planner.local.decide import is_small
+from hivesql_planner.local.decide import MOST_ROWS, is_small
 from hivesql_planner.model.hive_type import Kind
 from hivesql_planner.model.table import Column, Partition, Table
 from hivesql_planner.predicates.predicate import Predicate, columns_of
@@ -43,6 +43,8 @@ _MOST_SEEKS = 1_000
 _MOST_INDEXES = 100
 """Of more stripes and files, row groups are not looked at."""
 _FIRST = 1_000
+_SLOWER = 5
+"""A row of a run takes as long as so many of a whole stripe."""
 _GAP = 255
 """So many rows are rather read than jumped over."""
 
@@ -78,6 +80,7 @@ def fitting(
     where: Predicate | None,
     columns: tuple[Column, ...],
     most_bytes: int,
+    most_rows: int = MOST_ROWS,
 ) -> list[Fitting]:
     """Return the rows with these data columns; files without one are left out.
 
@@ -91,8 +94,8 @@ def fitting(
             for file_piece in _wanted(snapshot, part, where, columns, only=only)
         ]
 
-    pieces = _narrowed(wanted_of, lambda file_piece: file_piece.piece, most_bytes)
-    check_small([file_piece.piece for file_piece in pieces], most_bytes)
+    pieces = _narrowed(wanted_of, lambda file_piece: file_piece.piece, most_bytes, most_rows)
+    check_small([file_piece.piece for file_piece in pieces], most_bytes, most_rows)
     by_part: dict[int, list[Fitting]] = {}
     for file_piece in pieces:
         rows = _fitting(snapshot, file_piece, where, columns)
@@ -143,16 +146,23 @@ def _chunks(
         start, first = start + count, first * 10
 
 
-def check_small(pieces: Sequence[Piece], most_bytes: int) -> None:
+def check_small(pieces: Sequence[Piece], most_bytes: int, most_rows: int = MOST_ROWS) -> None:
     """OnlySpark when to read these pieces is worth a Spark job."""
-    if not is_small(
-        [piece.bytes for piece in pieces], [piece.rows for piece in pieces], most_bytes
-    ):
+    if not _are_small(pieces, most_bytes, most_rows):
         raise OnlySpark
 
 
+def _are_small(pieces: Sequence[Piece], most_bytes: int, most_rows: int) -> bool:
+    return is_small(
+        [piece.bytes for piece in pieces], [piece.rows for piece in pieces], most_bytes, most_rows
+    )
+
+
 def _narrowed(
-    read: Callable[[Only], list[Row]], piece_of: Callable[[Row], Piece], most_bytes: int
+    read: Callable[[Only], list[Row]],
+    piece_of: Callable[[Row], Piece],
+    most_bytes: int,
+    most_rows: int = MOST_ROWS,
 ) -> list[Row]:
     """Pieces by stripes, or by row groups where that saves much and few indexes tell of them."""
     by_stripes = read(None)
@@ -162,7 +172,11 @@ def _narrowed(
         (piece.bytes for piece in pieces), (), most_bytes
     )):  # fmt: skip
         return by_stripes
-    return read(frozenset(piece.path for piece in pieces))
+    by_groups = read(frozenset(piece.path for piece in pieces))
+    fewer = sum(piece_of(row).rows for row in by_groups)
+    # Whole stripes are read in columns, runs of rows one by one.
+    is_slower = fewer * _SLOWER > rows and _are_small(pieces, most_bytes, most_rows)
+    return by_stripes if is_slower else by_groups
 
 
 def _wanted(

@@ -19,6 +19,7 @@ from hivesql_executor.local.fitting import KEYS, Fitting, fitting, partition_col
 from hivesql_executor.local.read import OnlySpark, SmallSnapshot
 from hivesql_executor.local.types import arrow_type, row_type
 from hivesql_planner.errors import CardinalityViolation, matched_twice
+from hivesql_planner.local.decide import MOST_ROWS
 from hivesql_planner.local.merge import Conditions, FromSource, SmallBranch, SmallMerge
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import When
@@ -27,6 +28,8 @@ from hivesql_planner.predicates.pruning import PartitionPruner
 
 Items = Sequence[pa.Array]
 """What is wanted of the source's rows, by the numbers of the plan's items."""
+_OF_KEYS = 4
+"""Of rows that may match, ids and keys alone are read: that is worth so many times more of them."""
 _GREGORIAN_DAY = -141_427
 """1582-10-15, in days; older ones depend on the calendar that a file says it has."""
 
@@ -127,7 +130,8 @@ def _matches(
             )
         )  # fmt: skip
         snapshot = replace(snapshot, parts=parts)
-    for file in fitting(snapshot, where, table.columns, merge.most_bytes):
+    most = merge.most_bytes * _OF_KEYS, MOST_ROWS * _OF_KEYS
+    for file in fitting(snapshot, where, table.columns, *most):
         count = len(file.ids["rowId"])
         columns = file.columns | partition_columns(file.part.partition, table, count)
         keys = zip(*(columns[name].to_pylist() for name, _ in merge.keys), strict=True)

@@ -54,9 +54,11 @@ def with_small_ways(body: Body, settings: Settings) -> Body:
             return body
 
 
-def is_small(lengths: Iterable[int], rows: Iterable[int], most_bytes: int) -> bool:
+def is_small(
+    lengths: Iterable[int], rows: Iterable[int], most_bytes: int, most_rows: int = MOST_ROWS
+) -> bool:
     """Tell whether pieces of these lengths, with these numbers of rows, are worth no Spark job."""
-    return sum(lengths) <= most_bytes and sum(rows) <= MOST_ROWS
+    return sum(lengths) <= most_bytes and sum(rows) <= most_rows
 
 
 def _change_body(change: Change, most: int) -> Change:

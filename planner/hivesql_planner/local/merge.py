@@ -40,7 +40,8 @@ class Item:
     """What is wanted of each row of the source: Spark SQL over it, and the type it is stored as.
 
     ``column`` is the source's where it is made of no more than one, ``is_converted`` where that is
-    not taken as it is. ``is_partition``: the text of a partition's value is wanted.
+    not taken as it is. ``is_partition``: the text of a partition's value is wanted. ``is_unknown``: Spark
+    shall tell whether it is of that type, as whole numbers of any length are.
     """
 
     sql: str
@@ -48,6 +49,7 @@ class Item:
     column: str | None = None
     is_converted: bool = False
     is_partition: bool = False
+    is_unknown: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +162,7 @@ class _Items:
         if of.type is None and self.has_rows and of.column:
             return self.add(Item(of.sql, type_, of.column))
         if of.type is None:
-            raise Unclear
+            return self.add(Item(of.sql, type_, of.column, is_unknown=True))
         if type_.kind in INTEGERS and of.type.kind in INTEGERS:
             type_ = of.type if of.column else BIGINT
         elif of.type != type_:
@@ -240,7 +242,7 @@ def _with_source(merge: SmallMerge, change: Change) -> SmallMerge:
         if source.rows is not None:
             return replace(merge, rows=_rows(source.rows, merge.items, places))
         if source.look is None or any(
-            item.is_partition or item.is_converted for item in merge.items
+            item.is_partition or item.is_converted or item.is_unknown for item in merge.items
         ):
             return merge
         shown = [source.look.items[place] for place in places]

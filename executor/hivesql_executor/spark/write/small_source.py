@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pyarrow as pa
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
+from pyspark.sql.types import IntegralType
 
 from hivesql_executor.jvm import gateway
 from hivesql_executor.local.read import OnlySpark
@@ -18,6 +20,7 @@ from hivesql_executor.spark.values import as_wall_clock, partition_text, stored_
 from hivesql_executor.tracing import span
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.local.merge import SmallMerge
+from hivesql_planner.model.hive_type import INTEGERS
 from hivesql_planner.plan import Change
 
 
@@ -43,6 +46,7 @@ def items_by_spark(
     with as_user_errors():
         named = source.rows.alias(change.source_alias or "")
         wanted = named.select(*(value.alias(f"c{i}") for i, value in enumerate(values)))
+        _check_types(merge, named)
         rows = as_wall_clock(wanted)
         if gateway(runtime.spark()).bytesRead(rows._jdf) > merge.most_bytes:
             raise OnlySpark
@@ -57,3 +61,15 @@ def items_by_spark(
         column.cast(kind).combine_chunks()
         for column, kind in zip(table.columns, kinds, strict=True)
     ]
+
+
+def _check_types(merge: SmallMerge, source: DataFrame) -> None:
+    """OnlySpark where a key is of another type than its column, so that Spark casts both."""
+    unknown = [item for item in merge.items if item.is_unknown]
+    if not unknown:
+        return
+    fields = source.select(*(f.expr(item.sql) for item in unknown)).schema.fields
+    for item, field in zip(unknown, fields, strict=True):
+        is_whole = item.type.kind in INTEGERS and isinstance(field.dataType, IntegralType)
+        if not is_whole and field.dataType.simpleString() != item.type.spark:
+            raise OnlySpark
