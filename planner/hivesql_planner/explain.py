@@ -188,7 +188,7 @@ def _change_lines(change: Change) -> Iterator[str]:
 def _few(merge: SmallMerge) -> str:
     """Tell while what is so a MERGE needs no Spark for its matches."""
     rows = "" if merge.rows is not None else f"the source has at most {merge.most_rows} rows and "
-    return f"while {rows}row groups that may match have at most {merge.most_bytes} bytes"
+    return f"while {rows}row groups that may match have at most {merge.most_matching_bytes} bytes"
 
 
 def _little(small: SmallChange | SmallSelect) -> str:
@@ -409,7 +409,7 @@ def _change(change: Change) -> _Json:
         members["withoutSpark"] = {"mostBytes": change.small.most_bytes}
     if change.merge:
         members["withoutSpark"] = {
-            "mostBytes": change.merge.most_bytes, "mostRowsOfSource": change.merge.most_rows
+            "mostBytes": change.merge.most_matching_bytes, "mostRowsOfSource": change.merge.most_rows
         }  # fmt: skip
     if change.cardinality_check:
         members["cardinalityCheck"] = True

@@ -19,17 +19,20 @@ from hivesql_executor.local.fitting import KEYS, Fitting, fitting, partition_col
 from hivesql_executor.local.read import OnlySpark, SmallSnapshot
 from hivesql_executor.local.types import arrow_type, row_type
 from hivesql_planner.errors import CardinalityViolation, matched_twice
-from hivesql_planner.local.decide import MOST_ROWS
-from hivesql_planner.local.merge import Conditions, FromSource, SmallBranch, SmallMerge
-from hivesql_planner.model.table import Table
+from hivesql_planner.local.merge import (
+    MOST_MATCHING,
+    Conditions,
+    FromSource,
+    SmallBranch,
+    SmallMerge,
+)
+from hivesql_planner.model.table import Column, Table
 from hivesql_planner.plan import When
-from hivesql_planner.predicates.predicate import AllOf, OneOf, Predicate
+from hivesql_planner.predicates.predicate import AllOf, OneOf, Predicate, columns_of
 from hivesql_planner.predicates.pruning import PartitionPruner
 
 Items = Sequence[pa.Array]
 """What is wanted of the source's rows, by the numbers of the plan's items."""
-_OF_KEYS = 4
-"""Of rows that may match, ids and keys alone are read: that is worth so many times more of them."""
 _GREGORIAN_DAY = -141_427
 """1582-10-15, in days; older ones depend on the calendar that a file says it has."""
 
@@ -82,15 +85,13 @@ def joined_rows(
     snapshot: SmallSnapshot,
     *,
     once: bool,
-    by_any: bool,
 ) -> list[Changed]:
     """Find what matches and tell what becomes of it; OnlySpark where that is too much to read.
 
     CardinalityViolation where several rows of the source match one of the target, with ``once``.
-    ``by_any``: such a row is changed by any of them.
     """
     matches, matched = [], np.zeros(len(items[0]), np.bool_)
-    for match in _matches(merge, items, snapshot, once=once, by_any=by_any):
+    for match in _matches(merge, items, snapshot, once=once):
         matched[match.rows] = True
         matches.append(match)
     changed: list[Changed] = []
@@ -113,7 +114,7 @@ def _taken(items: Items, rows: npt.NDArray[np.int64]) -> list[pa.Array]:
 
 
 def _matches(
-    merge: SmallMerge, items: Items, snapshot: SmallSnapshot, *, once: bool, by_any: bool
+    merge: SmallMerge, items: Items, snapshot: SmallSnapshot, *, once: bool
 ) -> Iterator[_Matches]:
     """Yield the rows of the target that match, each with the source's row."""
     table, by_keys = snapshot.table, _numbers_by_keys(merge, items)
@@ -130,8 +131,8 @@ def _matches(
             )
         )  # fmt: skip
         snapshot = replace(snapshot, parts=parts)
-    most = merge.most_bytes * _OF_KEYS, MOST_ROWS * _OF_KEYS
-    for file in fitting(snapshot, where, table.columns, *most):
+    columns_read = _columns_read(merge, table)
+    for file in fitting(snapshot, where, columns_read, merge.most_matching_bytes, MOST_MATCHING):
         count = len(file.ids["rowId"])
         columns = file.columns | partition_columns(file.part.partition, table, count)
         keys = zip(*(columns[name].to_pylist() for name, _ in merge.keys), strict=True)
@@ -139,12 +140,24 @@ def _matches(
         for number, rows in enumerate(sources):
             if len(rows) > 1 and once:
                 raise _violation(file, number)
-            if len(rows) > 1 and not by_any:
+            if len(rows) > 1 and not merge.by_any:
                 raise OnlySpark
         chosen = [number for number, rows in enumerate(sources) if rows]
         if chosen:
             numbers = np.array([sources[number][0] for number in chosen], np.int64)
             yield _Matches(file.take(pa.array(chosen)), numbers)
+
+
+def _columns_read(merge: SmallMerge, table: Table) -> tuple[Column, ...]:
+    """Return the columns of the target that are wanted of a row that matches."""
+    if any(branch.when is When.MATCHED and branch.values for branch in merge.branches):
+        return table.columns
+    told = {name for name, _ in merge.keys}
+    for branch in merge.branches:
+        for conditions in (branch.conditions, branch.unless):
+            if conditions is not None and conditions.of_target is not None:
+                told |= set(columns_of(conditions.of_target))
+    return tuple(column for column in table.columns if column.name in told)
 
 
 def _numbers_by_keys(merge: SmallMerge, items: Items) -> dict[tuple[Any, ...], list[int]]:
@@ -266,4 +279,3 @@ def _new(
     (write,) = branch.writes
     for (bucket, partition), numbers in sorted(places.items()):
         yield Changed(Hit(bucket, partition, {}, row.take(pa.array(numbers))), write, is_new=True)
-

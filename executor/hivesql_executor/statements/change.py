@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivesql_executor.bookkeeping.history import note_counts, of_change
@@ -127,13 +126,7 @@ def _write_merge(
         visible = work.txn.visible[table.name]
         snapshot = small_snapshot(table, parts, visible, files, merge.most_bytes)
         items = _items_of_source(change, merge, work)
-        changed = joined_rows(
-            merge,
-            items,
-            snapshot,
-            once=change.cardinality_check,
-            by_any=change.deletes_matched,
-        )
+        changed = joined_rows(merge, items, snapshot, once=change.cardinality_check)
     except OnlySpark:
         return None
     writes = change_writes(change)
@@ -154,14 +147,12 @@ def _items_of_source(change: Change, merge: SmallMerge, work: Work) -> Sequence[
     from hivesql_executor.local.merge import check_items, source_rows
     from hivesql_executor.local.read import OnlySpark
 
-    assert change.source is not None
     if merge.rows is not None:
         if len(merge.rows) > merge.most_rows:
             raise OnlySpark
         items = source_rows(merge)
     elif merge.select is not None:
-        source = replace(change.source, columns=merge.columns)
-        items = selected_arrays(merge.select, source, merge.most_rows, work)
+        items = selected_arrays(merge.select, merge.source, merge.most_rows, work)
     else:
         from hivesql_executor.spark.write.small_source import items_by_spark
 

@@ -65,9 +65,7 @@ def _of_metastore(small: SmallSelect, query: Query, work: Work) -> Outcome | Non
         return None
 
 
-def selected_arrays(
-    small: SmallSelect, query: Query, most_rows: int, work: Work
-) -> list[pa.Array]:
+def selected_arrays(small: SmallSelect, query: Query, most_rows: int, work: Work) -> list[pa.Array]:
     """Return the columns of a small query's rows; OnlySpark where they are a matter for Spark."""
     from hivesql_executor.local.read import OnlySpark
 

@@ -17,7 +17,7 @@ from hivesql.dialect.structure import place_of
 from hivesql.dialect.tokens import Name, TableRef
 from hivesql.expressions.session_zone import check_zone_of
 from hivesql.python_sqlglot import exp
-from hivesql.query.meaning.joins import joining_of, told_source
+from hivesql.query.meaning.joins import joining_of, membership_of, told_source
 from hivesql.query.meaning.learning import QUERIES, column_meant, learn
 from hivesql.query.meaning.predicates import all_of, conjuncts
 from hivesql.query.scope import Relation, Scope, TableUse, outputs_of
@@ -136,7 +136,15 @@ def _condition(node: exp.Expr, walk: Walk, scope: Scope) -> Expr | None:
     ]
     walk.strict.filter(where.this)
     learnt = [predicate for predicate in parts if predicate is not None]
-    return replace(condition, meaning=all_of(learnt)) if len(learnt) == len(parts) else condition
+    if len(learnt) == len(parts):
+        return replace(condition, meaning=all_of(learnt))
+    if len(learnt) == len(parts) - 1:
+        (asking,) = (
+            part for part, predicate in zip(conjuncts(where.this), parts, strict=True)
+            if predicate is None
+        )  # fmt: skip
+        return replace(condition, meaning=membership_of(asking, learnt, walk, scope))
+    return condition
 
 
 def _sources(uses: Sequence[TableUse], binding: Binding) -> tuple[Source, ...]:

@@ -44,7 +44,7 @@ def with_small_ways(body: Body, settings: Settings) -> Body:
             return replace(
                 body, branches=tuple(_insert_branch(branch, most) for branch in branches)
             )
-        case Change(source=source) if most and source is not None:
+        case Change() if most and (body.source or body.queries):
             return _merge_body(body, settings)
         case Change() if most:
             return _change_body(body, most)

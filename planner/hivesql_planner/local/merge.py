@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from hivesql_planner.local.conditions import check_partitions, table_condition
-from hivesql_planner.local.decide import constraint, is_carried, new_value
+from hivesql_planner.local.decide import MOST_ROWS, constraint, is_carried, new_value
 from hivesql_planner.local.select import small_select
 from hivesql_planner.local.values import Unclear, partition_text, same_kind, stored
 from hivesql_planner.model.hive_type import BIGINT, BOOLEAN, INTEGERS, HiveType, Kind
@@ -23,7 +23,7 @@ from hivesql_planner.predicates.predicate import (
     SmallSelect,
     Value,
 )
-from hivesql_planner.relations import Expr
+from hivesql_planner.relations import Expr, Query
 from hivesql_planner.rewrite.change import branch_writes
 
 _KEYS = INTEGERS | {Kind.STRING, Kind.DATE, Kind.DECIMAL}
@@ -33,6 +33,11 @@ _CARRIED = INTEGERS | {
 }  # fmt: skip
 _RAISING = ("raise_error", "assert_true", "reflect", "java_method")
 """What shall not be asked of rows that no WHEN takes."""
+
+
+_TIMES = 4
+"""Of rows that may match, ids and keys alone are read: so many times more are worth no Spark."""
+MOST_MATCHING = MOST_ROWS * _TIMES
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +93,7 @@ class SmallBranch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmallMerge:
-    """A MERGE by the values of its source's rows.
+    """A MERGE by the values of its source's rows; so is a change of rows that a subquery gives.
 
     ``keys`` are columns of the target and the items that they equal; ``on`` is what else ON says.
     ``rows`` are the items of rows that stand in the statement, ``select`` gives them of a small
@@ -101,17 +106,25 @@ class SmallMerge:
     items: tuple[Item, ...]
     rows: tuple[tuple[Value, ...], ...] | None = field(default=None, repr=False)
     select: SmallSelect | None = None
-    columns: tuple[Column, ...] = ()
-    """The columns that ``select`` gives."""
+    source: Query = field(repr=False)
+    """The source, whose columns are the items where ``select`` gives them."""
+    by_any: bool
+    """Whether any of several rows of the source may change a row of the target."""
     check: Predicate | None = None
     most_bytes: int
     most_rows: int
+    """Of the source."""
+
+    @property
+    def most_matching_bytes(self) -> int:
+        """Tell how many bytes of rows that may match are worth no Spark."""
+        return self.most_bytes * _TIMES
 
 
 def small_merge(change: Change, most_bytes: int, most_rows: int) -> SmallMerge:
     """Return how a MERGE goes without a join of Spark's; Unclear where it cannot."""
     table, on = change.target.table, change.on
-    if change.queries or change.moves or change.added or change.by_row_id:
+    if change.moves or change.added or change.by_row_id:
         raise Unclear
     if change.target.as_of or change.target.changes or change.has(When.NOT_MATCHED_BY_SOURCE):
         raise Unclear
@@ -119,7 +132,10 @@ def small_merge(change: Change, most_bytes: int, most_rows: int) -> SmallMerge:
         raise Unclear
     if not all(map(is_carried, table.columns)):
         raise Unclear
-    items = _Items(table, has_rows=change.source is not None and change.source.rows is not None)
+    source = on.meaning.source if change.source is None else change.source
+    if source is None or (change.queries and source is change.source):
+        raise Unclear
+    items = _Items(table, has_rows=source.rows is not None)
     keys = tuple((column, items.key(column, of)) for column, of in on.meaning.keys)
     if len({column for column, _ in keys}) < len(keys):
         raise Unclear
@@ -134,8 +150,10 @@ def small_merge(change: Change, most_bytes: int, most_rows: int) -> SmallMerge:
         check=constraint(change.check, table),
         most_bytes=most_bytes,
         most_rows=most_rows,
+        source=source,
+        by_any=change.source is None or change.deletes_matched,
     )
-    return _with_source(replace(merge, items=tuple(items.all)), change)
+    return _with_source(replace(merge, items=tuple(items.all)))
 
 
 class _Items:
@@ -230,10 +248,9 @@ def _item(value: Expr, of: OfSource, type_: HiveType) -> Item:
     return Item(value.sql, type_, of.column, of.is_converted)
 
 
-def _with_source(merge: SmallMerge, change: Change) -> SmallMerge:
+def _with_source(merge: SmallMerge) -> SmallMerge:
     """Add how the source's rows are known without Spark, if they are."""
-    source = change.source
-    assert source is not None
+    source = merge.source
     names = [column.name for column in source.columns]
     places = [names.index(item.column) if item.column in names else -1 for item in merge.items]
     if -1 in places or len(set(names)) < len(names):
@@ -253,9 +270,7 @@ def _with_source(merge: SmallMerge, change: Change) -> SmallMerge:
             columns=tuple(Column(f"c{i}", item.type) for i, item in enumerate(merge.items)),
             look=replace(source.look, items=tuple(shown)),
         )
-        return replace(
-            merge, select=small_select(asked, merge.most_bytes), columns=asked.columns
-        )
+        return replace(merge, select=small_select(asked, merge.most_bytes), source=asked)
     except Unclear:
         return merge
 

@@ -9,6 +9,7 @@ from hivesql_planner.model.hive_type import HiveType
 
 if TYPE_CHECKING:
     from hivesql_planner.predicates.predicate import Predicate
+    from hivesql_planner.relations import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +32,11 @@ class Joining:
 
     ``keys`` are columns of the target with what they equal, ``of_target`` and ``of_source``
     conditions over one side alone. ``unless`` is a condition that must be false beside all that.
+    ``source`` are the rows where they are those of a subquery, of which any may match.
     """
 
     keys: tuple[tuple[str, OfSource], ...] = ()
     of_target: tuple[Predicate, ...] = ()
     of_source: tuple[OfSource, ...] = ()
     unless: Joining | None = None
+    source: Query | None = None

@@ -32,9 +32,8 @@ def items_by_spark(
     OnlySpark where it is made of much, has more rows than are worth it, or gives each time
     something else: of rows that two branches see, both must see the same.
     """
-    assert change.source is not None
     register_called(runtime.spark(), texts_of(change))
-    source = nanosecond_rows_of(change.source, txn, runtime)
+    source = nanosecond_rows_of(merge.source, txn, runtime)
     if source.nanoseconds:
         raise OnlySpark
     values = [

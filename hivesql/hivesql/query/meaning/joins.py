@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,8 @@ from hivesql.query.meaning.learning import QUERIES, column_meant
 from hivesql.query.meaning.looks import look_of
 from hivesql.query.meaning.predicates import conjuncts, predicate_of
 from hivesql.query.meaning.rows import rows_of
-from hivesql.query.scope import HIDDEN, Scope
+from hivesql.query.scope import HIDDEN, Relation, Scope
+from hivesql_planner.model.hive_type import UNKNOWN
 from hivesql_planner.model.table import Column
 from hivesql_planner.predicates.joining import Joining, OfSource
 from hivesql_planner.predicates.predicate import ALWAYS, Other, Predicate
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from hivesql.query.walk import Walk
 
 _SIDES = 2
+_MEMBERS, _MEMBER = "members", "member"
+"""Names of a subquery's rows and of their column."""
 
 
 def of_source(node: exp.Expr, walk: Walk, scope: Scope) -> OfSource | None:
@@ -110,3 +114,40 @@ def told_source(query: Query, part: Slice, columns: tuple[Column, ...], walk: Wa
         rows=rows,
         look=look_of(asked, looked) if looked is not None else None,
     )
+
+
+def membership_of(
+    part: exp.Expr, rest: Sequence[Predicate], walk: Walk, scope: Scope
+) -> Joining | None:
+    """Return ``column IN (SELECT …)`` as a join with the rows of the subquery, beside other parts.
+
+    None for all else, and where the subquery speaks of the table around it.
+    """
+    query = part.args.get("query") if isinstance(part, exp.In) else None
+    target, asked = scope.relations[0], part.this.unnest() if query is not None else None
+    inner = query.this if isinstance(query, exp.Subquery) else query
+    if not isinstance(asked, exp.Column) or not isinstance(inner, exp.Query):
+        return None
+    column = column_meant(asked, walk.meanings, target)
+    if column is None or any(map(_of_target(walk, target), inner.find_all(exp.Column))):
+        return None
+    type_ = walk.translator.type_of(query) or walk.translator.type_of(inner)
+    looked = walk.looked.get(id(inner))
+    source = Query(
+        sql=f"SELECT * FROM ({_text_of(inner, walk)}\n) AS `{_MEMBERS}` (`{_MEMBER}`)",
+        sources=tuple(use.source(walk.binding) for use in walk.uses),
+        columns=(Column(_MEMBER, type_ or UNKNOWN),),
+        look=look_of(inner, looked) if looked is not None else None,
+    )
+    told = OfSource(f"`{_MEMBER}`", _MEMBER, type=type_)
+    return Joining(((column, told),), tuple(rest), source=source)
+
+
+def _of_target(walk: Walk, target: Relation) -> Callable[[exp.Column], bool]:
+    """Tell of columns whether they are, or may be, the target's."""
+
+    def is_of_target(column: exp.Column) -> bool:
+        meaning = walk.meanings.get(id(column))
+        return meaning is None or meaning.relation is target
+
+    return is_of_target
