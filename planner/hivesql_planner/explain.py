@@ -175,24 +175,19 @@ def _change_lines(change: Change) -> Iterator[str]:
         yield f"  add columns {columns}"
     if change.check:
         yield f"  constraint {change.check}"
-    if change.small:
-        yield f"  without Spark while {_little(change.small)}"
-    if change.merge:
-        yield f"  without Spark {_few(change.merge)}"
+    if few := change.merge or change.small:
+        yield f"  without Spark while {_little(few)}"
     if change.cardinality_check:
         yield "  check that no target row matches twice"
     for branch in change.branches:
         yield from _branch_lines(branch)
 
 
-def _few(merge: SmallMerge) -> str:
-    """Tell while what is so a MERGE needs no Spark for its matches."""
-    rows = "" if merge.rows is not None else f"the source has at most {merge.most_rows} rows and "
-    return f"while {rows}row groups that may match have at most {merge.most_matching_bytes} bytes"
-
-
-def _little(small: SmallChange | SmallSelect) -> str:
+def _little(small: SmallChange | SmallSelect | SmallMerge) -> str:
     """Tell what a statement without Spark reads at most."""
+    if isinstance(small, SmallMerge):
+        rows = "" if small.rows else f"the source has at most {small.most_rows} rows and "
+        return f"{rows}row groups that may match have at most {small.most_matching_bytes} bytes"
     what = "there are" if small.where is None else "row groups that may hold such rows have"
     more = "" if small.where else " to read"
     return f"{what} at most {small.most_bytes} bytes{more}"
@@ -408,8 +403,9 @@ def _change(change: Change) -> _Json:
     if change.small:
         members["withoutSpark"] = {"mostBytes": change.small.most_bytes}
     if change.merge:
+        few = change.merge
         members["withoutSpark"] = {
-            "mostBytes": change.merge.most_matching_bytes, "mostRowsOfSource": change.merge.most_rows
+            "mostBytes": few.most_matching_bytes, "mostRowsOfSource": few.most_rows
         }  # fmt: skip
     if change.cardinality_check:
         members["cardinalityCheck"] = True

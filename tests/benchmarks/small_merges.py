@@ -18,8 +18,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-import hivesql
 from worker import cpu_seconds
+
+import hivesql
 
 ROWS = "id bigint, cust int, qty int, note string, amount decimal(12,2)"
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"

@@ -136,7 +136,8 @@ def _matches(
         count = len(file.ids["rowId"])
         columns = file.columns | partition_columns(file.part.partition, table, count)
         keys = zip(*(columns[name].to_pylist() for name, _ in merge.keys), strict=True)
-        sources = [by_keys.get(key, ()) for key in keys]
+        nothing: list[int] = []
+        sources = [by_keys.get(key, nothing) for key in keys]
         for number, rows in enumerate(sources):
             if len(rows) > 1 and once:
                 raise _violation(file, number)

@@ -18,8 +18,8 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.snapshot.listing import scan_files
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.statements.context import Work
-from hivesql_executor.statements.select import selected_arrays
 from hivesql_executor.statements.restore import require_same_row_ids
+from hivesql_executor.statements.select import selected_arrays
 from hivesql_executor.statements.tables import refuse_filled
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.locks.lock import Operation

@@ -447,8 +447,9 @@ def _clause(
         parts = [and_condition, *(assigned.expression for assigned in then.expressions)]
         for part in filter(None, parts):
             _name_target(part, scope.relations[0], walk)
-    condition = walk.expr(slice_of(and_condition), scope) if and_condition is not None else None
-    if condition is not None:
+    condition: Expr | None = None
+    if and_condition is not None:
+        condition = walk.expr(slice_of(and_condition), scope)
         condition = replace(condition, meaning=joining_of(and_condition, walk, scope))
     if kind == "delete":
         return MergeClause(kind=kind, condition=condition, by_source=by_source)

@@ -175,6 +175,7 @@ def _new_row(branch: ChangeBranch, table: Table) -> tuple[OldValue | Constant | 
 def new_value(
     meaning: Meaning | None, column: Column, types: Mapping[str, HiveType]
 ) -> OldValue | Constant | Computed:
+    """Return a new value of a column; Unclear where it is more than a constant or an old one."""
     match meaning:
         case Constant(value=value):
             return Constant(stored(value, column.type))
@@ -195,6 +196,7 @@ def _condition(of: Expr) -> Predicate:
 
 
 def constraint(check: Expr | None, table: Table) -> Predicate | None:
+    """Return what must hold of new rows; Unclear where only Spark understands it."""
     if check is None:
         return None
     return of_own_types(_condition(check), {column.name: column.type for column in table.columns})

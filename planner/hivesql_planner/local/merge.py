@@ -35,8 +35,8 @@ _RAISING = ("raise_error", "assert_true", "reflect", "java_method")
 """What shall not be asked of rows that no WHEN takes."""
 
 
-_TIMES = 4
-"""Of rows that may match, ids and keys alone are read: so many times more are worth no Spark."""
+_TIMES = 8
+"""Of rows that may match, ids and keys alone are read: so many times more need no Spark."""
 MOST_MATCHING = MOST_ROWS * _TIMES
 
 
@@ -45,8 +45,8 @@ class Item:
     """What is wanted of each row of the source: Spark SQL over it, and the type it is stored as.
 
     ``column`` is the source's where it is made of no more than one, ``is_converted`` where that is
-    not taken as it is. ``is_partition``: the text of a partition's value is wanted. ``is_unknown``: Spark
-    shall tell whether it is of that type, as whole numbers of any length are.
+    not taken as it is. ``is_partition``: the text of a partition's value is wanted.
+    ``is_unknown``: Spark shall tell whether it is of that type, as whole numbers of any length are.
     """
 
     sql: str

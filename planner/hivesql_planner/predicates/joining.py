@@ -17,7 +17,8 @@ class OfSource:
     """An expression over columns of the source alone, or over none.
 
     ``column`` is its column where it is made of no more than one, ``is_converted`` where it is not
-    the column as it is, and ``type`` its Hive type, None where only Spark knows it. An empty ``sql`` is the text of the expression that means this.
+    the column as it is, and ``type`` its Hive type, None where only Spark knows it. An empty
+    ``sql`` is the text of the expression that means this.
     """
 
     sql: str = ""
