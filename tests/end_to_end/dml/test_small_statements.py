@@ -95,6 +95,8 @@ MERGE INTO ruled t USING (SELECT a FROM parts WHERE k = 7) s ON t.a = s.a WHEN N
 MERGE INTO ruled t USING (SELECT a AS x, l FROM parts WHERE k = 1) s ON t.a = s.x AND t.c > 8 WHEN MATCHED THEN UPDATE SET b = s.l, d = null;
 DELETE FROM ruled USING parts s WHERE ruled.a = s.a AND ruled.c = 9;
 UPDATE parts SET b = s.b FROM ruled s WHERE parts.k = s.c AND parts.l = 'x';
+UPDATE acid SET t = 'member', n = n + 1 WHERE i IN (SELECT r.a FROM ruled r) AND i > 0;
+DELETE FROM parts WHERE k = 1 AND a IN (SELECT a FROM parts WHERE l = 'x');
 """  # noqa: E501
 # Statements of the same kind that Spark carries out: values or files are not that simple.
 FOR_SPARK = """
@@ -105,6 +107,10 @@ INSERT INTO kinds (day) VALUES ('1500-01-01');
 INSERT INTO kinds (ts) VALUES ('1969-12-31 23:59:58.5');
 INSERT INTO kinds (t) VALUES (upper('a'));
 UPDATE acid SET n = n + 99999999 WHERE i = 4;
+MERGE INTO acid t USING (SELECT a + 0 AS i, concat(b, '!') AS b, l FROM parts) s ON t.i = s.i AND s.l <> 'y' WHEN MATCHED AND s.b > 'a' THEN DELETE WHEN MATCHED THEN UPDATE SET t = concat(s.b, s.l), c = 'made', ts = '2001-02-03 04:05:06' WHEN NOT MATCHED AND s.i < 10 THEN INSERT (i, t, v, ts) VALUES (s.i * 100, upper(s.b), s.l, timestamp '2001-02-03 04:05:06.5');
+MERGE INTO parts t USING (SELECT a + 20 AS a, cast(a + 1 AS string) AS l FROM ruled) s ON t.a = s.a WHEN NOT MATCHED THEN INSERT VALUES (s.a, 'made', s.a * 2, s.l);
+MERGE INTO acid t USING (VALUES (2, timestamp '1969-12-31 23:59:58.5')) AS s (i, ts) ON t.i = s.i WHEN MATCHED THEN UPDATE SET ts = s.ts;
+DELETE FROM acid WHERE i IN (SELECT a + 1 FROM parts);
 INSERT INTO acid VALUES (20, 1, 'x', 'x', 'x', '1500-01-01', '1500-01-01 00:00:00', true, 1.0, array(1, null), named_struct('x', 1, 'y', 'a'), map('k', 1));
 """  # noqa: E501
 # … and these run without it again, over files that Spark wrote; the last one meets old days.
