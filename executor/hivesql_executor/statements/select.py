@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivesql_executor.outcome import Outcome
@@ -69,7 +70,9 @@ def selected_arrays(small: SmallSelect, query: Query, most_rows: int, work: Work
     """Return the columns of a small query's rows; OnlySpark where they are a matter for Spark."""
     from hivesql_executor.local.read import OnlySpark
 
-    outcome = _without_spark(small, query, work)
+    most = most_rows + 1
+    some = replace(small, limit=most if small.limit is None else min(small.limit, most))
+    outcome = _without_spark(some, query, work)
     if outcome is None or outcome.table is None or len(outcome.table) > most_rows:
         raise OnlySpark
     return [column.combine_chunks() for column in outcome.table.columns]

@@ -23,6 +23,9 @@ from hivesql_planner.local.merge import SmallMerge
 from hivesql_planner.model.hive_type import INTEGERS
 from hivesql_planner.plan import Change
 
+_ROW_BYTES = 400
+"""What a row of a source is taken for where nobody knows how many there are."""
+
 
 def items_by_spark(
     change: Change, merge: SmallMerge, txn: Transaction, runtime: Runtime
@@ -47,7 +50,9 @@ def items_by_spark(
         wanted = named.select(*(value.alias(f"c{i}") for i, value in enumerate(values)))
         _check_types(merge, named)
         rows = as_wall_clock(wanted)
-        if gateway(runtime.spark()).bytesRead(rows._jdf) > merge.most_bytes:
+        # A source of many rows would be computed in vain; of a subquery's a filter leaves few.
+        most = merge.most_bytes if merge.by_any else merge.most_rows * _ROW_BYTES
+        if gateway(runtime.spark()).bytesRead(rows._jdf) > min(most, merge.most_bytes):
             raise OnlySpark
         if not rows._jdf.queryExecution().analyzed().deterministic():
             raise OnlySpark
