@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from hivesql_planner.model.hive_type import BIGINT, STRING
+from hivesql_planner.model.hive_type import BIGINT, STRING, HiveType
 from hivesql_planner.model.table import Column, Partition, Table
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class Expr:
     """A Spark SQL expression: its text and, where it is simple, what it means."""
 
     sql: str
-    meaning: Meaning | None = field(default=None, repr=False, compare=False)
+    meaning: Meaning | OfSource | Joining | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
         return self.sql
@@ -119,3 +119,34 @@ class Query:
     """The rows that it gives, where they stand in the statement."""
     look: Look | None = field(default=None, repr=False, compare=False)
     """What it asks of its one source, where it is as simple as that."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfSource:
+    """An expression over columns of the source alone, or over none.
+
+    ``column`` is its column where it is made of no more than one, ``is_converted`` where it is not
+    the column as it is, and ``type`` its Hive type, None where only Spark knows it. An empty
+    ``sql`` is the text of the expression that means this.
+    """
+
+    sql: str = ""
+    column: str | None = None
+    is_converted: bool = False
+    type: HiveType | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """A condition over both rows: the parts of an AND.
+
+    ``keys`` are columns of the target with what they equal, ``of_target`` and ``of_source``
+    conditions over one side alone. ``unless`` is a condition that must be false beside all that.
+    ``source`` are the rows where they are those of a subquery, of which any may match.
+    """
+
+    keys: tuple[tuple[str, OfSource], ...] = ()
+    of_target: tuple[Predicate, ...] = ()
+    of_source: tuple[OfSource, ...] = ()
+    unless: Joining | None = None
+    source: Query | None = None

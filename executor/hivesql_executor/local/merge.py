@@ -19,13 +19,8 @@ from hivesql_executor.local.fitting import KEYS, Fitting, fitting, partition_col
 from hivesql_executor.local.read import OnlySpark, SmallSnapshot
 from hivesql_executor.local.types import arrow_type, row_type
 from hivesql_planner.errors import CardinalityViolation, matched_twice
-from hivesql_planner.local.merge import (
-    MOST_MATCHING,
-    Conditions,
-    FromSource,
-    SmallBranch,
-    SmallMerge,
-)
+from hivesql_planner.local.decide import MOST_MATCHING
+from hivesql_planner.local.merge import Conditions, FromSource, SmallBranch, SmallMerge
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.plan import When
 from hivesql_planner.predicates.predicate import AllOf, OneOf, Predicate, columns_of
@@ -153,12 +148,12 @@ def _columns_read(merge: SmallMerge, table: Table) -> tuple[Column, ...]:
     """Return the columns of the target that are wanted of a row that matches."""
     if any(branch.when is When.MATCHED and branch.values for branch in merge.branches):
         return table.columns
-    told = {name for name, _ in merge.keys}
+    names = {name for name, _ in merge.keys}
     for branch in merge.branches:
         for conditions in (branch.conditions, branch.unless):
             if conditions is not None and conditions.of_target is not None:
-                told |= set(columns_of(conditions.of_target))
-    return tuple(column for column in table.columns if column.name in told)
+                names |= set(columns_of(conditions.of_target))
+    return tuple(column for column in table.columns if column.name in names)
 
 
 def _numbers_by_keys(merge: SmallMerge, items: Items) -> dict[tuple[Any, ...], list[int]]:

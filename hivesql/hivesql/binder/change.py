@@ -17,7 +17,7 @@ from hivesql.dialect.structure import place_of
 from hivesql.dialect.tokens import Name, TableRef
 from hivesql.expressions.session_zone import check_zone_of
 from hivesql.python_sqlglot import exp
-from hivesql.query.meaning.joins import joining_of, membership_of, told_source
+from hivesql.query.joins import joining_of, membership_of, with_meaning
 from hivesql.query.meaning.learning import QUERIES, column_meant, learn
 from hivesql.query.meaning.predicates import all_of, conjuncts
 from hivesql.query.scope import Relation, Scope, TableUse, outputs_of
@@ -26,8 +26,7 @@ from hivesql.query.walk import Walk
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.hive_type import UNKNOWN, Kind, quote_name
 from hivesql_planner.model.table import Column, Table
-from hivesql_planner.predicates.joining import OfSource
-from hivesql_planner.relations import Expr, Query, Source
+from hivesql_planner.relations import Expr, OfSource, Query, Source
 from hivesql_planner.statements.bound import DeleteRows, MergeClause, MergeRows, UpdateRows
 
 
@@ -219,7 +218,7 @@ def _bind_joined(
     return MergeRows(
         target=target.scan(binding),
         alias=alias,
-        source=_told(source, source_uses, scope.relations[1], walk),
+        source=_source_query(source, source_uses, scope.relations[1], walk),
         source_alias=source_alias.text,
         on=on,
         clauses=clauses,
@@ -230,13 +229,13 @@ def _bind_joined(
     )
 
 
-def _told(part: Slice, uses: Sequence[TableUse], source: Relation, walk: Walk) -> Query:
+def _source_query(part: Slice, uses: Sequence[TableUse], source: Relation, walk: Walk) -> Query:
     """Return the source as a query."""
     query = Query(sql=walk.render(part), sources=_sources(uses, walk.binding))
     if source.columns is None:
         return query
     columns = (Column(output.name, output.type or UNKNOWN) for output in source.columns)
-    return told_source(query, part, tuple(columns), walk)
+    return with_meaning(query, part, tuple(columns), walk)
 
 
 def _alias_of(source: exp.Expr) -> Name:
@@ -412,8 +411,8 @@ def _from_source(
         of_type = types.get(column.name)
         written = converted(value_of_source, of_type, column, place, walk.binding)
         of = None if columns is None else column.name
-        told = OfSource(column=of, is_converted=written is not value_of_source, type=of_type)
-        values[column.name] = replace(written, meaning=told)
+        of_source = OfSource(column=of, is_converted=written is not value_of_source, type=of_type)
+        values[column.name] = replace(written, meaning=of_source)
     return values
 
 

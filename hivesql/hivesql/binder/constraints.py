@@ -15,8 +15,8 @@ from hivesql.expressions.calls import Call
 from hivesql.expressions.casts import write_template
 from hivesql.python_sqlglot import exp
 from hivesql.query.checks.aggregation import AGGREGATES
+from hivesql.query.joins import of_source
 from hivesql.query.meaning.constants import constant_of
-from hivesql.query.meaning.joins import of_source
 from hivesql.query.meaning.learning import column_meant
 from hivesql.query.meaning.predicates import all_of, predicate_of, value_of
 from hivesql.query.scope import Output, Relation, Scope

@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 
-from hivesql_planner.local.conditions import of_own_types, table_condition
+from hivesql_planner.local.conditions import table_condition
+from hivesql_planner.local.new_rows import constraint, is_carried, meant_condition, new_value
 from hivesql_planner.local.values import (
     Unclear,
-    operand,
     partition_text,
     same_kind,
     stored,
 )
-from hivesql_planner.model.hive_type import HiveType, Kind
-from hivesql_planner.model.table import Column, Table
+from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Body, Change, ChangeBranch, Insert, InsertBranch, Select, WriteKind
-from hivesql_planner.predicates.joining import Joining, OfSource
 from hivesql_planner.predicates.predicate import (
     Computed,
     Constant,
-    Meaning,
     OldValue,
-    Predicate,
     SmallChange,
     SmallInsert,
 )
-from hivesql_planner.relations import Expr, Query
+from hivesql_planner.relations import Query
 from hivesql_planner.settings.settings import Settings
 
 MOST_BYTES = "hivesql.local.max.bytes"
 MOST_SOURCE_ROWS = "hivesql.local.source.max"
 MOST_ROWS = 500_000
 """Files may be small and hold many rows: delete events compress to almost nothing."""
+_TIMES = 8
+"""Of rows that may match, ids and keys alone are read: so many times more need no Spark."""
+MOST_MATCHING = MOST_ROWS * _TIMES
 _CODECS = ("zlib", "none", "snappy", "zstd")
 
 
@@ -75,7 +74,8 @@ def _merge_body(change: Change, settings: Settings) -> Change:
     from hivesql_planner.local.merge import small_merge
 
     try:
-        small = small_merge(change, settings.integer(MOST_BYTES), most_rows)
+        most_bytes = settings.integer(MOST_BYTES)
+        small = small_merge(change, most_bytes, most_rows, most_bytes * _TIMES)
     except Unclear:
         return change
     return replace(change, merge=small)
@@ -153,50 +153,14 @@ def _change(change: Change, most: int) -> SmallChange:
     if branch.condition or branch.moves or not all(map(is_carried, table.columns)):
         raise Unclear
     return SmallChange(
-        where=table_condition(_condition(change.on), table) if change.on else None,
+        where=table_condition(meant_condition(change.on), table) if change.on else None,
         values=_new_row(branch, table) if branch.insert else None,
         check=constraint(change.check, table) if branch.insert else None,
         most_bytes=most,
     )
 
 
-def is_carried(column: Column) -> bool:
-    """Tell whether old values go over into new files as they are."""
-    nested_time = column.type.is_nested and column.type.holds(Kind.TIMESTAMP)
-    return not nested_time and not column.type.holds(Kind.INSTANT, Kind.UNION)
-
-
 def _new_row(branch: ChangeBranch, table: Table) -> tuple[OldValue | Constant | Computed, ...]:
     types = {column.name: column.type for column in table.columns}
     pairs = zip(branch.values, table.columns, strict=True)
     return tuple(new_value(value.meaning, column, types) for value, column in pairs)
-
-
-def new_value(
-    meaning: Meaning | None, column: Column, types: Mapping[str, HiveType]
-) -> OldValue | Constant | Computed:
-    """Return a new value of a column; Unclear where it is more than a constant or an old one."""
-    match meaning:
-        case Constant(value=value):
-            return Constant(stored(value, column.type))
-        case OldValue(column=name) | Computed(column=name) if types.get(name) == column.type:
-            if isinstance(meaning, OldValue):
-                return meaning
-            number = operand(meaning.number, meaning.operator, types[name])
-            return Computed(name, meaning.operator, number)
-    raise Unclear
-
-
-def _condition(of: Expr) -> Predicate:
-    if of.meaning is None or isinstance(
-        of.meaning, (Constant, OldValue, Computed, OfSource, Joining)
-    ):
-        raise Unclear
-    return of.meaning
-
-
-def constraint(check: Expr | None, table: Table) -> Predicate | None:
-    """Return what must hold of new rows; Unclear where only Spark understands it."""
-    if check is None:
-        return None
-    return of_own_types(_condition(check), {column.name: column.type for column in table.columns})

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from hivesql_planner.local.conditions import check_partitions, table_condition
-from hivesql_planner.local.decide import MOST_ROWS, constraint, is_carried, new_value
+from hivesql_planner.local.new_rows import constraint, is_carried, new_value
 from hivesql_planner.local.select import small_select
 from hivesql_planner.local.values import Unclear, partition_text, same_kind, stored
 from hivesql_planner.model.hive_type import BIGINT, BOOLEAN, INTEGERS, HiveType, Kind
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.plan import Change, ChangeBranch, When
-from hivesql_planner.predicates.joining import Joining, OfSource
 from hivesql_planner.predicates.predicate import (
     AllOf,
     Computed,
@@ -23,7 +22,7 @@ from hivesql_planner.predicates.predicate import (
     SmallSelect,
     Value,
 )
-from hivesql_planner.relations import Expr, Query
+from hivesql_planner.relations import Expr, Joining, OfSource, Query
 from hivesql_planner.rewrite.change import branch_writes
 
 _KEYS = INTEGERS | {Kind.STRING, Kind.DATE, Kind.DECIMAL}
@@ -32,12 +31,7 @@ _CARRIED = INTEGERS | {
     Kind.BINARY, Kind.DATE, Kind.TIMESTAMP,
 }  # fmt: skip
 _RAISING = ("raise_error", "assert_true", "reflect", "java_method")
-"""What shall not be asked of rows that no WHEN takes."""
-
-
-_TIMES = 8
-"""Of rows that may match, ids and keys alone are read: so many times more need no Spark."""
-MOST_MATCHING = MOST_ROWS * _TIMES
+"""What shall not be wanted_query of rows that no WHEN takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +108,13 @@ class SmallMerge:
     most_bytes: int
     most_rows: int
     """Of the source."""
-
-    @property
-    def most_matching_bytes(self) -> int:
-        """Tell how many bytes of rows that may match are worth no Spark."""
-        return self.most_bytes * _TIMES
+    most_matching_bytes: int
+    """Where more bytes may hold rows that match, Spark is the better tool."""
 
 
-def small_merge(change: Change, most_bytes: int, most_rows: int) -> SmallMerge:
+def small_merge(
+    change: Change, most_bytes: int, most_rows: int, most_matching_bytes: int
+) -> SmallMerge:
     """Return how a MERGE goes without a join of Spark's; Unclear where it cannot."""
     table, on = change.target.table, change.on
     if change.moves or change.added or change.by_row_id:
@@ -150,6 +143,7 @@ def small_merge(change: Change, most_bytes: int, most_rows: int) -> SmallMerge:
         check=constraint(change.check, table),
         most_bytes=most_bytes,
         most_rows=most_rows,
+        most_matching_bytes=most_matching_bytes,
         source=source,
         by_any=change.source is None or change.deletes_matched,
     )
@@ -265,12 +259,14 @@ def _with_source(merge: SmallMerge) -> SmallMerge:
         shown = [source.look.items[place] for place in places]
         if not all(isinstance(item, Shown) for item in shown):
             return merge
-        asked = replace(
+        wanted_query = replace(
             source,
             columns=tuple(Column(f"c{i}", item.type) for i, item in enumerate(merge.items)),
             look=replace(source.look, items=tuple(shown)),
         )
-        return replace(merge, select=small_select(asked, merge.most_bytes), source=asked)
+        return replace(
+            merge, select=small_select(wanted_query, merge.most_bytes), source=wanted_query
+        )
     except Unclear:
         return merge
 
@@ -282,10 +278,10 @@ def _rows(
     if not rows or max(places) >= len(rows[0]) or any(len(row) != len(rows[0]) for row in rows):
         raise Unclear
     columns = list(zip(*rows, strict=True))
-    told = []
+    row_values = []
     for item, place in zip(items, places, strict=True):
         if not same_kind(columns[place], item.type):
             raise Unclear
         change = partition_text if item.is_partition else stored
-        told.append([change(value, item.type) for value in columns[place]])
-    return tuple(zip(*told, strict=True))
+        row_values.append([change(value, item.type) for value in columns[place]])
+    return tuple(zip(*row_values, strict=True))

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from hivesql_planner.predicates.joining import Joining, OfSource
-
 Value = None | bool | int | float | Decimal | str | bytes | datetime.date | datetime.datetime
 """A constant, by its type in Python; a float is a DOUBLE, a datetime is wall clock."""
 
@@ -143,7 +141,7 @@ class Computed:
     number: int | float | Decimal
 
 
-Meaning = Predicate | OldValue | Constant | Computed | OfSource | Joining
+Meaning = Predicate | OldValue | Constant | Computed
 """What an expression means, where it is as simple as that."""
 
 

@@ -14,9 +14,8 @@ from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Change, ChangeBranch, Target, When, Write, WriteKind
-from hivesql_planner.predicates.joining import Joining
 from hivesql_planner.predicates.predicate import OldValue
-from hivesql_planner.relations import Expr
+from hivesql_planner.relations import Expr, Joining
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import DeleteRows, MergeClause, MergeRows, UpdateRows
 

@@ -16,9 +16,8 @@ from hivesql.query.meaning.rows import rows_of
 from hivesql.query.scope import HIDDEN, Relation, Scope
 from hivesql_planner.model.hive_type import UNKNOWN
 from hivesql_planner.model.table import Column
-from hivesql_planner.predicates.joining import Joining, OfSource
 from hivesql_planner.predicates.predicate import ALWAYS, Other, Predicate
-from hivesql_planner.relations import Query
+from hivesql_planner.relations import Joining, OfSource, Query
 
 if TYPE_CHECKING:
     from hivesql.query.walk import Walk
@@ -57,7 +56,7 @@ def joining_of(condition: exp.Expr, walk: Walk, scope: Scope) -> Joining | None:
     target = scope.relations[0]
     keys: list[tuple[str, OfSource]] = []
     of_target: list[Predicate] = []
-    told: list[OfSource] = []
+    of_rows: list[OfSource] = []
     for part in conjuncts(condition):
         meaning = predicate_of(
             part, lambda node: column_meant(node, walk.meanings, target), walk.binding.text.text
@@ -65,12 +64,12 @@ def joining_of(condition: exp.Expr, walk: Walk, scope: Scope) -> Joining | None:
         if meaning == ALWAYS:
             continue
         if (alone := of_source(part, walk, scope)) is not None:
-            told.append(replace(alone, sql=_text_of(part, walk)))
+            of_rows.append(replace(alone, sql=_text_of(part, walk)))
         elif meaning == Other() and (key := _key(part, walk, scope)) is not None:
             keys.append(key)
         else:
             of_target.append(meaning)
-    return Joining(tuple(keys), tuple(of_target), tuple(told))
+    return Joining(tuple(keys), tuple(of_target), tuple(of_rows))
 
 
 def _key(part: exp.Expr, walk: Walk, scope: Scope) -> tuple[str, OfSource] | None:
@@ -93,7 +92,7 @@ def _text_of(node: exp.Expr, walk: Walk) -> str:
     return walk.render(Slice((place_of(node),), node))
 
 
-def told_source(query: Query, part: Slice, columns: tuple[Column, ...], walk: Walk) -> Query:
+def with_meaning(query: Query, part: Slice, columns: tuple[Column, ...], walk: Walk) -> Query:
     """Return a MERGE's source with its columns, and with what it asks or says where it is simple.
 
     ``part`` is SELECT * from it.
@@ -104,15 +103,15 @@ def told_source(query: Query, part: Slice, columns: tuple[Column, ...], walk: Wa
         inner = source.this
     if part.tree.args.get("with_") is not None:
         return replace(query, columns=columns)
-    asked = part.tree if isinstance(inner, exp.Table) else inner
-    looked = walk.looked.get(id(asked))
+    selected = part.tree if isinstance(inner, exp.Table) else inner
+    looked = walk.looked.get(id(selected))
     rows_in = inner if isinstance(inner, exp.Select) else part.tree
     rows = rows_of(Slice(part.spans, rows_in, part.prefix), walk.binding, {})
     return replace(
         query,
         columns=columns,
         rows=rows,
-        look=look_of(asked, looked) if looked is not None else None,
+        look=look_of(selected, looked) if looked is not None else None,
     )
 
 
@@ -124,11 +123,11 @@ def membership_of(
     None for all else, and where the subquery speaks of the table around it.
     """
     query = part.args.get("query") if isinstance(part, exp.In) else None
-    target, asked = scope.relations[0], part.this.unnest() if query is not None else None
+    target, selected = scope.relations[0], part.this.unnest() if query is not None else None
     inner = query.this if isinstance(query, exp.Subquery) else query
-    if not isinstance(asked, exp.Column) or not isinstance(inner, exp.Query):
+    if not isinstance(selected, exp.Column) or not isinstance(inner, exp.Query):
         return None
-    column = column_meant(asked, walk.meanings, target)
+    column = column_meant(selected, walk.meanings, target)
     if column is None or any(map(_of_target(walk, target), inner.find_all(exp.Column))):
         return None
     type_ = walk.translator.type_of(query) or walk.translator.type_of(inner)
@@ -139,8 +138,8 @@ def membership_of(
         columns=(Column(_MEMBER, type_ or UNKNOWN),),
         look=look_of(inner, looked) if looked is not None else None,
     )
-    told = OfSource(f"`{_MEMBER}`", _MEMBER, type=type_)
-    return Joining(((column, told),), tuple(rest), source=source)
+    member = OfSource(f"`{_MEMBER}`", _MEMBER, type=type_)
+    return Joining(((column, member),), tuple(rest), source=source)
 
 
 def _of_target(walk: Walk, target: Relation) -> Callable[[exp.Column], bool]:
