@@ -12,7 +12,7 @@ from hivesql_planner.definitions.describe import (
     describe_steps,
 )
 from hivesql_planner.definitions.steps import Definition
-from hivesql_planner.local.merge import SmallMerge
+from hivesql_planner.few_rows import SmallMerge
 from hivesql_planner.locks.lock import Lock
 from hivesql_planner.model.table import SPARK_VIEWS, Table, TableName, partition_name
 from hivesql_planner.plan import (

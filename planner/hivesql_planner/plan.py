@@ -19,7 +19,7 @@ from hivesql_planner.relations import Expr, Query, Scan, Source
 
 if TYPE_CHECKING:
     from hivesql_planner.definitions.bound_tables import BoundTable
-    from hivesql_planner.local.merge import SmallMerge
+    from hivesql_planner.few_rows import SmallMerge
     from hivesql_planner.predicates.predicate import SmallChange, SmallInsert, SmallSelect
     from hivesql_planner.statements.bound import Statement
 

@@ -19,10 +19,9 @@ from hivesql_executor.local.fitting import KEYS, Fitting, fitting, partition_col
 from hivesql_executor.local.read import OnlySpark, SmallSnapshot
 from hivesql_executor.local.types import arrow_type, row_type
 from hivesql_planner.errors import CardinalityViolation, matched_twice
+from hivesql_planner.few_rows import Conditions, FromSource, SmallBranch, SmallMerge
 from hivesql_planner.local.decide import MOST_MATCHING
-from hivesql_planner.local.merge import Conditions, FromSource, SmallBranch, SmallMerge
 from hivesql_planner.model.table import Column, Table
-from hivesql_planner.plan import When
 from hivesql_planner.predicates.predicate import AllOf, OneOf, Predicate, columns_of
 from hivesql_planner.predicates.pruning import PartitionPruner
 
@@ -91,12 +90,12 @@ def joined_rows(
         matches.append(match)
     changed: list[Changed] = []
     for number, branch in enumerate(merge.branches):
-        if branch.when is When.MATCHED:
-            earlier = [other for other in merge.branches[:number] if other.when is When.MATCHED]
+        if not branch.is_new:
+            earlier = [other for other in merge.branches[:number] if not other.is_new]
             changed += _changed(branch, earlier, merge, items, matches, snapshot.table)
     rest = np.flatnonzero(~matched)
     for branch in merge.branches:
-        if branch.when is When.NOT_MATCHED:
+        if branch.is_new:
             taken = pc.indices_nonzero(_fits(branch, {}, _taken(items, rest))).to_numpy()
             chosen, rest = rest[taken], np.delete(rest, taken)
             changed += _new(branch, merge, _taken(items, chosen), len(chosen), snapshot.table)
@@ -146,7 +145,7 @@ def _matches(
 
 def _columns_read(merge: SmallMerge, table: Table) -> tuple[Column, ...]:
     """Return the columns of the target that are wanted of a row that matches."""
-    if any(branch.when is When.MATCHED and branch.values for branch in merge.branches):
+    if any(not branch.is_new and branch.values for branch in merge.branches):
         return table.columns
     names = {name for name, _ in merge.keys}
     for branch in merge.branches:

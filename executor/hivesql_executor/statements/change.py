@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from hivesql_executor.orc.publish import WrittenFile
-    from hivesql_planner.local.merge import SmallMerge
+    from hivesql_planner.few_rows import SmallMerge
 
 
 def run_change(change: Change, work: Work) -> Outcome:

@@ -19,7 +19,7 @@ from hivesql_executor.spark.scan.sources import as_user_errors
 from hivesql_executor.spark.values import as_wall_clock, partition_text, stored_value
 from hivesql_executor.tracing import span
 from hivesql_executor.transactions.transaction import Transaction
-from hivesql_planner.local.merge import SmallMerge
+from hivesql_planner.few_rows import SmallMerge
 from hivesql_planner.model.hive_type import INTEGERS
 from hivesql_planner.plan import Change
 
