@@ -127,17 +127,27 @@ class Reading:
 
 @contextmanager
 def metastore(
-    work: Path, *, hive3: bool = False, keystore: Path | None = None, log: bool = False
+    work: Path,
+    *,
+    hive3: bool = False,
+    keystore: Path | None = None,
+    log: bool = False,
+    settings: Mapping[str, str] | None = None,
+    krb5: Path | None = None,
 ) -> Iterator[str]:
     """A Hive Metastore that works in the directory, for as long as it is used; its address.
 
     With a ``keystore`` (PKCS12, password hivelocal) it takes connections with TLS only. That of
-    Hive 3 always keeps a notification log, the other one with ``log``.
+    Hive 3 always keeps a notification log, the other one with ``log``. ``settings`` are more of
+    Hive 4's own, ``krb5`` is the krb5.conf that it reads.
     """
     launcher, kind = build(HIVE3 if hive3 else PROJECT), "hms3" if hive3 else "hms"
     port = free_port()
     keys = {"HIVE_LOCAL_HMS_KEYSTORE": str(keystore)} if keystore else {}
     keys |= {"HIVE_LOCAL_HMS_LOG": "on"} if log else {}
+    lines = [f"{key}={value}" for key, value in (settings or {}).items()]
+    keys |= {"HIVE_LOCAL_HMS_SETTINGS": "\n".join(lines)} if lines else {}
+    keys |= {"HIVE_LOCAL_KRB5": str(krb5)} if krb5 else {}
     arguments = [launcher, kind, "start", str(port), str(work)]
     try:
         # Whatever ends this while it starts ends its JVM too.

@@ -14,7 +14,9 @@ import java.util.Map;
 import org.apache.hadoop.hive.conf.HiveConf;
 import org.apache.hadoop.hive.metastore.HiveMetaStore;
 import org.apache.hadoop.hive.metastore.conf.MetastoreConf;
+import org.apache.hadoop.hive.metastore.security.HadoopThriftAuthBridge;
 import org.apache.hadoop.hive.ql.metadata.Hive;
+import org.apache.hadoop.security.UserGroupInformation;
 
 /** Entry point and settings of the embedded Hive. The README describes the subcommands. */
 public final class Main {
@@ -124,11 +126,16 @@ public final class Main {
     if (logs) {
       extra.put("metastore.transactional.event.listeners", DbNotificationListener.class.getName());
     }
+    String settings = System.getenv("HIVE_LOCAL_HMS_SETTINGS"); // key=value, one a line
+    for (String line : settings == null ? new String[0] : settings.split("\n")) {
+      extra.put(line.substring(0, line.indexOf('=')), line.substring(line.indexOf('=') + 1));
+    }
     HiveConf c = conf(Paths.get(a.get(1)), "mr", extra);
     if (logs) {
       DbNotificationListener.prepare(c);
     }
     MetastoreConf.setVar(c, MetastoreConf.ConfVars.THRIFT_BIND_HOST, "127.0.0.1");
-    HiveMetaStore.startMetaStore(port, null, c);
+    UserGroupInformation.setConfiguration(c); // else Hadoop's own files say whether there is Kerberos
+    HiveMetaStore.startMetaStore(port, HadoopThriftAuthBridge.getBridge(), c);
   }
 }
