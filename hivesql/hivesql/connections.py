@@ -29,11 +29,10 @@ from hivesql_planner.settings.settings import (
 )
 
 if TYPE_CHECKING:
-    from ssl import SSLContext
-
     from pyspark.sql import SparkSession
 
     from hivesql_executor.files.api import Files
+    from hivesql_executor.metastore.hms.access.transports import Access
 
 DEFAULT_METASTORE = "sqlite:///metastore.db"
 DEFAULT_WAREHOUSE = "warehouse"
@@ -97,7 +96,7 @@ def connect(
         location,
         timeout=timeout,
         cache=_cache(user_settings),
-        encryption=_encryption(url, user_settings),
+        access=_access(url, user_settings),
         notify=print_line,
     )
     if is_made:
@@ -174,12 +173,12 @@ def _files(place: str, spark: LazySpark) -> Files:
     return files_for(place, spark, spark.file_systems)
 
 
-def _encryption(url: str, settings: Settings) -> SSLContext | None:
+def _access(url: str, settings: Settings) -> Access | None:
     if not url.startswith(THRIFT):
         return None
-    from hivesql_executor.metastore.hms.client import encryption
+    from hivesql_executor.metastore.hms.access.settings import access
 
-    return encryption(settings)
+    return access(settings)
 
 
 def _cache(settings: Settings) -> Limits | None:

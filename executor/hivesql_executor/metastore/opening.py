@@ -12,7 +12,7 @@ from hivesql_executor.metastore.cache.counters import Counters
 from hivesql_executor.metastore.cache.shelf import Limits
 
 if TYPE_CHECKING:
-    from ssl import SSLContext
+    from hivesql_executor.metastore.hms.access.transports import Access
 
 THRIFT = "thrift://"
 SQLITE = "sqlite:///"
@@ -24,13 +24,13 @@ def open_metastore(
     *,
     timeout: float,
     cache: Limits | None = None,
-    encryption: SSLContext | None = None,
+    access: Access | None = None,
     notify: Callable[[str], None] = lambda line: None,
 ) -> Metastore:
     """Open the metastore at a database URL, or a Hive Metastore at ``thrift://host:port``.
 
     ``warehouse`` is where a new database of our own keeps managed tables; a Hive Metastore has its
-    own. ``timeout`` in seconds is for each call of the latter, ``encryption`` for its connections.
+    own. ``timeout`` in seconds is for each call of the latter, ``access`` is how it is connected to.
     With a ``cache`` of some size, tables and partitions are answered from memory where that is
     right. An SQLite file that may not be written is read from a copy, which ``notify`` is told.
     """
@@ -40,7 +40,7 @@ def open_metastore(
         copy = ReadOnlyCopy.of(path, warehouse)
         notify(copy.notice)
         return copy
-    metastore = _open(url, warehouse, timeout, encryption)
+    metastore = _open(url, warehouse, timeout, access)
     if cache is None:
         return metastore
     from hivesql_executor.metastore.cache.metastore import CachingMetastore
@@ -59,11 +59,11 @@ def counters_of(metastore: Metastore) -> Counters | None:
     return counters if isinstance(counters, Counters) else None
 
 
-def _open(url: str, warehouse: str, timeout: float, encryption: SSLContext | None) -> Metastore:
+def _open(url: str, warehouse: str, timeout: float, access: Access | None) -> Metastore:
     if url.strip().startswith(THRIFT):
         from hivesql_executor.metastore.hms.metastore import HiveMetastore
 
-        return HiveMetastore.open(url, timeout=timeout, encryption=encryption)
+        return HiveMetastore.open(url, timeout=timeout, access=access)
     if url.startswith("sqlite:"):
         from hivesql_executor.metastore.sqlite_fast_start.sqlite_reads import SqliteReads
 

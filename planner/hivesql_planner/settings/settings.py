@@ -11,6 +11,10 @@ from hivesql_planner.settings.compactor_keys import (
     COMPACTOR_KEYS,
     COMPACTOR_WITHOUT_EFFECT,
 )
+from hivesql_planner.settings.connection_keys import (
+    ALIASES_OF_CONNECTIONS,
+    CONNECTION_KEYS,
+)
 from hivesql_planner.settings.durations import read_duration
 from hivesql_planner.settings.file_system_keys import HIDDEN, HIDDEN_LIST
 from hivesql_planner.settings.retention import RETENTION, read_retention
@@ -23,7 +27,11 @@ from hivesql_planner.settings.transaction_keys import (
     TRANSACTION_KEYS_WITHOUT_EFFECT,
 )
 
-_ALIASES: Mapping[str, str] = {**ALIASES_OF_COMPACTOR, **ALIASES_OF_TRANSACTIONS}
+_ALIASES: Mapping[str, str] = {
+    **ALIASES_OF_COMPACTOR,
+    **ALIASES_OF_CONNECTIONS,
+    **ALIASES_OF_TRANSACTIONS,
+}
 
 
 def _table(*rows: tuple[str, str, Kind, str]) -> dict[str, Setting]:
@@ -145,14 +153,7 @@ KEYS: Mapping[str, Setting] = _table(
      "So many bytes of its sources an INSERT reads by Spark at most if it measures columns."),
     ("hive.cli.print.header", "true", "bool",
      "The command line prints the names of columns above rows."),
-    ("hive.metastore.uris", "", "text",
-     "Addresses of a Hive Metastore, when a session is opened without a metastore."),
-    ("hive.metastore.client.socket.timeout", "600s", "duration",
-     "How long a call to a Hive Metastore may take."),
-    ("hive.metastore.use.SSL", "false", "bool", "Encrypt connections to a Hive Metastore."),
-    ("hive.metastore.truststore.path", "", "text",
-     "PEM file of those who may sign a Hive Metastore's certificate; else whom the system trusts."),
-    ("hive.metastore.sasl.enabled", "false", "bool", "Kerberos, which is not supported."),
+    *CONNECTION_KEYS,
     ("hive.metastore.event.db.listener.timetolive", "86400s", "duration",
      "How long the notification log is kept."),
     ("hivesql.metastore.cache", "false", "bool",

@@ -5,28 +5,22 @@ from __future__ import annotations
 import getpass
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
+from hivesql_executor.metastore.hms.access.transports import UNREACHABLE, Access
 from hivesql_executor.metastore.hms.failures import failure
 from hivesql_executor.metastore.thrift_interface import load_interface
 from hivesql_planner.errors import (
     CommitUnknown,
     ExecutionError,
+    HiveSqlError,
     NotSupported,
     SemanticError,
     SessionClosed,
 )
-
-if TYPE_CHECKING:
-    from ssl import SSLContext
-
-
-import ssl
-from functools import cache
-from pathlib import Path
-
-from hivesql_planner.settings.settings import Settings
 
 CATALOG = "hive"
 """The only catalog that tables are looked for in."""
@@ -40,7 +34,6 @@ def idl() -> Any:
 
 
 _DEFAULT_PORT = 9083
-_CONNECT_SECONDS = 10
 # A connection that was idle for longer is asked something harmless before it is used.
 _IDLE_SECONDS = 2.0
 _UNKNOWN_METHOD = 1
@@ -67,10 +60,10 @@ def addresses(uris: str) -> tuple[tuple[str, int], ...]:
 class Client:
     """A pool of connections to one metastore that may have several addresses."""
 
-    def __init__(self, uris: str, *, timeout: float, encryption: SSLContext | None = None) -> None:
+    def __init__(self, uris: str, *, timeout: float, access: Access | None = None) -> None:
         self._addresses = addresses(uris)
         idl()
-        self._uris, self._timeout, self._encryption = uris, timeout, encryption
+        self._uris, self._timeout, self._access = uris, timeout, access or Access()
         self._idle: list[tuple[float, Any]] = []
         self._guard = threading.Lock()
         self._closed = False
@@ -121,6 +114,8 @@ class Client:
 
         if isinstance(error, TApplicationException) and error.type == _UNKNOWN_METHOD:
             return NotSupported(f"{method} by this Hive Metastore (version {self.version})")
+        if isinstance(error, HiveSqlError):
+            return error
         return failure(method, error)
 
     def _unanswered(self, method: str, error: Exception, *, again: bool) -> Exception:
@@ -128,7 +123,7 @@ class Client:
             return ExecutionError(
                 f"the metastore at {self._uris} does not answer {method} ({error}). Check that it "
                 "runs, then run the statement again",
-                code=10280,
+                code=UNREACHABLE,
             )
         return CommitUnknown(
             f"the metastore's answer to {method} was lost ({error}); the change may or may not "
@@ -136,6 +131,8 @@ class Client:
         )
 
     def _take(self) -> Any:
+        if self._access.login is not None:
+            self._access.login.refresh()
         while True:
             with self._guard:
                 if self._closed:
@@ -156,46 +153,41 @@ class Client:
 
     def _connect(self) -> Any:
         problems: list[str] = []
+        refusals: list[HiveSqlError] = []
         for host, port in self._addresses:
             try:
                 return self._open(host, port)
+            except HiveSqlError as error:
+                refusals.append(error)
+                problems.append(f"{host}:{port} ({error.message})")
             except Exception as error:  # noqa: BLE001 - the next address may work
                 # Thrift's own error only tells the address again.
                 problems.append(f"{host}:{port} ({error.__context__ or error})")
+        places = ", ".join(problems)
+        if len(refusals) == len(problems):
+            # What is missing is the same at all of them, and is said with what to do.
+            raise ExecutionError(
+                f"no login at the metastore at {places}", code=UNREACHABLE
+            ) from refusals[0]
         raise ExecutionError(
-            f"no metastore could be reached at {', '.join(problems)}. Check the address, and that "
-            f"it runs and takes connections without Kerberos, {self._wanted}",
-            code=10280,
+            f"no metastore could be reached at {places}. Check the address, and that it runs and "
+            f"takes connections {self._access.advice}",
+            code=UNREACHABLE,
         )
-
-    @property
-    def _wanted(self) -> str:
-        if self._encryption is None:
-            return "and without TLS (else: hive.metastore.use.SSL=true)"
-        return "with TLS and a certificate that is trusted (hive.metastore.truststore.path)"
 
     def _open(self, host: str, port: int) -> Any:
         from thriftpy2.protocol import TBinaryProtocolFactory
         from thriftpy2.thrift import TClient
-        from thriftpy2.transport import TBufferedTransportFactory, TSocket, TSSLSocket
 
-        times = {
-            "connect_timeout": _CONNECT_SECONDS * 1000,
-            "socket_timeout": int(self._timeout * 1000),
-        }
-        if self._encryption is None:
-            socket = TSocket(host, port, **times)
-        else:
-            socket = TSSLSocket(host, port, ssl_context=self._encryption, **times)
-        transport = TBufferedTransportFactory().get_transport(socket)
+        transport = self._access.open(host, port, self._timeout)
         try:
-            transport.open()
             protocol = TBinaryProtocolFactory().get_protocol(transport)
             connection = TClient(idl().ThriftHiveMetastore, protocol)
-            # As Hive's client does: the server makes directories in this user's name.
-            connection.set_ugi(getpass.getuser(), [])
+            if self._access.tells_user:
+                # As Hive's client does: the server makes directories in this user's name.
+                connection.set_ugi(getpass.getuser(), [])
         except BaseException:
-            socket.close()
+            transport.close()
             raise
         return connection
 
@@ -225,30 +217,3 @@ def _is_lost(error: Exception) -> bool:
     from thriftpy2.transport import TTransportException
 
     return isinstance(error, (OSError, EOFError, TTransportException, TProtocolException))
-
-
-_USE, _TRUSTED = "hive.metastore.use.SSL", "hive.metastore.truststore.path"
-_KERBEROS = "hive.metastore.sasl.enabled"
-
-
-def encryption(settings: Settings) -> ssl.SSLContext | None:
-    """Tell what connections are encrypted with; None when they are not, as is Hive's default.
-
-    The server's certificate must be of its host and signed by one in the truststore, or without a
-    truststore by one that this machine trusts. NotSupported for Kerberos.
-    """
-    if settings.flag(_KERBEROS):
-        raise NotSupported(f"Kerberos ({_KERBEROS}=true)")
-    if not settings.flag(_USE):
-        return None
-    place = settings.text(_TRUSTED).strip()
-    try:
-        return ssl.create_default_context(cafile=place or None)
-    except ssl.SSLError as error:
-        name = Path(place).name
-        raise SemanticError(
-            f"{_TRUSTED}={place} holds no certificates in the PEM format ({error}). Of a Java "
-            f"truststore: keytool -exportcert -rfc -keystore {name} -alias <alias> -file ca.pem"
-        ) from error
-    except OSError as error:
-        raise SemanticError(f"{_TRUSTED}={place} cannot be read: {error.strerror}") from error

@@ -14,8 +14,7 @@ from hivesql_executor.metastore.hms.transactions import KEYS
 from hivesql_planner.errors import NotSupported
 
 if TYPE_CHECKING:
-    from ssl import SSLContext
-
+    from hivesql_executor.metastore.hms.access.transports import Access
     from hivesql_planner.model.table import Database, Table, TableName
     from hivesql_planner.write_history import TableWrite
 
@@ -30,14 +29,13 @@ class HiveMetastore(NotificationCalls, AuthorizationCalls):
         self._client = client
 
     @classmethod
-    def open(
-        cls, uris: str, *, timeout: float, encryption: SSLContext | None = None
-    ) -> HiveMetastore:
+    def open(cls, uris: str, *, timeout: float, access: Access | None = None) -> HiveMetastore:
         """Connect to ``thrift://host:port``; several addresses are separated by commas.
 
-        ``timeout`` is in seconds and holds for each call. ExecutionError 10280 when none answers.
+        ``timeout`` is in seconds and holds for each call, ``access`` is how connections are made;
+        None: without TLS and login. ExecutionError 10280 when none answers, or lets us in.
         """
-        return cls(Client(uris, timeout=timeout, encryption=encryption))
+        return cls(Client(uris, timeout=timeout, access=access))
 
     def version(self) -> str:
         """Return the server's release."""

@@ -13,7 +13,7 @@ from thriftpy2.protocol import TBinaryProtocolFactory
 from thriftpy2.thrift import TProcessor
 from thriftpy2.transport import TBufferedTransportFactory, TServerSocket
 
-from hivesql_executor.metastore.hms.client import addresses, encryption, idl
+from hivesql_executor.metastore.hms.client import addresses, idl
 from hivesql_executor.metastore.hms.metastore import HiveMetastore
 from hivesql_planner.errors import (
     CommitUnknown,

@@ -1,0 +1,210 @@
+"""Logins at a Hive Metastore by Kerberos: SASL's mechanism GSSAPI, keytabs and ticket caches."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import socket
+import struct
+import subprocess
+import threading
+import time
+from dataclasses import dataclass, field
+
+import gssapi
+from gssapi.exceptions import GSSError
+
+from hivesql_executor.metastore.hms.access.kerberos_errors import explain
+from hivesql_planner.errors import ExecutionError
+
+_HOST = "_HOST"
+# The layers that a server offers, strongest first: encrypted, signed, neither.
+_ENCRYPTED, _SIGNED, _PLAIN = 4, 2, 1
+_LONGEST_MESSAGE = 0xFFFFFF
+# A ticket of the cache is renewed in its last minutes, and in the last part of its life.
+_LAST_SECONDS = 600.0
+_LAST_PART = 0.2
+_RENEWAL_PAUSE = 30.0
+_KINIT_SECONDS = 30
+
+
+@dataclass(slots=True, kw_only=True)
+class KerberosLogin:
+    """Who logs in where: the keytab's principal, or whose the ticket cache is.
+
+    MIT's library gets tickets by the keytab, and new ones when half of their life is over. A ticket
+    of the cache is renewed by ``kinit -R`` while it may be.
+    """
+
+    server: str
+    principal: str | None = None
+    keytab: str | None = None
+    mechanism: str = field(default="GSSAPI", init=False)
+    _life: float = field(default=0.0, init=False)
+    _looks_at: float = field(default=0.0, init=False)
+    _guard: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
+
+    def begin(self, host: str) -> GssapiSteps:
+        """Begin a login; ExecutionError without a valid ticket or a way to get one."""
+        self.refresh(now=True)
+        server = self.server_at(host)
+        try:
+            context = gssapi.SecurityContext(
+                name=gssapi.Name(server, gssapi.NameType.kerberos_principal),
+                creds=self.credentials(),
+                usage="initiate",
+                mech=gssapi.MechType.kerberos,
+                flags=gssapi.RequirementFlag.mutual_authentication
+                | gssapi.RequirementFlag.integrity
+                | gssapi.RequirementFlag.confidentiality
+                | gssapi.RequirementFlag.out_of_sequence_detection,
+            )
+        except GSSError as error:
+            raise self._error(host, error) from error
+        return GssapiSteps(context, lambda error: self._error(host, error))
+
+    def server_at(self, host: str) -> str:
+        """Give the metastore's principal, with the host's full name in the place of _HOST."""
+        if _HOST not in self.server:
+            return self.server
+        try:
+            # As Java: what the address is called, not what the user called it.
+            name = socket.gethostbyaddr(host)[0]
+        except OSError:
+            name = host
+        return self.server.replace(_HOST, name.lower())
+
+    def credentials(self) -> gssapi.Credentials:
+        """Give what to log in with; GSSError when there is nothing."""
+        name = self.principal and gssapi.Name(self.principal, gssapi.NameType.kerberos_principal)
+        if self.keytab is None:
+            return gssapi.Credentials(name=name or None, usage="initiate")
+        # Beside the user's own cache, which another program may fill anew at any time.
+        key = hashlib.sha256(f"{self.principal}\0{self.keytab}".encode()).hexdigest()[:16]
+        store = {"client_keytab": f"FILE:{self.keytab}", "ccache": f"MEMORY:hivesql-{key}"}
+        return gssapi.Credentials(name=name or None, usage="initiate", store=store)
+
+    def refresh(self, *, now: bool = False) -> None:
+        """Renew the ticket of the cache when it is about to end; the keytab needs no such thing.
+
+        Looks at most twice a minute, unless it is to be ``now``.
+        """
+        if self.keytab is not None or (not now and time.monotonic() < self._looks_at):
+            return
+        with self._guard:
+            if not now and time.monotonic() < self._looks_at:
+                return
+            self._looks_at = time.monotonic() + _RENEWAL_PAUSE
+            try:
+                rest = self.credentials().lifetime
+            except GSSError:
+                return  # The login says it better.
+            self._life = max(self._life, float(rest or 0))
+            if rest is not None and rest <= max(_LAST_SECONDS, self._life * _LAST_PART):
+                _renew()
+
+    def refusal(self, host: str, reason: str) -> str:
+        """Tell of a server that got a ticket and does not want it."""
+        return (
+            f"it refused the ticket of {self._who()} for {self.server_at(host)}: {reason}. Its log "
+            "says why: often its clock differs by more than 5 minutes, its keytab is older than "
+            "its key (klist -kt), or its principal is another one "
+            "(hive.metastore.kerberos.principal)"
+        )
+
+    def describe(self) -> str:
+        """Say who logs in, by what, and for how long that holds; ExecutionError when nobody can."""
+        try:
+            credentials = self.credentials()
+            seconds = credentials.lifetime or 0
+        except GSSError as error:
+            raise self._error(None, error) from error
+        source = f"keytab {self.keytab}" if self.keytab else "ticket cache"
+        hours, minutes = divmod(int(seconds) // 60, 60)
+        return f"{credentials.name}, by its {source}, for {hours} h {minutes} min"
+
+    def check(self, host: str) -> str:
+        """Ask the KDC for a ticket for the metastore; its principal, or ExecutionError."""
+        self.begin(host).start(self.mechanism)
+        return self.server_at(host)
+
+    def _who(self) -> str:
+        if self.principal:
+            return self.principal
+        try:
+            return str(self.credentials().name)
+        except GSSError:
+            return f"the keytab {self.keytab}" if self.keytab else "the ticket cache"
+
+    def _error(self, host: str | None, error: GSSError) -> ExecutionError:
+        server = self.server if host is None else self.server_at(host)
+        return explain(error, client=self.principal, keytab=self.keytab, server=server)
+
+
+class GssapiSteps:
+    """The steps of one login, and afterwards the protection of its messages (RFC 4752)."""
+
+    def __init__(self, context: gssapi.SecurityContext, explain_error: object) -> None:
+        self._context, self._explain = context, explain_error
+        self._layer = 0
+
+    def start(self, mechanism: str) -> tuple[bool, str, bytes]:
+        """Give the ticket."""
+        return True, mechanism, self._next(None)
+
+    def step(self, challenge: bytes) -> tuple[bool, bytes]:
+        """Answer the server, in the end with the layer that is wanted."""
+        if not self._context.complete:
+            return True, self._next(challenge)
+        try:
+            offer = self._context.unwrap(challenge).message
+            layers = offer[0] if offer else _PLAIN
+            self._layer = next(
+                layer for layer in (_ENCRYPTED, _SIGNED, _PLAIN, layers) if layer & layers
+            )
+            # Who acts for somebody else would name them behind it.
+            answer = struct.pack("!I", self._layer << 24 | _LONGEST_MESSAGE)
+            return True, self._context.wrap(answer, False).message
+        except GSSError as error:
+            raise self._explain(error) from error
+
+    def _next(self, token: bytes | None) -> bytes:
+        try:
+            return self._context.step(token) or b""
+        except GSSError as error:
+            raise self._explain(error) from error
+
+    def encode(self, message: bytes) -> tuple[bool, bytes]:
+        """Sign or encrypt a message, and put its length before it."""
+        if self._layer == _PLAIN:
+            return True, message
+        try:
+            sealed = self._context.wrap(message, self._layer == _ENCRYPTED).message
+        except GSSError as error:
+            raise _lost(error) from error
+        return True, struct.pack("!I", len(sealed)) + sealed
+
+    def decode(self, frame: bytes) -> tuple[bool, bytes]:
+        """Give the message of a frame, which is what the server sent."""
+        try:
+            return True, self._context.unwrap(frame[4:]).message
+        except GSSError as error:
+            raise _lost(error) from error
+
+
+def _lost(error: GSSError) -> ConnectionError:
+    return ConnectionError(f"Kerberos protects this connection no longer: {error}")
+
+
+def _renew() -> None:
+    program = shutil.which("kinit")
+    if program is None:
+        return
+    try:
+        # It has nothing to ask: what it cannot renew, the login tells of in time.
+        subprocess.run(
+            [program, "-R"], stdin=subprocess.DEVNULL, capture_output=True, check=False,
+            timeout=_KINIT_SECONDS,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return

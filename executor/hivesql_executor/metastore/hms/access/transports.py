@@ -1,0 +1,192 @@
+"""Transports of Thrift to a Hive Metastore: sockets, TLS, SASL and HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from hivesql_planner.errors import ExecutionError
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+    from thriftpy2.transport import TTransportBase
+
+UNREACHABLE = 10280
+_CONNECT_SECONDS = 10
+# A server that knows no SASL waits for the rest of what it takes for a request.
+_LOGIN_SECONDS = 20
+
+
+class SaslSteps(Protocol):
+    """What Thrift's SASL transport asks of a login; each answer begins with True."""
+
+    def start(self, mechanism: str) -> tuple[bool, str, bytes]:
+        """Give the mechanism and the first message."""
+
+    def step(self, challenge: bytes) -> tuple[bool, bytes]:
+        """Answer a message of the server."""
+
+    def encode(self, message: bytes) -> tuple[bool, bytes]:
+        """Give a message as it is sent; as long as before where it is not protected."""
+
+    def decode(self, frame: bytes) -> tuple[bool, bytes]:
+        """Give the message of a frame, which begins with its length."""
+
+
+class Login(Protocol):
+    """A way of telling the server who we are, by SASL."""
+
+    mechanism: str
+
+    def begin(self, host: str) -> SaslSteps:
+        """Begin a login at a server; HiveSqlError where there is nothing to log in with."""
+
+    def refusal(self, host: str, reason: str) -> str:
+        """Say what was refused, why, and what to do."""
+
+    def refresh(self) -> None:
+        """Renew what has a limited life, where it is time."""
+
+
+@dataclass(frozen=True, slots=True)
+class PasswordLogin:
+    """A name and a password, by SASL's mechanism PLAIN; also the steps of it."""
+
+    user: str
+    password: str = field(repr=False)
+    mechanism = "PLAIN"
+
+    def begin(self, host: str) -> PasswordLogin:
+        """Give itself: nothing depends on the server."""
+        return self
+
+    def start(self, mechanism: str) -> tuple[bool, str, bytes]:
+        """Give the name and the password."""
+        return True, mechanism, f"\0{self.user}\0{self.password}".encode()
+
+    def step(self, challenge: bytes) -> tuple[bool, bytes]:
+        """Say nothing more."""
+        return True, b""
+
+    def encode(self, message: bytes) -> tuple[bool, bytes]:
+        """Leave it as it is."""
+        return True, message
+
+    decode = encode
+
+    def refusal(self, host: str, reason: str) -> str:
+        """Tell of the name and the password."""
+        return (
+            f"it refused {self.user} with a password: {reason}. Check "
+            "hive.metastore.client.plain.username, the file of hivesql.metastore.password.file, "
+            "and that the metastore takes passwords (metastore.authentication)"
+        )
+
+    def refresh(self) -> None:
+        """Do nothing: a password has no end here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A JSON Web Token, read anew for each request, and where it comes from."""
+
+    read: Callable[[], str] = field(repr=False)
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """How connections are made; as it stands without TLS and without a login.
+
+    ``http_path`` makes calls requests of HTTP, with a ``token`` or in the name of ``user``.
+    """
+
+    encryption: SSLContext | None = None
+    login: Login | None = None
+    http_path: str | None = None
+    token: Token | None = None
+    user: str = ""
+
+    @property
+    def tells_user(self) -> bool:
+        """Tell whether the server is told who asks by a call of its own, and believes it."""
+        return self.login is None and self.http_path is None
+
+    @property
+    def advice(self) -> str:
+        """Say what a server must be like that takes such connections."""
+        tls = (
+            "without TLS (else: hive.metastore.use.SSL=true)"
+            if self.encryption is None
+            else "with TLS and a certificate that is trusted (hive.metastore.truststore.path)"
+        )
+        if self.http_path is not None:
+            return f"by HTTP at {self.http_path} (else: …transport.mode=binary), {tls}"
+        if self.login is not None:
+            return f"with SASL's {self.login.mechanism}, {tls}"
+        return (
+            "without a login (else: hive.metastore.sasl.enabled=true for Kerberos, or "
+            f"hive.metastore.client.auth.mode), {tls}"
+        )
+
+    def open(self, host: str, port: int, timeout: float) -> TTransportBase:
+        """Open a connection, each call over which may take ``timeout`` seconds.
+
+        ExecutionError when the server refuses the login.
+        """
+        from thriftpy2.transport import TBufferedTransportFactory
+
+        if self.http_path is not None:
+            from hivesql_executor.metastore.hms.access.http_transport import HttpTransport
+
+            requests = HttpTransport(self, host, port, timeout)
+            return TBufferedTransportFactory().get_transport(requests)
+        limit = timeout if self.login is None else min(timeout, _LOGIN_SECONDS)
+        socket = self._socket(host, port, limit)
+        try:
+            if self.login is None:
+                plain = TBufferedTransportFactory().get_transport(socket)
+                plain.open()
+                return plain
+            transport = _log_in(self.login, host, socket)
+            socket.sock.settimeout(timeout)
+        except BaseException:
+            socket.close()
+            raise
+        return transport
+
+    def _socket(self, host: str, port: int, timeout: float) -> Any:
+        from thriftpy2.transport import TSocket, TSSLSocket
+
+        times = {
+            "connect_timeout": _CONNECT_SECONDS * 1000,
+            "socket_timeout": int(timeout * 1000),
+        }
+        if self.encryption is None:
+            return TSocket(host, port, **times)
+        return TSSLSocket(host, port, ssl_context=self.encryption, **times)
+
+
+def _log_in(login: Login, host: str, socket: Any) -> TTransportBase:
+    from thriftpy2.transport import TTransportException
+    from thriftpy2.transport import sasl
+
+    # The compiled one fits the compiled protocol; where Thrift is not compiled, neither is there.
+    kind = getattr(sasl, "TCySaslClientTransport", sasl.TSaslClientTransport)
+    socket.open()
+    transport = kind(lambda: login.begin(host), login.mechanism, socket)
+    try:
+        transport.open()
+    except (TTransportException, OSError) as error:
+        reason = getattr(error, "message", None) or str(error)
+        if isinstance(error, OSError) or error.type == TTransportException.END_OF_FILE:
+            reason = (
+                f"it does not answer SASL ({reason}), and seems to want no login by "
+                f"{login.mechanism}. Unset hive.metastore.sasl.enabled and "
+                "hive.metastore.client.auth.mode, or check the port"
+            )
+            raise ExecutionError(reason, code=UNREACHABLE) from error
+        raise ExecutionError(login.refusal(host, reason), code=UNREACHABLE) from error
+    return transport
