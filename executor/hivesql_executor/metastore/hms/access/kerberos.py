@@ -106,7 +106,7 @@ class KerberosLogin:
     def refusal(self, host: str, reason: str) -> str:
         """Tell of a server that got a ticket and does not want it."""
         return (
-            f"it refused the ticket of {self._who()} for {self.server_at(host)}: {reason}. Its log "
+            f"it refused the ticket of {self._who() or 'its user'} for {self.server_at(host)}: {reason}. Its log "
             "says why: often its clock differs by more than 5 minutes, its keytab is older than "
             "its key (klist -kt), or its principal is another one "
             "(hive.metastore.kerberos.principal)"
@@ -128,17 +128,18 @@ class KerberosLogin:
         self.begin(host).start(self.mechanism)
         return self.server_at(host)
 
-    def _who(self) -> str:
+    def _who(self) -> str | None:
+        """Tell who logs in; None where nobody can tell."""
         if self.principal:
             return self.principal
         try:
             return str(self.credentials().name)
         except GSSError:
-            return f"the keytab {self.keytab}" if self.keytab else "the ticket cache"
+            return None
 
     def _error(self, host: str | None, error: GSSError) -> ExecutionError:
         server = self.server if host is None else self.server_at(host)
-        return explain(error, client=self.principal, keytab=self.keytab, server=server)
+        return explain(error, client=self._who(), keytab=self.keytab, server=server)
 
 
 class GssapiSteps:

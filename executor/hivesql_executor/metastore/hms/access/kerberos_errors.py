@@ -24,8 +24,8 @@ _KDC = "Check that it runs, that its port is open from here, and the realm's kdc
 _REALM = "Add the realm's kdc to {configuration}, or name another realm"
 _CLOCK = "Set the clocks right (chronyc makestep): Kerberos allows 5 minutes between two machines"
 _SERVER = (
-    "The KDC knows no such server: check hive.metastore.kerberos.principal, and the host's name, "
-    "by which _HOST is replaced"
+    "The KDC knows no such server: check hive.metastore.kerberos.principal, its realm, and the "
+    "host's name, by which _HOST is replaced"
 )
 _CLIENT = "The KDC knows no such user: check hivesql.kerberos.principal"
 _KEYTAB = "klist -kt {keytab} lists whose keys are in it: check hivesql.kerberos.principal"
@@ -67,18 +67,21 @@ def explain(
     advice = _ADVICE.get(code)
     if advice is None:
         advice = _RENEW if error.maj_code >> 16 & 0xFF == _EXPIRED else _OTHERWISE
+    reason = _reason(error)
     if advice is _KINIT and keytab is not None:
-        advice = _KEYTAB
+        # MIT's library then looks for a ticket, and tells only of that.
+        advice, reason = _KEYTAB, "the keytab has no key of it"
     realm = _realm(client or server)
     configuration = os.environ.get("KRB5_CONFIG", "/etc/krb5.conf")
-    who = client or (f"the first principal of {keytab}" if keytab else "whose the ticket cache is")
+    source = f"keytab {keytab}" if keytab else "ticket cache"
+    who = f"{client} (by its {source})" if client else f"the owner of the {source}"
     kdcs = ", ".join(kdcs_of(realm)) or f"none in {configuration}: by DNS"
     help_text = advice.format(
         client=client or "name@REALM", keytab=keytab or "the keytab", configuration=configuration
     )
     return ExecutionError(
-        f"no login by Kerberos as {who} at {server} (KDC of {realm or 'no realm'}: {kdcs}): "
-        f"{_reason(error)}. {help_text}",
+        f"no login by Kerberos of {who} at {server} (KDC of {realm or 'no realm'}: {kdcs}): "
+        f"{reason}. {help_text}",
         code=_UNREACHABLE,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -188,5 +189,9 @@ def _log_in(login: Login, host: str, socket: Any) -> TTransportBase:
                 "hive.metastore.client.auth.mode, or check the port"
             )
             raise ExecutionError(reason, code=UNREACHABLE) from error
-        raise ExecutionError(login.refusal(host, reason), code=UNREACHABLE) from error
+        # Thrift's text has the server's as Python's bytes.
+        match = re.fullmatch(r"Bad status: \d+ \(b['\"](.*)['\"]\)", reason)
+        raise ExecutionError(
+            login.refusal(host, match[1] if match else reason), code=UNREACHABLE
+        ) from error
     return transport

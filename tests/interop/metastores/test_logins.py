@@ -1,0 +1,261 @@
+"""Logins at a real Hive Metastore: by Kerberos with a real KDC, by passwords, certificates, JWT."""
+
+from __future__ import annotations
+
+import base64
+import json
+import socket
+import ssl
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+
+import hivesql
+from hivesql_planner.errors import ExecutionError, SemanticError
+from interop import hive
+from interop.files.test_encrypted import keys
+from kdc import REALM, Kdc, missing_program, running_kdc, write_client_configuration
+
+pytestmark = [pytest.mark.hive, pytest.mark.slow]
+
+SERVER, KEYTAB = "hive.metastore.kerberos.principal", "hivesql.kerberos.keytab"
+PRINCIPAL, MODE = "hivesql.kerberos.principal", "hive.metastore.client.auth.mode"
+USER, PASSWORD = "hive.metastore.client.plain.username", "hivesql.metastore.password.file"
+TLS, TRUSTED = "hive.metastore.use.SSL", "hive.metastore.truststore.path"
+BY_HTTP = "hive.metastore.client.thrift.transport.mode"
+TIMEOUT = {"hive.metastore.client.socket.timeout": "30s"}
+
+
+@pytest.fixture(scope="module")
+def kdc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kdc]:
+    """A KDC with a metastore's principal, ann with a keytab and bob with a password."""
+    if missing := missing_program():
+        pytest.skip(f"{missing} is not here: apt-get install krb5-kdc krb5-user krb5-admin-server")
+    pytest.importorskip("gssapi", reason="pip install 'hivesql[kerberos]'")
+    with running_kdc(tmp_path_factory.mktemp("kdc")) as kdc:
+        for name in ("hive/localhost", "ann"):
+            kdc.add(name)
+        kdc.add("hive/other")
+        kdc.add("bob", "secret")
+        yield kdc
+
+
+@pytest.fixture(scope="module")
+def secure(kdc: Kdc, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a metastore that wants Kerberos, and encrypts."""
+    settings = {
+        "hadoop.security.authentication": "kerberos",
+        "hadoop.rpc.protection": "privacy",
+        "hive.metastore.sasl.enabled": "true",
+        SERVER: f"hive/localhost@{REALM}",
+        "hive.metastore.kerberos.keytab.file": str(kdc.place / "hive_localhost.keytab"),
+    }
+    place = tmp_path_factory.mktemp("secure")
+    with hive.metastore(place, settings=settings, krb5=kdc.krb5) as url:
+        yield url
+
+
+@pytest.fixture
+def client(kdc: Kdc, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+    """The settings of a client without tickets, whose environment is the KDC's."""
+    for name, value in kdc.environment.items():
+        monkeypatch.setenv(name, value)
+    kdc.run("kdestroy", "-q")
+    yield {"hive.metastore.sasl.enabled": "true", SERVER: f"hive/_HOST@{REALM}", **TIMEOUT}
+
+
+def write_and_read(url: str, settings: Mapping[str, str]) -> None:
+    """Let a session write and read, with an answer of the metastore of more than one buffer."""
+    with hivesql.connect(url, settings=settings) as session:
+        long = ", ".join(f"'p{number}' = '{'x' * 30_000}'" for number in range(8))
+        session.sql(
+            f"CREATE TABLE t (a INT) STORED AS ORC TBLPROPERTIES ('transactional' = 'true', {long})"
+        )
+        session.sql("INSERT INTO t VALUES (1), (2)")
+        session.sql("DELETE FROM t WHERE a = 1")
+        assert [tuple(row) for row in session.sql("SELECT a FROM t").rows] == [(2,)]
+        assert len(session.sql("SHOW TBLPROPERTIES t('p7')").rows[0][-1]) == 30_000
+        session.sql("DROP TABLE t")
+
+
+def refusal(url: str, settings: Mapping[str, str], kind: type[Exception] = ExecutionError) -> str:
+    """What a session is told that is not let in."""
+    with pytest.raises(kind) as raised:
+        hivesql.connect(url, settings=settings)
+    return str(raised.value)
+
+
+def test_keytab(kdc: Kdc, secure: str, client: dict[str, str]) -> None:
+    keytab = {KEYTAB: str(kdc.place / "ann.keytab")}
+    write_and_read(secure, client | keytab)
+    assert not (kdc.place / "tickets").exists(), "the user's own cache is left alone"
+    told = refusal(secure, client | keytab | {PRINCIPAL: f"carl@{REALM}"})
+    assert f"carl@{REALM}" in told and f"127.0.0.1:{kdc.port}" in told and "klist -kt" in told
+
+
+def test_ticket_cache(kdc: Kdc, secure: str, client: dict[str, str]) -> None:
+    told = refusal(secure, client)
+    assert "kinit" in told and f"hive/localhost@{REALM}" in told
+    # So short a life is renewed at once, and at each connection.
+    kdc.run("kinit", "-l", "60s", "-r", "1h", "bob", text="secret\n")
+    with hivesql.connect(secure, settings=client) as session:
+        assert ("default",) in [tuple(row) for row in session.sql("SHOW DATABASES").rows]
+    log = (kdc.place / "kdc.log").read_text()
+    assert f"bob@{REALM} for krbtgt/{REALM}@{REALM}" in log.partition("TGS_REQ")[2]
+    kdc.run("kinit", "-l", "1s", "bob", text="secret\n")
+    time.sleep(1.2)  # Tickets end by the clock, in whole seconds.
+    told = refusal(secure, client)
+    assert "Ticket expired" in told and f"kinit bob@{REALM}" in told
+
+
+def test_what_kerberos_refuses(
+    kdc: Kdc, secure: str, client: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client |= {KEYTAB: str(kdc.place / "ann.keytab")}
+    unknown = refusal(secure, client | {SERVER: f"impala/_HOST@{REALM}"})
+    assert f"Server impala/localhost@{REALM} not found" in unknown and SERVER in unknown
+    # The KDC knows it, and the metastore is another.
+    another = refusal(secure, client | {SERVER: f"hive/other@{REALM}"})
+    assert f"the ticket of ann@{REALM} for hive/other@{REALM}: GSS initiate failed" in another
+    assert "metastore's own hive-site.xml" in refusal(secure, client | {SERVER: ""}, SemanticError)
+    assert "KERBEROS" in refusal(secure, client | {MODE: "LDAP"}, SemanticError)
+    assert "cannot be read" in refusal(secure, client | {KEYTAB: "/nowhere"}, SemanticError)
+    told = refusal(secure, {**client, "hive.metastore.sasl.enabled": "false"})
+    assert "without a login (else: hive.metastore.sasl.enabled=true" in told
+    nowhere = write_client_configuration(tmp_path / "krb5.conf", 1)
+    monkeypatch.setenv("KRB5_CONFIG", str(nowhere))
+    keytab = tmp_path / "another.keytab"
+    keytab.write_bytes((kdc.place / "ann.keytab").read_bytes())
+    told = refusal(secure, client | {KEYTAB: str(keytab)})
+    assert f"KDC of {REALM}: 127.0.0.1:1)" in told and str(nowhere) in told
+
+
+@contextmanager
+def demanding_proxy(url: str, context: ssl.SSLContext) -> Iterator[str]:
+    """A server of TLS before the metastore, as Knox or stunnel would be; its address."""
+    port = int(url.rpartition(":")[2])
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def pump(source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                target.sendall(data)
+        for end in (source, target):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+    def serve() -> None:
+        with suppress(OSError):
+            while True:
+                plain, _ = listener.accept()
+                try:
+                    outside = context.wrap_socket(plain, server_side=True)
+                except OSError:
+                    plain.close()
+                    continue
+                inside = socket.create_connection(("127.0.0.1", port))
+                for ends in ((outside, inside), (inside, outside)):
+                    threading.Thread(target=pump, args=ends, daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    with closing(listener):
+        yield f"thrift://127.0.0.1:{listener.getsockname()[1]}"
+
+
+def pem_of(keystore: Path) -> Path:
+    """The certificate and the key of a keystore in one PEM file."""
+    pem = keystore.with_suffix(".both.pem")
+    subprocess.run(
+        ["openssl", "pkcs12", "-in", keystore, "-passin", "pass:hivelocal", "-nodes", "-out", pem],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return pem
+
+
+def test_passwords_and_certificates(tmp_path: Path) -> None:
+    ours, trusted = keys(tmp_path, "ours", "ip:127.0.0.1")
+    settings = {
+        "metastore.authentication": "CONFIG",
+        "metastore.authentication.config.username": "ann",
+        "metastore.authentication.config.password": "right",
+        "hive.metastore.execute.setugi": "false",
+    }
+    right, wrong = tmp_path / "right", tmp_path / "wrong"
+    right.write_text("right\n")
+    wrong.write_text("wrong\n")
+    client = {MODE: "PLAIN", USER: "ann", PASSWORD: str(right), **TIMEOUT}
+    with hive.metastore(tmp_path / "hms", settings=settings) as url:
+        write_and_read(url, client)
+        told = refusal(url, client | {PASSWORD: str(wrong)})
+        assert "refused ann with a password" in told and PASSWORD in told
+        assert USER in refusal(url, client | {USER: ""}, SemanticError)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(pem_of(ours))
+        context.verify_mode = ssl.CERT_REQUIRED
+        stranger, known = keys(tmp_path, "known", "dns:ann")
+        context.load_verify_locations(known)
+        client |= {TLS: "true", TRUSTED: str(trusted)}
+        certificate = {"hivesql.metastore.client.certificate": str(pem_of(stranger))}
+        with demanding_proxy(url, context) as guarded:
+            write_and_read(guarded, client | certificate)
+            assert "certificate" in refusal(guarded, client)
+            assert "no pair" in refusal(
+                guarded, client | {**certificate, "hivesql.metastore.client.key": str(trusted)},
+                SemanticError,
+            )  # fmt: skip
+
+
+def encode(data: bytes) -> str:
+    """Base64 as JWT has it."""
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def sign(key: rsa.RSAPrivateKey, **claims: Any) -> str:
+    """A token with these claims."""
+    header = {"alg": "RS256", "typ": "JWT", "kid": "k"}
+    body = ".".join(encode(json.dumps(part).encode()) for part in (header, claims))
+    return f"{body}.{encode(key.sign(body.encode(), padding.PKCS1v15(), hashes.SHA256()))}"
+
+
+def test_tokens_by_http(tmp_path: Path) -> None:
+    key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    numbers = key.public_key().public_numbers()
+    published = {
+        "kty": "RSA", "kid": "k", "alg": "RS256", "use": "sig",
+        "n": encode(numbers.n.to_bytes(256, "big")), "e": encode(numbers.e.to_bytes(3, "big")),
+    }  # fmt: skip
+    jwks = tmp_path / "jwks.json"
+    jwks.write_text(json.dumps({"keys": [published]}))
+    settings = {
+        "metastore.authentication": "JWT",
+        "metastore.thrift.transport.mode": "http",
+        "metastore.authentication.jwt.jwks.url": jwks.as_uri(),
+        "hive.metastore.execute.setugi": "false",
+    }
+    store, trusted = keys(tmp_path, "ours", "ip:127.0.0.1")
+    token = tmp_path / "token"
+    client = {
+        BY_HTTP: "http", MODE: "JWT", "hivesql.metastore.jwt.file": str(token), **TIMEOUT,
+        TLS: "true", TRUSTED: str(trusted),
+    }  # fmt: skip
+    soon = int(time.time()) + 600
+    with hive.metastore(tmp_path / "hms", keystore=store, settings=settings) as url:
+        token.write_text(sign(key, sub="ann", exp=soon) + "\n")
+        write_and_read(url, client)
+        with hivesql.connect(url, settings=client) as session:
+            # The file is read for each request: who renews a token writes it there.
+            token.write_text(sign(key, sub="ann", exp=1))
+            with pytest.raises(ExecutionError, match=r"HTTP 401 .*hivesql\.metastore\.jwt\.file"):
+                session.sql("SHOW DATABASES")
+            token.write_text(sign(key, sub="ann", exp=soon))
+            assert ("default",) in [tuple(row) for row in session.sql("SHOW DATABASES").rows]
+        assert "HTTP 401" in refusal(url, client | {MODE: "NOSASL"})
+        assert "HMS_JWT" in refusal(url, client | {"hivesql.metastore.jwt.file": ""}, SemanticError)
