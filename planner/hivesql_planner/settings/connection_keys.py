@@ -34,14 +34,14 @@ CONNECTION_KEYS: tuple[Row, ...] = (
      "File with the password for PLAIN in its first line."),
     ("hive.metastore.client.thrift.transport.mode", "binary", "text",
      "http: calls of a Hive Metastore are requests of HTTP, or of HTTPS with use.SSL."),
-    ("hive.metastore.thrift.http.path", "metastore", "text", "The path of those requests."),
+    ("hive.metastore.client.thrift.http.path", "metastore", "text", "The path of those requests."),
     ("hivesql.metastore.jwt.file", "", "text",
      "File with the token for JWT, read for every connection; else HMS_JWT of the environment."),
 )  # fmt: skip
 
 _NEWER = (
     "client.auth.mode", "client.plain.username", "client.socket.timeout",
-    "client.thrift.transport.mode", "kerberos.principal", "sasl.enabled", "thrift.http.path",
+    "client.thrift.transport.mode", "client.thrift.http.path", "kerberos.principal", "sasl.enabled",
     "truststore.path", "use.SSL",
 )  # fmt: skip
 ALIASES_OF_CONNECTIONS: Mapping[str, str] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import socket
 import struct
@@ -25,7 +26,7 @@ _LONGEST_MESSAGE = 0xFFFFFF
 _LAST_SECONDS = 600.0
 _LAST_PART = 0.2
 _RENEWAL_PAUSE = 30.0
-_KINIT_SECONDS = 30
+_PROGRAM_SECONDS = 30
 
 
 @dataclass(slots=True, kw_only=True)
@@ -101,7 +102,7 @@ class KerberosLogin:
                 return  # The login says it better.
             self._life = max(self._life, float(rest or 0))
             if rest is not None and rest <= max(_LAST_SECONDS, self._life * _LAST_PART):
-                _renew()
+                _run("kinit", "-R")
 
     def refusal(self, host: str, reason: str) -> str:
         """Tell of a server that got a ticket and does not want it."""
@@ -135,7 +136,9 @@ class KerberosLogin:
         try:
             return str(self.credentials().name)
         except GSSError:
-            return None
+            # The library names nobody whose ticket has ended.
+            match = re.search(r"^Default principal: (\S+)", _run("klist"), re.MULTILINE)
+            return match[1] if match and self.keytab is None else None
 
     def _error(self, host: str | None, error: GSSError) -> ExecutionError:
         server = self.server if host is None else self.server_at(host)
@@ -197,15 +200,17 @@ def _lost(error: GSSError) -> ConnectionError:
     return ConnectionError(f"Kerberos protects this connection no longer: {error}")
 
 
-def _renew() -> None:
-    program = shutil.which("kinit")
+def _run(*words: str) -> str:
+    """Run one of Kerberos' programs on the ticket cache; what it says, and nothing without it."""
+    program = shutil.which(words[0])
     if program is None:
-        return
+        return ""
     try:
-        # It has nothing to ask: what it cannot renew, the login tells of in time.
-        subprocess.run(
-            [program, "-R"], stdin=subprocess.DEVNULL, capture_output=True, check=False,
-            timeout=_KINIT_SECONDS,
+        # It has nothing to ask: what it cannot do, the login tells of.
+        completed = subprocess.run(
+            [program, *words[1:]], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            check=False, timeout=_PROGRAM_SECONDS,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
-        return
+        return ""
+    return completed.stdout

@@ -21,7 +21,10 @@ _SASL, _MODE = "hive.metastore.sasl.enabled", "hive.metastore.client.auth.mode"
 _SERVER = "hive.metastore.kerberos.principal"
 _PRINCIPAL, _KEYTAB = "hivesql.kerberos.principal", "hivesql.kerberos.keytab"
 _USER, _PASSWORD = "hive.metastore.client.plain.username", "hivesql.metastore.password.file"
-_TRANSPORT, _PATH = "hive.metastore.client.thrift.transport.mode", "hive.metastore.thrift.http.path"
+_TRANSPORT, _PATH = (
+    "hive.metastore.client.thrift.transport.mode",
+    "hive.metastore.client.thrift.http.path",
+)
 _TOKEN, _TOKEN_VARIABLE = "hivesql.metastore.jwt.file", "HMS_JWT"
 _MODES = ("NOSASL", "PLAIN", "KERBEROS", "JWT")
 _TRANSPORTS = ("binary", "http")

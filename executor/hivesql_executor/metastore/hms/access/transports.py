@@ -143,6 +143,7 @@ class Access:
             from hivesql_executor.metastore.hms.access.http_transport import HttpTransport
 
             requests = HttpTransport(self, host, port, timeout)
+            requests.open()
             return TBufferedTransportFactory().get_transport(requests)
         limit = timeout if self.login is None else min(timeout, _LOGIN_SECONDS)
         socket = self._socket(host, port, limit)
