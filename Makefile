@@ -8,6 +8,9 @@ COVERED := 80
 LINES := 3.5 4.0 4.1 4.2 4.3
 # Of the tests but interop. One more than two cores: many wait for processes and timeouts.
 WORKERS := 3
+comma := ,
+# gssapi has no wheel for Linux: where its headers are, tests log in by Kerberos.
+KERBEROS := $(if $(shell command -v krb5-config),$(comma)kerberos)
 VENV := .venv$(if $(SPARK),-$(SPARK))
 BIN := $(VENV)/bin
 HIVE := tests/interop/hive
@@ -43,7 +46,7 @@ $(VENV)/.demo: pyproject.toml | $(VENV)/.jar
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/.jar
-	$(BIN)/python -m pip install --quiet --editable '.[examples,postgres,mysql]' --group dev
+	$(BIN)/python -m pip install --quiet --editable '.[examples,postgres,mysql$(KERBEROS)]' --group dev
 	@touch $@ $(VENV)/.demo
 
 # Every start of Spark is quicker by it than it takes to make.

@@ -30,7 +30,7 @@ def open_metastore(
     """Open the metastore at a database URL, or a Hive Metastore at ``thrift://host:port``.
 
     ``warehouse`` is where a new database of our own keeps managed tables; a Hive Metastore has its
-    own. ``timeout`` in seconds is for each call of the latter, ``access`` is how it is connected to.
+    own. ``timeout`` in seconds is for each call of the latter, ``access`` says how to connect.
     With a ``cache`` of some size, tables and partitions are answered from memory where that is
     right. An SQLite file that may not be written is read from a copy, which ``notify`` is told.
     """

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import hivesql
-from hivesql_planner.errors import ExecutionError, NotSupported, SemanticError
+from hivesql_planner.errors import ExecutionError, SemanticError
 from interop import hive
 
 pytestmark = [pytest.mark.hive, pytest.mark.slow]
@@ -44,7 +44,6 @@ def test_encrypted(tmp_path: Path, hive3: bool) -> None:
             (tls | {truststore: str(another)}, ExecutionError, "certificate verify failed"),
             (tls | {truststore: str(store)}, SemanticError, "PEM"),
             (tls | {truststore: "/nowhere"}, SemanticError, "cannot be read"),
-            ({"hive.metastore.sasl.enabled": "true"}, NotSupported, "Kerberos"),
             ({"hive.metastore.client.socket.timeout": "3s"}, ExecutionError, "use.SSL=true"),
         ]
         for settings, error, told in wrong:

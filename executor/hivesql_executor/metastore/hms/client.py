@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from hivesql_executor.metastore.hms.access.transports import UNREACHABLE, Access
-from hivesql_executor.metastore.hms.failures import failure
+from hivesql_executor.metastore.hms.access.transports import Access
+from hivesql_executor.metastore.hms.failures import UNREACHABLE, failure
 from hivesql_executor.metastore.thrift_interface import load_interface
 from hivesql_planner.errors import (
     CommitUnknown,

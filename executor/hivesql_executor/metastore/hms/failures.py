@@ -11,6 +11,8 @@ from hivesql_planner.errors import (
     WriteConflict,
 )
 
+UNREACHABLE = 10280
+"""Hive's code for a metastore that does not answer, or lets nobody in."""
 _NO_SUCH_LOCK = 10270
 # Methods about one kind of thing, and Hive's codes for "unknown" and "exists" of it.
 _TABLE, _DATABASE, _PARTITION = (10001, 10073), (10072, 10242), (10006, 10073)

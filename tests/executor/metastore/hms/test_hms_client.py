@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from thriftpy2.protocol import TBinaryProtocolFactory
 from thriftpy2.thrift import TProcessor
 from thriftpy2.transport import TBufferedTransportFactory, TServerSocket
 
+from hivesql_executor.metastore.hms.access.transports import Access, PasswordLogin
 from hivesql_executor.metastore.hms.client import addresses, idl
 from hivesql_executor.metastore.hms.metastore import HiveMetastore
 from hivesql_planner.errors import (
@@ -23,7 +23,6 @@ from hivesql_planner.errors import (
     TransactionLost,
 )
 from hivesql_planner.model.table import Database
-from hivesql_planner.settings.settings import Settings
 
 
 class Lost(Exception):
@@ -101,26 +100,17 @@ def test_addresses() -> None:
             addresses(text)
 
 
-def test_encryption(tmp_path: Path) -> None:
-    java = tmp_path / "truststore.jks"
-    java.write_bytes(b"\xfe\xed\xfe\xed")
-    secure, trusted = {"hive.metastore.use.SSL": "true"}, "hive.metastore.truststore.path"
-    assert encryption(Settings()) is None
-    assert encryption(Settings.of(secure)) is not None
-    wrong: list[tuple[dict[str, str], type[Exception], str]] = [
-        ({"hive.metastore.sasl.enabled": "true"}, NotSupported, "Kerberos"),
-        (secure | {trusted: str(java)}, SemanticError, "keytool -exportcert -rfc"),
-        (secure | {trusted: "/nowhere"}, SemanticError, "cannot be read: No such file"),
-    ]
-    for settings, error, told in wrong:
-        with pytest.raises(error, match=told):
-            encryption(Settings.of(settings))
-
-
 def test_nobody_there() -> None:
     with pytest.raises(ExecutionError, match=r"127\.0\.0\.1:1 ") as error:
         HiveMetastore.open("thrift://127.0.0.1:1", timeout=5)
     assert error.value.code == 10280
+
+
+def test_a_server_without_logins(serve: Callable[[Handler], str]) -> None:
+    access = Access(login=PasswordLogin("ann", "secret"))
+    with pytest.raises(ExecutionError, match=r"does not answer SASL .* no login by PLAIN") as error:
+        HiveMetastore.open(serve(Handler()), timeout=2, access=access)
+    assert error.value.code == 10280 and "secret" not in repr(access)
 
 
 def test_the_second_address_is_used(serve: Callable[[Handler], str]) -> None:

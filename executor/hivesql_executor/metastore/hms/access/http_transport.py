@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import http.client
+from collections.abc import Callable, Mapping
 from io import BytesIO
+from typing import TYPE_CHECKING
 
 from thriftpy2.transport import TTransportBase, TTransportException
 
-from hivesql_executor.metastore.hms.access.transports import UNREACHABLE, Access
+from hivesql_executor.metastore.hms.failures import UNREACHABLE
 from hivesql_planner.errors import ExecutionError
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
 
 _OK, _UNAUTHORIZED, _FORBIDDEN = 200, 401, 403
 
@@ -16,17 +21,19 @@ _OK, _UNAUTHORIZED, _FORBIDDEN = 200, 401, 403
 class HttpTransport(TTransportBase):
     """One call after the other as requests over one connection.
 
-    Thrift's own sets the time-out of all sockets of the process.
+    ``headers`` says who asks, and is asked for each request; ``advice`` what to do when the server
+    does not let them in. Thrift's own transport sets the time-out of all sockets of the process.
     """
 
-    def __init__(self, access: Access, host: str, port: int, timeout: float) -> None:
-        self._access, self._place = access, f"{host}:{port}"
-        if access.encryption is None:
-            self._connection = http.client.HTTPConnection(host, port, timeout=timeout)
-        else:
-            self._connection = http.client.HTTPSConnection(
-                host, port, timeout=timeout, context=access.encryption
-            )
+    def __init__(
+        self,
+        connection: http.client.HTTPConnection,
+        path: str,
+        headers: Callable[[], Mapping[str, str]],
+        advice: str,
+    ) -> None:
+        self._connection, self._path = connection, path
+        self._headers, self._advice = headers, advice
         self._request, self._answer = BytesIO(), BytesIO()
 
     def is_open(self) -> bool:
@@ -55,14 +62,13 @@ class HttpTransport(TTransportBase):
     def flush(self) -> None:
         """Send the request and receive the answer; ExecutionError when it was not let in."""
         body, self._request = self._request.getvalue(), BytesIO()
-        access = self._access
-        headers = {"Content-Type": "application/x-thrift", "Accept": "application/x-thrift"}
-        if access.token is not None:
-            headers["Authorization"] = f"Bearer {access.token.read()}"
-        else:
-            headers["x-actor-username"] = access.user
+        headers = {
+            "Content-Type": "application/x-thrift",
+            "Accept": "application/x-thrift",
+            **self._headers(),
+        }
         try:
-            self._connection.request("POST", str(access.http_path), body, headers)
+            self._connection.request("POST", self._path, body, headers)
             response = self._connection.getresponse()
             answer = response.read()
         except http.client.HTTPException as error:
@@ -70,20 +76,24 @@ class HttpTransport(TTransportBase):
                 TTransportException.UNKNOWN, f"no answer of HTTP: {error!r}"
             ) from error
         if response.status in (_UNAUTHORIZED, _FORBIDDEN):
-            raise ExecutionError(self._refusal(response.status, answer), code=UNREACHABLE)
+            place = f"{self._connection.host}:{self._connection.port}"
+            reason = answer[:200].decode("utf-8", "replace").strip()
+            raise ExecutionError(
+                f"the metastore at {place} lets nobody in (HTTP {response.status} {reason}): "
+                f"{self._advice}",
+                code=UNREACHABLE,
+            )
         if response.status != _OK:
             raise TTransportException(
                 TTransportException.UNKNOWN, f"HTTP {response.status} {response.reason}"
             )
         self._answer = BytesIO(answer)
 
-    def _refusal(self, status: int, answer: bytes) -> str:
-        reason = answer[:200].decode("utf-8", "replace").strip()
-        token = self._access.token
-        advice = (
-            "it may want a token: hive.metastore.client.auth.mode=JWT"
-            if token is None
-            else f"the token of {token.source} may have ended, or be signed by another than the "
-            "metastore trusts: get a new one"
-        )
-        return f"the metastore at {self._place} lets nobody in (HTTP {status} {reason}): {advice}"
+
+def http_connection(
+    host: str, port: int, timeout: float, encryption: SSLContext | None
+) -> http.client.HTTPConnection:
+    """Make a connection that is not open yet; None: without TLS."""
+    if encryption is None:
+        return http.client.HTTPConnection(host, port, timeout=timeout)
+    return http.client.HTTPSConnection(host, port, timeout=timeout, context=encryption)

@@ -10,6 +10,7 @@ import struct
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import gssapi
@@ -106,11 +107,11 @@ class KerberosLogin:
 
     def refusal(self, host: str, reason: str) -> str:
         """Tell of a server that got a ticket and does not want it."""
+        who = self._who() or "its user"
         return (
-            f"it refused the ticket of {self._who() or 'its user'} for {self.server_at(host)}: {reason}. Its log "
-            "says why: often its clock differs by more than 5 minutes, its keytab is older than "
-            "its key (klist -kt), or its principal is another one "
-            "(hive.metastore.kerberos.principal)"
+            f"it refused the ticket of {who} for {self.server_at(host)}: {reason}. Its log says "
+            "why: often its clock differs by more than 5 minutes, its keytab is older than its key "
+            "(klist -kt), or its principal is another one (hive.metastore.kerberos.principal)"
         )
 
     def describe(self) -> str:
@@ -148,7 +149,9 @@ class KerberosLogin:
 class GssapiSteps:
     """The steps of one login, and afterwards the protection of its messages (RFC 4752)."""
 
-    def __init__(self, context: gssapi.SecurityContext, explain_error: object) -> None:
+    def __init__(
+        self, context: gssapi.SecurityContext, explain_error: Callable[[GSSError], Exception]
+    ) -> None:
         self._context, self._explain = context, explain_error
         self._layer = 0
 
@@ -200,15 +203,15 @@ def _lost(error: GSSError) -> ConnectionError:
     return ConnectionError(f"Kerberos protects this connection no longer: {error}")
 
 
-def _run(*words: str) -> str:
+def _run(program: str, *options: str) -> str:
     """Run one of Kerberos' programs on the ticket cache; what it says, and nothing without it."""
-    program = shutil.which(words[0])
-    if program is None:
+    path = shutil.which(program)
+    if path is None:
         return ""
     try:
         # It has nothing to ask: what it cannot do, the login tells of.
         completed = subprocess.run(
-            [program, *words[1:]], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            [path, *options], stdin=subprocess.DEVNULL, capture_output=True, text=True,
             check=False, timeout=_PROGRAM_SECONDS,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):

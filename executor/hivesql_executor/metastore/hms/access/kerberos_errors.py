@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hivesql_executor.metastore.hms.failures import UNREACHABLE
 from hivesql_planner.errors import ExecutionError
 
 if TYPE_CHECKING:
     from gssapi.exceptions import GSSError
 
-_UNREACHABLE = 10280
 _KRB5, _GSS = -1765328384, 39756032
 _CODES = 1 << 32
 _KINIT = "kinit {client} gets a ticket; programs that run for long take hivesql.kerberos.keytab"
@@ -82,7 +82,7 @@ def explain(
     return ExecutionError(
         f"no login by Kerberos of {who} at {server} (KDC of {realm or 'no realm'}: {kdcs}): "
         f"{reason}. {help_text}",
-        code=_UNREACHABLE,
+        code=UNREACHABLE,
     )
 
 
@@ -109,6 +109,7 @@ def kdcs_of(realm: str) -> tuple[str, ...]:
             text = Path(file).read_text(encoding="utf-8", errors="replace")
         except OSError:
             continue
-        block = re.search(rf"^\s*{re.escape(realm)}\s*=\s*\{{(.*?)^\s*\}}", text, re.M | re.S)
-        kdcs += re.findall(r"^\s*kdc\s*=\s*(\S+)", block[1], re.M) if block else []
+        pattern = rf"^\s*{re.escape(realm)}\s*=\s*\{{(.*?)^\s*\}}"
+        block = re.search(pattern, text, re.MULTILINE | re.DOTALL)
+        kdcs += re.findall(r"^\s*kdc\s*=\s*(\S+)", block[1], re.MULTILINE) if block else []
     return tuple(kdcs)

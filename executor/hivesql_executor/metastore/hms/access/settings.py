@@ -55,12 +55,12 @@ def access(settings: Settings) -> Access:
     return Access(encryption=encryption, login=login)
 
 
-def _one_of(settings: Settings, key: str, words: tuple[str, ...]) -> str:
+def _one_of(settings: Settings, key: str, choices: tuple[str, ...]) -> str:
     text = settings.text(key).strip()
-    for word in words:
-        if text.lower() == word.lower():
-            return word
-    raise SemanticError(f"{key} must be one of {', '.join(words)}, not {text!r}")
+    for choice in choices:
+        if text.lower() == choice.lower():
+            return choice
+    raise SemanticError(f"{key} must be one of {', '.join(choices)}, not {text!r}")
 
 
 def _kerberos_login(settings: Settings) -> KerberosLogin:

@@ -7,14 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from hivesql_executor.metastore.hms.failures import UNREACHABLE
 from hivesql_planner.errors import ExecutionError
 
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-    from thriftpy2.transport import TTransportBase
-
-UNREACHABLE = 10280
 _CONNECT_SECONDS = 10
 # A server that knows no SASL waits for the rest of what it takes for a request.
 _LOGIN_SECONDS = 20
@@ -132,17 +130,25 @@ class Access:
             f"hive.metastore.client.auth.mode), {tls}"
         )
 
-    def open(self, host: str, port: int, timeout: float) -> TTransportBase:
-        """Open a connection, each call over which may take ``timeout`` seconds.
+    def open(self, host: str, port: int, timeout: float) -> Any:
+        """Open a transport of Thrift, each call over which may take ``timeout`` seconds.
 
         ExecutionError when the server refuses the login.
         """
         from thriftpy2.transport import TBufferedTransportFactory
 
         if self.http_path is not None:
-            from hivesql_executor.metastore.hms.access.http_transport import HttpTransport
+            from hivesql_executor.metastore.hms.access.http_transport import (
+                HttpTransport,
+                http_connection,
+            )
 
-            requests = HttpTransport(self, host, port, timeout)
+            requests = HttpTransport(
+                http_connection(host, port, timeout, self.encryption),
+                self.http_path,
+                self._headers,
+                self._advice_of_http,
+            )
             requests.open()
             return TBufferedTransportFactory().get_transport(requests)
         limit = timeout if self.login is None else min(timeout, _LOGIN_SECONDS)
@@ -159,6 +165,20 @@ class Access:
             raise
         return transport
 
+    def _headers(self) -> dict[str, str]:
+        if self.token is None:
+            return {"x-actor-username": self.user}
+        return {"Authorization": f"Bearer {self.token.read()}"}
+
+    @property
+    def _advice_of_http(self) -> str:
+        if self.token is None:
+            return "it may want a token: hive.metastore.client.auth.mode=JWT"
+        return (
+            f"the token of {self.token.source} may have ended, or be signed by another than the "
+            "metastore trusts: get a new one"
+        )
+
     def _socket(self, host: str, port: int, timeout: float) -> Any:
         from thriftpy2.transport import TSocket, TSSLSocket
 
@@ -171,9 +191,8 @@ class Access:
         return TSSLSocket(host, port, ssl_context=self.encryption, **times)
 
 
-def _log_in(login: Login, host: str, socket: Any) -> TTransportBase:
-    from thriftpy2.transport import TTransportException
-    from thriftpy2.transport import sasl
+def _log_in(login: Login, host: str, socket: Any) -> Any:
+    from thriftpy2.transport import TTransportException, sasl
 
     # The compiled one fits the compiled protocol; where Thrift is not compiled, neither is there.
     kind = getattr(sasl, "TCySaslClientTransport", sasl.TSaslClientTransport)
