@@ -63,8 +63,8 @@ def connect(
     HIVE_HOME's ``conf``, and of Hadoop's core-site.xml. Under an ``idempotency_key`` the
     session's n-th statement commits at most once, in whichever process it runs: a program that was
     killed can be run again from its start. ``user`` is whose session it is: who owns what it makes,
-    and whose privileges count; without it HADOOP_USER_NAME, and then the user of the operating
-    system. NotSupported for a session of Spark Connect.
+    and whose privileges count; without it who logs in at the Hive Metastore, else HADOOP_USER_NAME,
+    and then the user of the operating system. NotSupported for a session of Spark Connect.
     """
     _check_text("database", database)
     if type(spark).__module__.startswith("pyspark.sql.connect."):
@@ -91,12 +91,13 @@ def connect(
     print_line = notify or (lambda line: None)
     file = Path(DEFAULT_METASTORE.removeprefix(SQLITE)).absolute()
     is_made = url == DEFAULT_METASTORE and not file.exists()
+    access = _access(url, user_settings)
     store = open_metastore(
         url,
         location,
         timeout=timeout,
         cache=_cache(user_settings),
-        access=_access(url, user_settings),
+        access=access,
         notify=print_line,
     )
     if is_made:
@@ -115,7 +116,7 @@ def connect(
             files=lambda place: _files(place, lazy),
             settings=user_settings,
             notify=print_line,
-            user=user or os.environ.get("HADOOP_USER_NAME") or getpass.getuser(),
+            user=user or _user(access),
         )
         return _open_session(runtime, lazy, database, idempotency_key, set_by_user)
     except BaseException:
@@ -171,6 +172,13 @@ def _files(place: str, spark: LazySpark) -> Files:
     from hivesql_executor.files.api import files_for
 
     return files_for(place, spark, spark.file_systems)
+
+
+def _user(access: Access | None) -> str:
+    # As in Hadoop: whoever logs in is no other because a variable says so.
+    if access is not None and access.login is not None and access.login.user:
+        return access.login.user
+    return os.environ.get("HADOOP_USER_NAME") or getpass.getuser()
 
 
 def _access(url: str, settings: Settings) -> Access | None:

@@ -12,10 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from hivesql import HiveSqlError, Session, connect
+from hivesql.sessions.hive_site import METASTORE_ADDRESSES, site_settings
 from hivesql_executor.checks.finding import Observation
 from hivesql_executor.checks.warehouse import observe_activity, observe_tables
 from hivesql_executor.files.locations import complete_location
+from hivesql_executor.metastore.opening import THRIFT
 from hivesql_executor.spark.class_archive import find_archive, make_archive
+from hivesql_planner.settings.settings import Settings
 from hivesql_repl.arguments import add_connection, with_flags
 from hivesql_repl.configuration import Profile, default_path, read_profile
 
@@ -45,6 +48,7 @@ def examine(
         file = default_path()
         answer = str(file) if file.exists() else f"none ({file} does not exist)"
         yield Observation("ok", "configuration", answer)
+    yield from _all_guarded("login", lambda: _login(options))
     try:
         session = connect(options.metastore, options.warehouse, settings=options.settings)
     except HiveSqlError as error:
@@ -107,6 +111,15 @@ def _java() -> Observation:
     if major < _OLDEST_JAVA:
         return Observation("failed", "Java", f"{program} is Java {major}", advice)
     return Observation("ok", "Java", f"{major} at {shutil.which(program)}")
+
+
+def _login(options: Profile) -> Iterator[Observation]:
+    settings = site_settings() | dict(options.settings)
+    url = options.metastore or settings.get(METASTORE_ADDRESSES, "")
+    if url.startswith(THRIFT):
+        from hivesql_executor.checks.login import observe_login
+
+        yield from observe_login(url, Settings.of(settings))
 
 
 def _metastore(session: Session) -> Observation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import getpass
 import json
 import socket
 import ssl
@@ -12,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from cryptography.hazmat.primitives import hashes
@@ -20,9 +21,13 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
 import hivesql
 from hivesql_planner.errors import ExecutionError, SemanticError
+from hivesql_repl.doctor import run_doctor
 from interop import hive
 from interop.files.test_encrypted import keys
 from kdc import REALM, Kdc, missing_program, running_kdc, write_client_configuration
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.hive, pytest.mark.slow]
 
@@ -72,9 +77,11 @@ def client(kdc: Kdc, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]
     yield {"hive.metastore.sasl.enabled": "true", SERVER: f"hive/_HOST@{REALM}", **TIMEOUT}
 
 
-def write_and_read(url: str, settings: Mapping[str, str]) -> None:
+def write_and_read(
+    url: str, settings: Mapping[str, str], owner: str, spark: SparkSession | None = None
+) -> None:
     """Let a session write and read, with an answer of the metastore of more than one buffer."""
-    with hivesql.connect(url, settings=settings) as session:
+    with hivesql.connect(url, settings=settings, spark=spark) as session:
         long = ", ".join(f"'p{number}' = '{'x' * 30_000}'" for number in range(8))
         session.sql(
             f"CREATE TABLE t (a INT) STORED AS ORC TBLPROPERTIES ('transactional' = 'true', {long})"
@@ -83,6 +90,8 @@ def write_and_read(url: str, settings: Mapping[str, str]) -> None:
         session.sql("DELETE FROM t WHERE a = 1")
         assert [tuple(row) for row in session.sql("SELECT a FROM t").rows] == [(2,)]
         assert len(session.sql("SHOW TBLPROPERTIES t('p7')").rows[0][-1]) == 30_000
+        described = session.sql("DESCRIBE FORMATTED t").rows
+        assert any(row[0].startswith("Owner:") and row[1].strip() == owner for row in described)
         session.sql("DROP TABLE t")
 
 
@@ -93,27 +102,40 @@ def refusal(url: str, settings: Mapping[str, str], kind: type[Exception] = Execu
     return str(raised.value)
 
 
-def test_keytab(kdc: Kdc, secure: str, client: dict[str, str]) -> None:
+@pytest.mark.spark
+def test_keytab(kdc: Kdc, secure: str, client: dict[str, str], spark: SparkSession) -> None:
     keytab = {KEYTAB: str(kdc.place / "ann.keytab")}
-    write_and_read(secure, client | keytab)
+    write_and_read(secure, client | keytab | {"hivesql.local.max.bytes": "0"}, "ann", spark)
     assert not (kdc.place / "tickets").exists(), "the user's own cache is left alone"
     told = refusal(secure, client | keytab | {PRINCIPAL: f"carl@{REALM}"})
     assert f"carl@{REALM}" in told and f"127.0.0.1:{kdc.port}" in told and "klist -kt" in told
 
 
-def test_ticket_cache(kdc: Kdc, secure: str, client: dict[str, str]) -> None:
+def test_ticket_cache(
+    kdc: Kdc, secure: str, client: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def doctor() -> tuple[int, str]:
+        options = [f"--hiveconf={key}={value}" for key, value in client.items()]
+        code = run_doctor([f"--metastore={secure}", "--no-spark", *options])
+        return code, capsys.readouterr().out
+
     told = refusal(secure, client)
     assert "kinit" in told and f"hive/localhost@{REALM}" in told
     # So short a life is renewed at once, and at each connection.
     kdc.run("kinit", "-l", "60s", "-r", "1h", "bob", text="secret\n")
     with hivesql.connect(secure, settings=client) as session:
         assert ("default",) in [tuple(row) for row in session.sql("SHOW DATABASES").rows]
+    code, printed = doctor()
+    assert code == 0 and f"bob@{REALM}, by its ticket cache, for 0 h 0 min" in printed
+    assert f"gives tickets for hive/localhost@{REALM}" in printed
     log = (kdc.place / "kdc.log").read_text()
     assert f"bob@{REALM} for krbtgt/{REALM}@{REALM}" in log.partition("TGS_REQ")[2]
     kdc.run("kinit", "-l", "1s", "bob", text="secret\n")
     time.sleep(2.1)  # Tickets end by the clock, in whole seconds.
     told = refusal(secure, client)
     assert "Ticket expired" in told and f"kinit bob@{REALM}" in told
+    code, printed = doctor()
+    assert code == 1 and "Ticket expired" in printed
 
 
 def test_what_kerberos_refuses(
@@ -193,7 +215,7 @@ def test_passwords_and_certificates(tmp_path: Path) -> None:
     wrong.write_text("wrong\n")
     client = {MODE: "PLAIN", USER: "ann", PASSWORD: str(right), **TIMEOUT}
     with hive.metastore(tmp_path / "hms", settings=settings) as url:
-        write_and_read(url, client)
+        write_and_read(url, client, "ann")
         told = refusal(url, client | {PASSWORD: str(wrong)})
         assert "refused ann with a password" in told and PASSWORD in told
         assert USER in refusal(url, client | {USER: ""}, SemanticError)
@@ -205,7 +227,7 @@ def test_passwords_and_certificates(tmp_path: Path) -> None:
         client |= {TLS: "true", TRUSTED: str(trusted)}
         certificate = {"hivesql.metastore.client.certificate": str(pem_of(stranger))}
         with demanding_proxy(url, context) as guarded:
-            write_and_read(guarded, client | certificate)
+            write_and_read(guarded, client | certificate, "ann")
             assert "certificate" in refusal(guarded, client)
             assert "no pair" in refusal(
                 guarded, client | {**certificate, "hivesql.metastore.client.key": str(trusted)},
@@ -250,7 +272,7 @@ def test_tokens_by_http(tmp_path: Path) -> None:
     soon = int(time.time()) + 600
     with hive.metastore(tmp_path / "hms", keystore=store, settings=settings) as url:
         token.write_text(sign(key, sub="ann", exp=soon) + "\n")
-        write_and_read(url, client)
+        write_and_read(url, client, getpass.getuser())
         with hivesql.connect(url, settings=client) as session:
             # The file is read for each request: who renews a token writes it there.
             token.write_text(sign(key, sub="ann", exp=1))

@@ -46,6 +46,11 @@ class KerberosLogin:
     _looks_at: float = field(default=0.0, init=False)
     _guard: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
+    @property
+    def user(self) -> str | None:
+        """Give the first part of the principal's name; None where nobody can tell."""
+        return re.split("[/@]", self._who() or "")[0] or None
+
     def begin(self, host: str) -> GssapiSteps:
         """Begin a login; ExecutionError without a valid ticket or a way to get one."""
         self.refresh(now=True)

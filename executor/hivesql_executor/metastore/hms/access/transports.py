@@ -39,6 +39,10 @@ class Login(Protocol):
 
     mechanism: str
 
+    @property
+    def user(self) -> str | None:
+        """Tell by what name the server knows us; None where nobody can tell."""
+
     def begin(self, host: str) -> SaslSteps:
         """Begin a login at a server; HiveSqlError where there is nothing to log in with."""
 
