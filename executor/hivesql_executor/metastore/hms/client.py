@@ -67,7 +67,11 @@ class Client:
         self._idle: list[tuple[float, Any]] = []
         self._guard = threading.Lock()
         self._closed = False
-        self.version: str = self.call("getVersion", again=True)
+        try:
+            self.version: str = self.call("getVersion", again=True)
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def is_old(self) -> bool:

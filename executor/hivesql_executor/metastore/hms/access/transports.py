@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _CONNECT_SECONDS = 10
 # A server that knows no SASL waits for the rest of what it takes for a request.
 _LOGIN_SECONDS = 20
+_CERTIFICATE = "hivesql.metastore.client.certificate"
 
 
 class SaslSteps(Protocol):
@@ -123,7 +124,8 @@ class Access:
         tls = (
             "without TLS (else: hive.metastore.use.SSL=true)"
             if self.encryption is None
-            else "with TLS and a certificate that is trusted (hive.metastore.truststore.path)"
+            else "with TLS and a certificate that is trusted (hive.metastore.truststore.path), and "
+            f"wants none of its clients' (else: {_CERTIFICATE})"
         )
         if self.http_path is not None:
             return f"by HTTP at {self.http_path} (else: …transport.mode=binary), {tls}"
@@ -162,7 +164,7 @@ class Access:
                 plain = TBufferedTransportFactory().get_transport(socket)
                 plain.open()
                 return plain
-            transport = _log_in(self.login, host, socket)
+            transport = _log_in(self.login, host, socket, is_encrypted=self.encryption is not None)
             socket.sock.settimeout(timeout)
         except BaseException:
             socket.close()
@@ -195,7 +197,7 @@ class Access:
         return TSSLSocket(host, port, ssl_context=self.encryption, **times)
 
 
-def _log_in(login: Login, host: str, socket: Any) -> Any:
+def _log_in(login: Login, host: str, socket: Any, *, is_encrypted: bool) -> Any:
     from thriftpy2.transport import TTransportException, sasl
 
     # The compiled one fits the compiled protocol; where Thrift is not compiled, neither is there.
@@ -207,10 +209,12 @@ def _log_in(login: Login, host: str, socket: Any) -> Any:
     except (TTransportException, OSError) as error:
         reason = getattr(error, "message", None) or str(error)
         if isinstance(error, OSError) or error.type == TTransportException.END_OF_FILE:
+            # Who refuses a certificate ends the connection, at times before it can say why.
+            certificate = f", or set {_CERTIFICATE}, which it may want" if is_encrypted else ""
             reason = (
                 f"it does not answer SASL ({reason}), and seems to want no login by "
                 f"{login.mechanism}. Unset hive.metastore.sasl.enabled and "
-                "hive.metastore.client.auth.mode, or check the port"
+                f"hive.metastore.client.auth.mode{certificate}, or check the port"
             )
             raise ExecutionError(reason, code=UNREACHABLE) from error
         # Thrift's text has the server's as Python's bytes.
