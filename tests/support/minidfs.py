@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pyspark
 
+from kdc import REALM, Kdc
 from programs import free_port
 
 POM = Path(__file__).parents[1] / "interop" / "hdfs" / "pom.xml"
@@ -30,14 +31,21 @@ def hadoop_jars(place: Path) -> str:
 
 
 @contextmanager
-def hdfs_cluster(place: Path) -> Iterator[str]:
-    """Its URI. Jars, logs and blocks go into ``place``."""
+def hdfs_cluster(place: Path, kdc: Kdc | None = None) -> Iterator[str]:
+    """Its URI. Jars, logs and blocks go into ``place``.
+
+    With a ``kdc`` it wants Kerberos; its clients' HADOOP_CONF_DIR is then ``place/conf``.
+    """
     port = free_port()
     path = hadoop_jars(place / "jars")
+    options = ["-Xmx512m"]
+    if kdc is not None:
+        path = os.pathsep.join([str(_secure_configuration(place / "conf", kdc, port)), path])
+        options.append(f"-Djava.security.krb5.conf={kdc.krb5}")
     details = place / "details.json"
     with (place / "hdfs.log").open("w") as log:
         process = subprocess.Popen(
-            ["java", "-Xmx512m", "-cp", path, "org.apache.hadoop.test.MiniDFSClusterManager",
+            ["java", *options, "-cp", path, "org.apache.hadoop.test.MiniDFSClusterManager",
              "-format", "-datanodes", "1", "-nnport", str(port), "-writeDetails", str(details)],
             stdout=log, stderr=log, cwd=place,
         )  # fmt: skip
@@ -51,3 +59,33 @@ def hdfs_cluster(place: Path) -> Iterator[str]:
         finally:
             process.send_signal(signal.SIGKILL)
             process.wait(60)
+
+
+def _secure_configuration(place: Path, kdc: Kdc, port: int) -> Path:
+    """Write core-site.xml and hdfs-site.xml of a cluster that wants Kerberos; their directory."""
+    keytab, web = kdc.add("hdfs/localhost"), kdc.add("HTTP/localhost")
+    core = {
+        "hadoop.security.authentication": "kerberos",
+        "hadoop.rpc.protection": "privacy",
+        "fs.defaultFS": f"hdfs://localhost:{port}",
+    }
+    hdfs = {
+        "dfs.block.access.token.enable": "true",
+        "dfs.permissions.enabled": "false",
+        # Its ports are not below 1024, and it has no certificates.
+        "ignore.secure.ports.for.testing": "true",
+        "dfs.web.authentication.kerberos.principal": f"HTTP/localhost@{REALM}",
+        "dfs.web.authentication.kerberos.keytab": str(web),
+    }
+    for node in ("namenode", "datanode"):
+        hdfs[f"dfs.{node}.keytab.file"] = str(keytab)
+        hdfs[f"dfs.{node}.kerberos.principal"] = f"hdfs/localhost@{REALM}"
+        hdfs[f"dfs.{node}.kerberos.internal.spnego.principal"] = f"HTTP/localhost@{REALM}"
+    place.mkdir()
+    for name, settings in (("core-site.xml", core), ("hdfs-site.xml", hdfs)):
+        properties = "".join(
+            f"<property><name>{key}</name><value>{value}</value></property>"
+            for key, value in settings.items()
+        )
+        (place / name).write_text(f"<configuration>{properties}</configuration>")
+    return place

@@ -31,6 +31,8 @@ _BY_CODE = {
     "InvalidToken": _RIGHT_KEYS,
     "ExpiredToken": "Renew the credentials, whose time is over (fs.s3a.session.token)",
     "RequestTimeTooSkewed": "Set this machine's clock: it differs from the store's",
+    "Client cannot authenticate via": "Log in by Kerberos: kinit, or set spark.kerberos.principal "
+    "and spark.kerberos.keytab before Spark starts",
 }
 _CODE = re.compile("|".join(_BY_CODE))
 _BY_STORE = {

@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import getpass
 import json
+import os
 import socket
 import ssl
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -25,6 +27,7 @@ from hivesql_repl.doctor import run_doctor
 from interop import hive
 from interop.files.test_encrypted import keys
 from kdc import REALM, Kdc, missing_program, running_kdc, write_client_configuration
+from minidfs import hdfs_cluster
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -158,6 +161,38 @@ def test_what_kerberos_refuses(
     keytab.write_bytes((kdc.place / "ann.keytab").read_bytes())
     told = refusal(secure, client | {KEYTAB: str(keytab)})
     assert f"KDC of {REALM}: 127.0.0.1:1)" in told and str(nowhere) in told
+
+
+@pytest.mark.spark
+def test_files_in_hdfs(kdc: Kdc, tmp_path: Path) -> None:
+    """A program of its own: a JVM logs in at HDFS once, when it starts."""
+    with hdfs_cluster(tmp_path, kdc) as uri:
+        environment = {
+            **os.environ, **kdc.environment, "KRB5CCNAME": f"FILE:{tmp_path / 'none'}",
+            "HADOOP_CONF_DIR": str(tmp_path / "conf"),
+            "JAVA_TOOL_OPTIONS": f"-Djava.security.krb5.conf={kdc.krb5}",
+        }  # fmt: skip
+        login = [
+            f"--hiveconf=spark.kerberos.principal=ann@{REALM}",
+            f"--hiveconf=spark.kerberos.keytab={kdc.place / 'ann.keytab'}",
+        ]
+        sql = (
+            "CREATE TABLE t (a INT) STORED AS ORC TBLPROPERTIES ('transactional' = 'true');"
+            "INSERT INTO t VALUES (1), (2); UPDATE t SET a = 5 WHERE a = 1; SELECT sum(a) FROM t;"
+        )
+
+        def run(text: str, *options: str) -> subprocess.CompletedProcess[str]:
+            place = [f"--metastore=sqlite:///{tmp_path}/metastore.db", f"--warehouse={uri}/wh"]
+            return subprocess.run(
+                [sys.executable, "-m", "hivesql_repl.start", *place, *options, "-e", text],
+                env=environment, cwd=tmp_path, capture_output=True, text=True, check=False,
+                timeout=120,
+            )  # fmt: skip
+
+        done = run(sql, *login)
+        assert done.returncode == 0 and done.stdout.split() == ["_c0", "7"], done.stderr
+        told = run("CREATE TABLE nowhere (a INT) STORED AS ORC;").stderr
+        assert "Log in by Kerberos: kinit, or set spark.kerberos.principal" in told
 
 
 @contextmanager
