@@ -35,6 +35,11 @@ REPORTS = {
         f"org.apache.hadoop.fs.s3a.auth.NoAwsCredentialsException: {_SIMPLE}",
         "Give credentials",
     ),
+    "no ticket of Kerberos": (
+        "org.apache.hadoop.security.AccessControlException: "
+        "Client cannot authenticate via:[TOKEN, KERBEROS]",
+        "Log in by Kerberos: kinit",
+    ),
     "a rule of this machine's disk": ("java.nio.file.AccessDeniedException: /data/t", None),
 }
 

@@ -184,7 +184,7 @@ def test_files_in_hdfs(kdc: Kdc, tmp_path: Path) -> None:
         def run(text: str, *options: str) -> subprocess.CompletedProcess[str]:
             place = [f"--metastore=sqlite:///{tmp_path}/metastore.db", f"--warehouse={uri}/wh"]
             return subprocess.run(
-                [sys.executable, "-m", "hivesql_repl.start", *place, *options, "-e", text],
+                [Path(sys.executable).with_name("hivesql"), *place, *options, "-e", text],
                 env=environment, cwd=tmp_path, capture_output=True, text=True, check=False,
                 timeout=120,
             )  # fmt: skip
