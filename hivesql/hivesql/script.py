@@ -215,14 +215,18 @@ def _statement_end(text: str, position: int) -> int:
     if text[position] == "!":
         end = text.find("\n", position)
         return len(text) if end < 0 else end
+    ends = (place for place in _semicolons(text, position) if text[place] == ";")
+    return next(ends, len(text))
+
+
+def _semicolons(text: str, position: int) -> Iterator[int]:
+    r"""Yield where each ``;`` and ``\;`` begins that is in no quotes and no comment."""
     is_sql = not is_processor(text, position)
-    while True:
-        mark = _MARK.search(text, position)
-        position = mark.start() if mark else len(text)
-        if mark is None or mark[0] == ";":
-            return position
-        if text.startswith("\\;", position):
-            position += 2
+    while mark := _MARK.search(text, position):
+        position = mark.start()
+        if mark[0] == ";" or text.startswith("\\;", position):
+            yield position
+            position += len(mark[0]) if mark[0] == ";" else len("\\;")
         elif text[position] in "'\"`":
             position = _quote_end(text, position, is_sql=is_sql)
         else:
@@ -269,9 +273,8 @@ def _substituted(
 
 
 def _unescaped(source: str) -> tuple[str, list[int]]:
-    places = [
-        i for i, char in enumerate(source) if not (char == "\\" and source[i + 1 : i + 2] == ";")
-    ]
+    escapes = {place for place in _semicolons(source, 0) if source[place] != ";"}
+    places = [i for i in range(len(source)) if i not in escapes]
     return "".join(source[i] for i in places), places
 
 

@@ -101,6 +101,19 @@ class Client:
         ]  # fmt: skip
         return list(zip(*lists, strict=True))
 
+    def columns(self, handle: Any) -> list[tuple[str, int, int | None]]:
+        """Names, types and lengths of an operation's columns."""
+        request = self.thrift.TGetResultSetMetadataReq(operationHandle=handle)
+        answer = self.checked(self.calls.GetResultSetMetadata(request))
+        entries = [column.typeDesc.types[0].primitiveEntry for column in answer.schema.columns]
+        qualifiers = [entry.typeQualifiers and entry.typeQualifiers.qualifiers or {}
+                      for entry in entries]  # fmt: skip
+        lengths = [of.get("characterMaximumLength") for of in qualifiers]
+        return [
+            (column.columnName, entry.type, length and length.i32Value)
+            for column, entry, length in zip(answer.schema.columns, entries, lengths, strict=True)
+        ]
+
     def end(self, handle: Any) -> Any:
         """The status of an operation once it has ended."""
         states = self.thrift.TOperationState

@@ -8,7 +8,8 @@ from hivesql.dialect.nodes.parts import slice_of
 from hivesql.expressions.intervals import TEXTS
 from hivesql.python_sqlglot import exp
 from hivesql.query.walk import BoundQuery, bind_query
-from hivesql_planner.model.hive_type import STRING, YEAR_MONTH, quote_name
+from hivesql_planner.model.hive_type import STRING, UNKNOWN, YEAR_MONTH, quote_name
+from hivesql_planner.model.table import Column
 from hivesql_planner.relations import Query
 from hivesql_planner.statements.bound import SelectRows, WriteDirectory
 
@@ -27,9 +28,15 @@ def bind_directory(body: DirectoryBody, binding: Binding) -> WriteDirectory:
 def bind_select(node: exp.Expr, binding: Binding) -> SelectRows:
     """Bind a query whose rows are the answer."""
     bound = bind_query(slice_of(node), binding)
-    if any(column.type == YEAR_MONTH for column in bound.columns or ()):
-        return SelectRows(query=_with_texts_of_months(bound, binding))
-    return SelectRows(query=bound.query(binding))
+    columns = bound.columns or ()
+    labels = tuple(
+        Column(f"{column.alias}.{column.name}" if column.alias else column.name,
+               column.type or UNKNOWN)
+        for column in columns
+    )  # fmt: skip
+    has_months = any(column.type == YEAR_MONTH for column in columns)
+    query = _with_texts_of_months(bound, binding) if has_months else bound.query(binding)
+    return SelectRows(query=query, labels=labels)
 
 
 def _with_texts_of_months(bound: BoundQuery, binding: Binding) -> Query:

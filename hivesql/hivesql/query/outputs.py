@@ -64,6 +64,14 @@ def output_names(select: exp.Select, meanings: Mapping[int, Meaning]) -> list[st
     return names
 
 
+def alias_of(item: exp.Expr, meanings: Mapping[int, Meaning]) -> str:
+    """Tell by which relation's alias an item names its column; "" where it does not."""
+    bare = item.unnest()
+    meaning = meanings.get(id(bare)) if isinstance(bare, exp.Column) else None
+    is_whole = meaning is not None and 1 < meaning.used == len(bare.parts)
+    return meaning.relation.alias if meaning is not None and is_whole else ""
+
+
 def _is_made(name: str) -> bool:
     return name.startswith(_GENERATED) and name.removeprefix(_GENERATED).isdecimal()
 

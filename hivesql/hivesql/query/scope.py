@@ -28,6 +28,8 @@ class Output(NamedTuple):
     type: HiveType | None = None
     origins: tuple[tuple[TableUse, str], ...] = ()
     """The partition columns that it is, of several tables below a UNION."""
+    alias: str = ""
+    """The alias by which a select list, or its ``*``, takes it from a relation."""
 
 
 Outputs = tuple[Output, ...] | None

@@ -35,6 +35,7 @@ from hivesql.query.meaning.predicates import all_of, conjuncts
 from hivesql.query.ordering import null_order, position_edits
 from hivesql.query.outputs import (
     POSEXPLODED,
+    alias_of,
     check_united,
     columns_of_star,
     generated_types,
@@ -555,8 +556,8 @@ class Walk:
                 self._check_aliases(item)
                 columns = tuple(Output(alias.name.lower()) for alias in item.args["expressions"])
             elif name:
-                origins = self.strict.origins(item)
-                columns = (Output(name, self.translator.type_of(item.unalias()), origins),)
+                origins, alias = self.strict.origins(item), alias_of(item, self.meanings)
+                columns = (Output(name, self.translator.type_of(item.unalias()), origins, alias),)
             outputs.append(columns)
         return (
             None if None in outputs else tuple(output for part in outputs for output in part or ())
@@ -579,7 +580,7 @@ class Walk:
         selected, written = columns_of_star(item, scope, self.binding, merges=merges)
         if selected is None:
             return None, None
-        columns = outputs = tuple(column for _, column in selected)
+        columns = outputs = tuple(column._replace(alias=alias) for alias, column in selected)
         parts = [f"{quote_name(alias)}.{quote_name(column.name)}" for alias, column in selected]
         if number is not None:
             outputs = tuple(

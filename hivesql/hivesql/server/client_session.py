@@ -28,13 +28,12 @@ from hivesql_planner.errors import (
     SemanticError,
 )
 from hivesql_planner.settings.file_system_keys import cover_secrets
+from hivesql_planner.settings.settings import UNIQUE_NAMES
 from hivesql_planner.statements.authorization import ShowGrant, ShowRoles
 from hivesql_planner.statements.bound import (
     AbortCompactions,
     Describe,
-    Explain,
     FileSystemShell,
-    SelectRows,
     SessionFiles,
     SetSetting,
     Show,
@@ -240,8 +239,7 @@ class ClientSession:
         if not self.options.allow_local:
             refuse_local(statement)
         if not isinstance(statement, _MAY_HAVE_ROWS):
-            operation.has_rows = isinstance(statement, SelectRows | Explain)
-            operation.answerable.set()
+            operation.expect(statement, has_aliases=self.session.settings.flag(UNIQUE_NAMES))
         return statement
 
     def _as_error(self, error: BaseException) -> Exception:

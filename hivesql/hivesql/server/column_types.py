@@ -117,7 +117,7 @@ def wire_column(column: pa.Array, type_: HiveType) -> pa.Array:
     return wire_array(values, type_)
 
 
-def thrift_column(column: pa.Array, type_: HiveType) -> Any:
+def thrift_column(column: pa.Array) -> Any:
     """Return the values of a column, and which of them are NULL."""
     thrift = idl()
     kind = column.type

@@ -6,6 +6,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hivesql.result import Result
@@ -14,7 +15,9 @@ from hivesql.server.protocol import COLUMNS_SINCE, HANDLE_BYTES, describe_error,
 from hivesql.server.row_spool import RowSpool
 from hivesql_executor.outcome import types_of
 from hivesql_planner.errors import Cancelled, ExecutionError, SemanticError
-from hivesql_planner.model.hive_type import HiveType
+from hivesql_planner.model.hive_type import HiveType, Kind
+from hivesql_planner.model.table import Column
+from hivesql_planner.statements.bound import Explain, SelectRows, Statement
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -26,6 +29,8 @@ _MOST_BYTES = 8 * 2**20
 """Of rows in one answer."""
 _LOG = 1
 """``fetchType`` of the log."""
+_TOLD_AS_BOUND = frozenset({Kind.CHAR, Kind.VARCHAR, Kind.YEAR_MONTH, Kind.DAY_TIME})
+"""Kinds whose values are texts to Spark, and to clients too."""
 
 
 class Operation:
@@ -55,6 +60,7 @@ class Operation:
         self.ended = threading.Event()
         self.cancelled = threading.Event()
         self._columns: tuple[tuple[str, HiveType], ...] = ()
+        self._labels: tuple[Column, ...] = ()
         self._comments: tuple[str, ...] = ()
         self._spool: RowSpool | None = None
         self._most_result_bytes = most_result_bytes
@@ -97,12 +103,25 @@ class Operation:
         spool.add_frame(frame)
         return spool.row_count
 
+    def expect(self, statement: Statement, *, has_aliases: bool) -> None:
+        """Let the client go on: whether there will be rows, and what their columns are called.
+
+        ``has_aliases``: ``t.i`` where the statement takes a column by its relation's alias.
+        """
+        self.has_rows = isinstance(statement, SelectRows | Explain)
+        if isinstance(statement, SelectRows):
+            self._labels = tuple(
+                label if has_aliases else replace(label, name=column.name)
+                for label, column in zip(statement.labels, statement.query.columns, strict=True)
+            )
+        self.answerable.set()
+
     def finish(self, result: Result) -> None:
         """Note what the statement gave."""
         self.modified_rows = result.affected
         if result.columns:
             types = [HiveType.parse(kind) for kind in result.types]
-            self._columns = tuple(zip(result.columns, types, strict=True))
+            self._columns = _described(result.columns, types, self._labels)
             if self._spool is None:
                 spool = self._open_spool(types)
                 if result.table is not None:
@@ -217,8 +236,7 @@ class Operation:
         if version < COLUMNS_SINCE:
             rows.rows = thrift_rows(columns)
             return rows
-        types = [type_ for _, type_ in self._columns]
-        rows.columns = [thrift_column(c, t) for c, t in zip(columns, types, strict=True)]
+        rows.columns = [thrift_column(column) for column in columns]
         return rows
 
     def _fetch_log(self, *, from_start: bool, most_rows: int, version: int) -> Any:
@@ -250,3 +268,15 @@ class Operation:
                 f"{self.state if self.state != 'FINISHED' else 'no rows: it was no query'}"
             )
         return spool
+
+
+def _described(
+    names: Sequence[str], types: Sequence[HiveType], labels: Sequence[Column]
+) -> tuple[tuple[str, HiveType], ...]:
+    """Return what a client is told of columns; ``labels`` is empty where nothing more is known."""
+    if len(labels) != len(names):
+        return tuple(zip(names, types, strict=True))
+    return tuple(
+        (label.name, label.type if label.type.kind in _TOLD_AS_BOUND else type_)
+        for label, type_ in zip(labels, types, strict=True)
+    )

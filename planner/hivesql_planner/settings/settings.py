@@ -153,6 +153,8 @@ KEYS: Mapping[str, Setting] = _table(
      "So many bytes of its sources an INSERT reads by Spark at most if it measures columns."),
     ("hive.cli.print.header", "true", "bool",
      "The command line prints the names of columns above rows."),
+    ("hive.resultset.use.unique.column.names", "true", "bool",
+     "A server calls columns t.i that a query takes by * or as t.i, and not i."),
     *CONNECTION_KEYS,
     ("hive.metastore.event.db.listener.timetolive", "86400s", "duration",
      "How long the notification log is kept."),
@@ -210,6 +212,7 @@ KEYS: Mapping[str, Setting] = _table(
 _CLOSED = ("hive.txn.", "hive.lock.", "hive.locks.", "hive.unlock.", "hive.compactor.",
            "metastore.compactor.", "hive.compaction.")  # fmt: skip
 LOCAL_PLACES = "hivesql.local.places"
+UNIQUE_NAMES = "hive.resultset.use.unique.column.names"
 AUTHORIZATION = "hive.security.authorization.enabled"
 AUTHORIZATION_MANAGER = "hive.security.authorization.manager"
 RESTRICTED = (AUTHORIZATION, AUTHORIZATION_MANAGER, "hive.users.in.admin.role")

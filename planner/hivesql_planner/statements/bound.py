@@ -52,6 +52,9 @@ class SelectRows:
     """SELECT, VALUES, WITH … SELECT."""
 
     query: Query
+    labels: tuple[Column, ...] = field(default=(), compare=False)
+    """Its columns as Hive tells drivers of them: called ``t.i`` where the statement takes them by
+    their relation's alias, of types that Spark has not too; empty where Spark alone knows them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -348,3 +348,23 @@ def test_spark_understands_the_text_and_means_what_hive_means(spark: SparkSessio
 )
 def test_what_may_stand_beside_aggregates(sql: str) -> None:
     assert isinstance(bind(parse(StatementText(sql)), warehouse()), SelectRows)
+
+
+@pytest.mark.parametrize(
+    ("sql", "names"),
+    [
+        # As Hive 4.1 calls them.
+        ("SELECT id, id + 1, x.ID, x.id z FROM t x", ["id", "_c1", "x.id", "z"]),
+        ("SELECT x.*, id k FROM (SELECT id FROM t) x", ["x.id", "k"]),
+        ("WITH c AS (SELECT id FROM t) SELECT * FROM c", ["c.id"]),
+        ("SELECT t.id, count(*) FROM t GROUP BY t.id ORDER BY t.id", ["t.id", "_c1"]),
+        ("SELECT l.* FROM t LATERAL VIEW explode(array(1)) l AS e", ["l.e"]),
+        ("SELECT st.a, n.st.a FROM (SELECT named_struct('a', 1) st) n", ["a", "a"]),
+        ("SELECT t.id FROM t UNION ALL SELECT t.id FROM t", ["id"]),
+        ("(SELECT DISTINCT t.id FROM t)", ["t.id"]),
+    ],
+)
+def test_labels_have_the_alias_that_the_statement_names(sql: str, names: list[str]) -> None:
+    made = bind(parse(StatementText(sql)), warehouse())
+    assert isinstance(made, SelectRows)
+    assert [label.name for label in made.labels] == names

@@ -75,6 +75,6 @@ def test_columns_of_arrow_as_they_travel(kind: str, values: list[Any], texts: li
 
 def test_nulls_are_bits_from_the_lowest_on() -> None:
     type_ = HiveType.parse("bigint")
-    column = thrift_column(wire_array([None, 1, None, *range(6), None], type_), type_).i64Val
+    column = thrift_column(wire_array([None, 1, None, *range(6), None], type_)).i64Val
     assert column.nulls == bytes([0b00000101, 0b00000010])
     assert column.values == [0, 1, 0, *range(6), 0]

@@ -53,8 +53,9 @@ def test_values_come_in_columns_with_hives_texts(client: Client) -> None:
         )
     ).schema
     entries = [column.typeDesc.types[0].primitiveEntry for column in schema.columns]
-    assert [column.columnName for column in schema.columns] == ["i", "s", "d", "f", "b", "x", "n",
-                                                                "day", "at"]  # fmt: skip
+    assert [column.columnName for column in schema.columns] == [
+        f"t.{name}" for name in ("i", "s", "d", "f", "b", "x", "n", "day", "at")
+    ]
     assert [entry.type for entry in entries] == [3, 7, 15, 5, 0, 9, 4, 17, 8]
     qualifiers = entries[2].typeQualifiers.qualifiers
     assert {key: value.i32Value for key, value in qualifiers.items()} == {
@@ -64,6 +65,23 @@ def test_values_come_in_columns_with_hives_texts(client: Client) -> None:
     assert client.fetch(handle) == [(2, *[None] * 8)]
     assert client.fetch(handle) == []
     assert client.fetch(handle, most=1, orientation=4) == [FIRST]
+
+
+def test_columns_have_aliases_and_lengths(client: Client) -> None:
+    client.checked(
+        client.execute(
+            "CREATE TABLE c (c CHAR(3), v VARCHAR(5)) STORED AS ORC "
+            "TBLPROPERTIES ('transactional'='true')"
+        )
+    )
+    client.checked(client.execute("INSERT INTO c VALUES ('a', 'b')"))
+    handle = client.checked(client.execute("SELECT * FROM c x")).operationHandle
+    assert client.columns(handle) == [("x.c", 19, 3), ("x.v", 18, 5)]
+    assert client.fetch(handle) == [("a  ", "b")]
+    client.checked(client.execute("SET hive.resultset.use.unique.column.names=false"))
+    handle = client.checked(client.execute("SELECT x.c, V FROM c x")).operationHandle
+    assert client.columns(handle) == [("c", 19, 3), ("v", 18, 5)]
+    client.checked(client.execute("DROP TABLE c"))
 
 
 def test_rows_for_clients_before_version_6(server: Server) -> None:
