@@ -152,6 +152,11 @@ class ClientSession:
         if self._running is operation:
             self.session.cancel()
 
+    def note_progress(self, operation: Operation) -> None:
+        """Let an operation know how far Spark is with it."""
+        progress = self.session.progress() if self._running is operation else None
+        operation.progress = progress or operation.progress
+
     def close_operation(self, operation: Operation) -> None:
         """Forget an operation; a statement that runs is cancelled."""
         if operation.is_running:

@@ -184,10 +184,11 @@ class Handler:
     @_answers("TGetOperationStatusResp")
     def GetOperationStatus(self, request: Any) -> Any:  # noqa: N802
         """Tell how far a statement is."""
-        _, operation = self._operation(request)
-        if operation.is_running:
-            operation.ended.wait(_LONGEST_POLL)
-        return operation.status(with_progress=bool(request.getProgressUpdate))
+        session, operation = self._operation(request)
+        with_progress = bool(request.getProgressUpdate)
+        if operation.is_running and not operation.ended.wait(_LONGEST_POLL) and with_progress:
+            session.note_progress(operation)
+        return operation.status(with_progress=with_progress)
 
     @_answers("TCancelOperationResp")
     def CancelOperation(self, request: Any) -> None:  # noqa: N802

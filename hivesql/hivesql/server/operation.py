@@ -22,6 +22,8 @@ from hivesql_planner.statements.bound import Explain, SelectRows, Statement
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from hivesql.sessions.spark_start import Progress
+
 _MOST_LINES = 10_000
 """Of a log; earlier ones are forgotten."""
 _MOST_ROWS = 100_000
@@ -29,8 +31,11 @@ _MOST_BYTES = 8 * 2**20
 """Of rows in one answer."""
 _LOG = 1
 """``fetchType`` of the log."""
-_TOLD_AS_BOUND = frozenset({Kind.CHAR, Kind.VARCHAR, Kind.YEAR_MONTH, Kind.DAY_TIME})
-"""Kinds whose values are texts to Spark, and to clients too."""
+_BAR = (
+    "VERTICES", "MODE", "STATUS", "TOTAL", "COMPLETED", "RUNNING", "PENDING", "FAILED", "KILLED"
+)  # fmt: skip
+_TOLD_AS_BOUND = frozenset({Kind.CHAR, Kind.VARCHAR})
+"""Kinds that are STRING to Spark. Intervals stay so: impyla knows no types of theirs."""
 
 
 class Operation:
@@ -53,6 +58,8 @@ class Operation:
         self.started = 0.0
         """Seconds since the epoch; 0 before."""
         self.completed = 0.0
+        self.progress: Progress | None = None
+        """How far Spark was when the client last asked; None where it had nothing to do."""
         self.used = time.monotonic()
         self.is_timed_out = False
         self.answerable = threading.Event()
@@ -203,15 +210,30 @@ class Operation:
         if self.error is not None:
             answer.sqlState, answer.errorCode, answer.errorMessage = describe_error(self.error)
         if with_progress:
-            answer.progressUpdateResponse = thrift.TProgressUpdateResp(
-                headerNames=[],
-                rows=[],
-                progressedPercentage=0.0,
-                status=thrift.TJobExecutionStatus.NOT_AVAILABLE,
-                footerSummary="",
-                startTime=int(self.started * 1000),
-            )
+            answer.progressUpdateResponse = self._progress_update()
         return answer
+
+    def _progress_update(self) -> Any:
+        """Draw beeline's bar: a row as of Tez, whose columns are the only ones that it knows."""
+        statuses = idl().TJobExecutionStatus
+        progress, has_ended = self.progress, self.state == "FINISHED"
+        rows, share, footer, status = [], 0.0, "", statuses.NOT_AVAILABLE
+        if progress is not None:
+            total, running = progress.total, 0 if has_ended else progress.active
+            done = total if has_ended else progress.done
+            counts = (total, done, running, max(total - done - running, 0), 0, 0)
+            state = "SUCCEEDED" if has_ended else "RUNNING"
+            rows = [["Spark", "tasks", state, *map(str, counts)]]
+            share, footer = done / total, f"TASKS: {done}/{total}"
+            status = statuses.COMPLETE if has_ended else statuses.IN_PROGRESS
+        return idl().TProgressUpdateResp(
+            headerNames=list(_BAR) if rows else [],
+            rows=rows,
+            progressedPercentage=share,
+            status=status,
+            footerSummary=footer,
+            startTime=int(self.started * 1000),
+        )
 
     def schema(self) -> Any:
         """Describe the columns of its rows."""

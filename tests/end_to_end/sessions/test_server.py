@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +13,7 @@ from impala.error import OperationalError
 from pyhive import hive
 
 from hivesql.server.server import Server
-from thrift_servers import serving
+from thrift_servers import Client, serving
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,7 +50,7 @@ def test_values_of_every_type(impala: Any) -> None:
         "cast(5 as tinyint), cast(0.0000001 as decimal(10,7))"
     )
     assert [column[1] for column in impala.description[:9]] == [
-        "DATE", "TIMESTAMP", "BINARY", "ARRAY", "MAP", "STRUCT", "FLOAT", "DOUBLE", "STRING"
+        "DATE", "TIMESTAMP", "BINARY", "ARRAY", "MAP", "STRUCT", "FLOAT", "DOUBLE", "CHAR"
     ]  # fmt: skip
     (row,) = impala.fetchall()
     # The driver leaves texts of nested types as they come.
@@ -86,3 +87,24 @@ def test_pyhive_cancels_a_query(server: Server) -> None:
         assert state == 3  # cancelled
         cursor.execute("SELECT count(*) FROM p")
         assert cursor.fetchall() == [(3,)]
+
+
+def test_beelines_bar_shows_the_tasks(server: Server) -> None:
+    connection = server.options.connection
+    home = Path(connection["warehouse"]).parent
+    with (
+        serving(home, authentication="nosasl", connection=connection) as plain,
+        Client(plain).open() as client,
+    ):
+        text = "SELECT count(*) FROM endless WHERE id % 7 = 8"
+        handle = client.checked(client.execute(text, runs_on=True)).operationHandle
+        asked = client.thrift.TGetOperationStatusReq(operationHandle=handle, getProgressUpdate=True)
+        while not (status := client.calls.GetOperationStatus(asked)).progressUpdateResponse.rows:
+            assert status.operationState == 1  # running
+        update = status.progressUpdateResponse
+        assert update.headerNames[:3] == ["VERTICES", "MODE", "STATUS"]
+        assert len(update.headerNames) == len(update.rows[0]) == 9
+        assert update.rows[0][:3] == ["Spark", "tasks", "RUNNING"]
+        assert 0 <= update.progressedPercentage < 1
+        client.calls.CancelOperation(client.thrift.TCancelOperationReq(operationHandle=handle))
+        assert client.end(handle).operationState == 3  # cancelled
