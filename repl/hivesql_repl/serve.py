@@ -11,7 +11,13 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from hivesql.server.options import AUTHENTICATIONS, TRANSPORTS, Authentication, ServerOptions
+from hivesql.server.options import (
+    AUTHENTICATIONS,
+    TRANSPORTS,
+    Authentication,
+    LdapOptions,
+    ServerOptions,
+)
 from hivesql_repl.arguments import add_connection, with_flags
 from hivesql_repl.configuration import read_profile
 from hivesql_repl.metrics import add_metrics, serving_metrics
@@ -79,16 +85,22 @@ def _options(arguments: argparse.Namespace) -> ServerOptions:
 
         metrics = new_registry()
     authentication: Authentication = arguments.auth or (
-        "password" if arguments.password_file else "none"
+        "ldap" if arguments.ldap_url else "password" if arguments.password_file else "none"
     )
+    ldap = None
+    if arguments.ldap_url:
+        names = tuple(arguments.ldap_name or ())
+        ldap = LdapOptions(url=arguments.ldap_url, names=names, ca=arguments.ldap_ca)
     return ServerOptions(
         host=arguments.host,
         port=arguments.port,
         authentication=authentication,
         transport=arguments.transport_mode,
         password_file=arguments.password_file,
+        ldap=ldap,
         certificate=arguments.certificate,
         key=arguments.key,
+        client_ca=arguments.client_ca,
         allow_local=arguments.allow_local,
         most_sessions=arguments.max_sessions,
         most_sessions_of_user=arguments.max_sessions_of_user,
@@ -115,8 +127,8 @@ def _arguments() -> argparse.ArgumentParser:
     add(
         "--auth",
         choices=AUTHENTICATIONS,
-        help="nosasl and none take everybody, on this machine alone (default: none, or password "
-        "where there is a --password-file)",
+        help="nosasl and none take everybody, on this machine alone (default: none; password "
+        "where there is a --password-file, ldap where there is an --ldap-url)",
     )
     add(
         "--transport-mode",
@@ -126,8 +138,18 @@ def _arguments() -> argparse.ArgumentParser:
     )
     add("--password-file", type=Path, metavar="FILE", help="users and hashes of their passwords")
     add("--add-user", metavar="NAME", help="write a user's password into the file, and end")
+    add("--ldap-url", metavar="URL", help="directory that knows users and passwords: ldaps://host")
+    add(
+        "--ldap-name",
+        action="append",
+        metavar="PATTERN",
+        help="what users are called there, %%s for the user's name: uid=%%s,ou=people,dc=example, "
+        "or %%s@example.com; may be repeated",
+    )
+    add("--ldap-ca", type=Path, metavar="FILE", help="PEM: the directory's CA (default: system's)")
     add("--certificate", type=Path, metavar="FILE", help="PEM: connections are encrypted (TLS)")
     add("--key", type=Path, metavar="FILE", help="the certificate's private key")
+    add("--client-ca", type=Path, metavar="FILE", help="PEM: clients must have a certificate of it")
     add(
         "--allow-local",
         action="store_true",

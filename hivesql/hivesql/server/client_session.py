@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import hivesql
 from hivesql.server.operation import Operation
 from hivesql.server.options import ServerOptions
-from hivesql.server.protocol import HANDLE_BYTES, BadHandleError
+from hivesql.server.protocol import HANDLE_BYTES, BadHandleError, name_as_written
 from hivesql.server.refusals import check_setting, refuse_local, statement_of
 from hivesql.session import Session
 from hivesql_executor.statements.context import OrRows
@@ -206,7 +206,7 @@ class ClientSession:
             self._running = operation
             self._run_statement(operation, overlay)
         except BaseException as error:  # noqa: BLE001 - whoever asks for the status gets it
-            operation.fail(self._as_error(error))
+            operation.fail(name_as_written(self._as_error(error), operation.text))
         finally:
             self._running = None
             self.used = time.monotonic()

@@ -7,6 +7,7 @@ from ipaddress import ip_address
 from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
 from hivesql.connections import DEFAULT_WAREHOUSE
 from hivesql_executor.files.locations import complete_location
@@ -16,10 +17,45 @@ from hivesql_planner.settings.settings import LOCAL_PLACES
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
-Authentication = Literal["nosasl", "none", "password"]
+Authentication = Literal["nosasl", "none", "password", "ldap"]
 Transport = Literal["binary", "http"]
 TRANSPORTS: tuple[Transport, ...] = ("binary", "http")
-AUTHENTICATIONS: tuple[Authentication, ...] = ("nosasl", "none", "password")
+AUTHENTICATIONS: tuple[Authentication, ...] = ("nosasl", "none", "password", "ldap")
+_WITH_PASSWORDS = ("password", "ldap")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LdapOptions:
+    """Which directory knows the users, and what they are called there."""
+
+    url: str
+    """``ldaps://host`` or ``ldap://host``, which is encrypted by StartTLS unless it is local."""
+    names: tuple[str, ...]
+    """Names to log in with; ``%s`` stands for the user's: of entries, or ``%s@domain``."""
+    ca: Path | None = None
+    """Whose certificate the directory has, in the PEM format; None for those of the system."""
+
+    @property
+    def must_encrypt(self) -> bool:
+        """Tell whether the password would travel in the clear."""
+        return self.url.startswith("ldap://") and not _is_local(urlsplit(self.url).hostname or "")
+
+    def check(self) -> None:
+        """SemanticError for what is no address, and for names without a place for the user's."""
+        if urlsplit(self.url).scheme not in ("ldap", "ldaps"):
+            raise SemanticError(f"--ldap-url is ldaps://host[:port] or ldap://…, not {self.url!r}")
+        if not self.names or not all("%s" in name for name in self.names):
+            raise SemanticError(
+                "--ldap-name tells what users are called in the directory, such as "
+                "uid=%s,ou=people,dc=example,dc=com: %s stands for the user's name"
+            )
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,13 +66,17 @@ class ServerOptions:
     port: int = 10000
     """0 takes one that is free."""
     authentication: Authentication = "none"
-    """``nosasl``: Thrift alone; ``none``: SASL with any password; ``password``: as in the file."""
+    """``nosasl``: Thrift alone; ``none``: SASL with any password; ``password``: as in the file;
+    ``ldap``: as the directory has it."""
     transport: Transport = "binary"
     password_file: Path | None = None
+    ldap: LdapOptions | None = None
     certificate: Path | None = None
     """In the PEM format; with it connections are encrypted."""
     key: Path | None = None
     """The certificate's private key; None where the certificate's file has it."""
+    client_ca: Path | None = None
+    """Clients must show a certificate that one of these has signed; None asks for none."""
     allow_local: bool = False
     """Whether statements may touch the server's own machine: local files, jars, programs."""
     most_sessions: int = 100
@@ -73,21 +113,25 @@ class ServerOptions:
     @property
     def is_local(self) -> bool:
         """Tell whether nobody from another machine can connect."""
-        try:
-            return ip_address(self.host).is_loopback
-        except ValueError:
-            return self.host == "localhost"
+        return _is_local(self.host)
 
     def check(self) -> None:
         """SemanticError where the options contradict each other, or would let anybody in."""
         if self.authentication == "password" and self.password_file is None:
             raise SemanticError("authentication by password needs --password-file")
-        if self.authentication != "password" and not self.is_local:
+        if (self.ldap is not None) != (self.authentication == "ldap"):
+            raise SemanticError("--auth ldap needs --ldap-url, and has it for itself")
+        if self.ldap is not None:
+            self.ldap.check()
+        if self.authentication not in _WITH_PASSWORDS and not self.is_local:
             raise SemanticError(
-                f"{self.host} can be reached from other machines: without --password-file the "
-                "server listens on 127.0.0.1 alone, where everybody is who they say they are"
+                f"{self.host} can be reached from other machines: without --password-file or "
+                "--ldap-url the server listens on 127.0.0.1 alone, where everybody is who they "
+                "say they are"
             )
         if self.transport == "http" and self.authentication == "nosasl":
             raise SemanticError("by HTTP clients tell their names: nosasl is for binary alone")
         if self.key is not None and self.certificate is None:
             raise SemanticError("--key needs --certificate")
+        if self.client_ca is not None and self.certificate is None:
+            raise SemanticError("--client-ca needs --certificate: clients show theirs in TLS alone")

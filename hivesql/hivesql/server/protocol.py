@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ from hivesql_planner.errors import (
     Cancelled,
     ExecutionError,
     HiveSqlError,
+    NoSuchObject,
     NotSupported,
     ParseError,
+    SemanticError,
 )
 
 NEWEST_VERSION = 10
@@ -30,6 +33,8 @@ _CANCELLED = "HY008"
 _EXECUTION = "08S01"
 _GENERAL = "HY000"
 _STATES_BY_CODE = {10001: _UNKNOWN_TABLE, 10073: _EXISTS}
+_COMPILING = "Error while compiling statement: FAILED: "
+_NOT_FOUND = re.compile(r"(Table not found): ([\w.]+)")
 _PARSE_ERROR = 40000
 """Hive's code of a text that is no statement."""
 
@@ -88,7 +93,7 @@ def failure(error: Exception) -> Any:
 def describe_error(error: Exception) -> tuple[str, int, str]:
     """Tell an error's SQL state, Hive's code (0 where it has none), and what to show of it."""
     code = error.code or 0 if isinstance(error, HiveSqlError) else 0
-    message = str(error) or type(error).__name__
+    message = _hives_words(error) or type(error).__name__
     match error:
         case Cancelled():
             return _CANCELLED, code, message
@@ -101,3 +106,29 @@ def describe_error(error: Exception) -> tuple[str, int, str]:
         case HiveSqlError():
             return _STATES_BY_CODE.get(code, _SYNTAX), code, message
     return _GENERAL, code, message
+
+
+def _hives_words(error: Exception) -> str:
+    """Say what is wrong with a statement as HiveServer2 does: drivers look for its words.
+
+    Hive counts columns from 0.
+    """
+    if not isinstance(error, ParseError | SemanticError | NotSupported):
+        return str(error)
+    if error.text is not None or not (error.line or error.code):
+        return str(error)  # about a view's text, or no statement at all
+    place = f"line {error.line}:{(error.column or 1) - 1} " if error.line else ""
+    message = _NOT_FOUND.sub(r"\1 \2", error.message)
+    if isinstance(error, ParseError):
+        return f"{_COMPILING}ParseException {place}{message}"
+    code = f" [Error {error.code}]:" if error.code else ""
+    return f"{_COMPILING}SemanticException{code} {place.capitalize()}{message}"
+
+
+def name_as_written(error: Exception, text: str) -> Exception:
+    """Let an error call a table as the statement does: by its name alone, where it does so."""
+    if isinstance(error, NoSuchObject) and (match := _NOT_FOUND.match(error.message)):
+        database, _, table = match[2].partition(".")
+        if table and f"{database}." not in text.lower().replace("`", ""):
+            error.message = f"{match[1]}: {table}{error.message[match.end() :]}"
+    return error

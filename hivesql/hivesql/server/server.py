@@ -18,7 +18,7 @@ from hivesql.server.protocol import LoginError, ProtocolError, idl
 from hivesql.server.registry import SessionRegistry
 from hivesql.server.transports.client_stream import ClientStream
 from hivesql.server.transports.messages import answer_message
-from hivesql.server.transports.passwords import Logins
+from hivesql.server.transports.passwords import Logins, PasswordCheck, PasswordFile
 from hivesql.server.transports.sasl import authenticate
 from hivesql_executor.translate_errors import translate_errors
 from hivesql_planner.errors import ExecutionError, SemanticError
@@ -45,8 +45,7 @@ class Server:
         idl()
         self.options = options
         self._tls = _tls(options)
-        is_checked = options.authentication == "password"
-        self.logins = Logins(options.password_file if is_checked else None)
+        self.logins = Logins(_password_check(options))
         self.registry = SessionRegistry(options)
         self._stop = threading.Event()
         self._streams: dict[int, ClientStream] = {}
@@ -213,6 +212,17 @@ class Server:
         return authenticate(stream, lambda user, word: self.logins.accepts(user, word, host))
 
 
+def _password_check(options: ServerOptions) -> PasswordCheck | None:
+    """Return what passwords are checked by; None where any will do."""
+    if options.authentication == "ldap" and options.ldap is not None:
+        from hivesql.server.transports.ldap import Directory
+
+        return Directory(options.ldap)
+    if options.authentication == "password" and options.password_file is not None:
+        return PasswordFile(options.password_file)
+    return None
+
+
 def _tls(options: ServerOptions) -> ssl.SSLContext | None:
     if options.certificate is None:
         return None
@@ -224,4 +234,12 @@ def _tls(options: ServerOptions) -> ssl.SSLContext | None:
         raise SemanticError(
             f"no certificate and key in {options.certificate} and {options.key}: {error}"
         ) from error
+    if options.client_ca is not None:
+        context.verify_mode = ssl.CERT_REQUIRED
+        try:
+            context.load_verify_locations(options.client_ca)
+        except (OSError, ssl.SSLError) as error:
+            raise SemanticError(
+                f"no certificates of clients' CAs in {options.client_ca}: {error}"
+            ) from error
     return context

@@ -125,7 +125,10 @@ def test_errors_have_hives_codes_and_states(client: Client) -> None:
     assert [(status.sqlState, status.errorCode) for status in statuses] == [
         ("42S02", 10001), ("42000", 40000), ("42000", 10072), ("42000", 40000), ("42000", 40000),
     ]  # fmt: skip
-    assert "<input>:1:15: [Error 10001] Table not found" in statuses[0].errorMessage
+    assert (
+        "FAILED: SemanticException [Error 10001]: Line 1:14 Table not found nosuch"
+        in statuses[0].errorMessage
+    )
     log = client.execute("SELECT * FROM nosuch", runs_on=True)
     assert log.status.errorCode == 10001 and log.operationHandle is None
 

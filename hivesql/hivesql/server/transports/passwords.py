@@ -8,7 +8,7 @@ import tempfile
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from hivesql.server.protocol import LoginError, check_name
 from hivesql_planner.errors import SemanticError
@@ -133,20 +133,27 @@ class LoginLimits:
             self._failures.pop(address, None)
 
 
-class Logins:
-    """Lets users in whose passwords are in a file; without one everybody, by any name."""
+class PasswordCheck(Protocol):
+    """What knows whose a password is."""
 
-    def __init__(self, path: Path | None, limits: LoginLimits | None = None) -> None:
-        self._file = PasswordFile(path) if path is not None else None
+    def accepts(self, user: str, password: str) -> bool:
+        """Tell whether the password is the user's; LoginError where nobody can be asked."""
+
+
+class Logins:
+    """Lets users in whose passwords are right; without a check everybody, by any name."""
+
+    def __init__(self, check: PasswordCheck | None, limits: LoginLimits | None = None) -> None:
+        self._check = check
         self.limits = limits or LoginLimits()
 
     def accepts(self, user: str, password: str, address: str) -> bool:
         """Tell whether the password is the user's; LoginError after too many wrong ones."""
-        if self._file is None:
+        if self._check is None:
             return True
         if self.limits.is_barred(address):
             raise LoginError("too many failed logins")
-        if self._file.accepts(user, password):
+        if self._check.accepts(user, password):
             self.limits.note_success(address)
             return True
         self.limits.note_failure(address)
