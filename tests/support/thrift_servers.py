@@ -106,7 +106,7 @@ class Client:
         request = self.thrift.TGetResultSetMetadataReq(operationHandle=handle)
         answer = self.checked(self.calls.GetResultSetMetadata(request))
         entries = [column.typeDesc.types[0].primitiveEntry for column in answer.schema.columns]
-        qualifiers = [entry.typeQualifiers and entry.typeQualifiers.qualifiers or {}
+        qualifiers = [(entry.typeQualifiers and entry.typeQualifiers.qualifiers) or {}
                       for entry in entries]  # fmt: skip
         lengths = [of.get("characterMaximumLength") for of in qualifiers]
         return [

@@ -67,9 +67,10 @@ def output_names(select: exp.Select, meanings: Mapping[int, Meaning]) -> list[st
 def alias_of(item: exp.Expr, meanings: Mapping[int, Meaning]) -> str:
     """Tell by which relation's alias an item names its column; "" where it does not."""
     bare = item.unnest()
-    meaning = meanings.get(id(bare)) if isinstance(bare, exp.Column) else None
-    is_whole = meaning is not None and 1 < meaning.used == len(bare.parts)
-    return meaning.relation.alias if meaning is not None and is_whole else ""
+    meaning = meanings.get(id(bare))
+    if meaning is None or not isinstance(bare, exp.Column):
+        return ""
+    return meaning.relation.alias if 1 < meaning.used == len(bare.parts) else ""
 
 
 def _is_made(name: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import logging
 import ssl
 import struct
@@ -12,13 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from impala.dbapi import connect as connect_impala
 from thriftpy2.transport import TTransportException
 
+from certificates import write_certificate
 from hivesql.server.client_session import AUDIT
 from hivesql.server.options import ServerOptions
 from hivesql.server.server import Server
@@ -226,26 +222,7 @@ def test_who_ran_what_is_logged(server: Server, caplog: pytest.LogCaptureFixture
 # -- logins
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate of localhost, signed by itself, and its key, in one file."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
-    now = datetime.datetime.now(datetime.timezone.utc)
-    signed = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(),
-                                now - datetime.timedelta(1), now + datetime.timedelta(1))
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )  # fmt: skip
-    path: Path = tmp_path_factory.mktemp("certificate") / "server.pem"
-    path.write_bytes(
-        signed.public_bytes(serialization.Encoding.PEM)
-        + key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )  # fmt: skip
-    return path
+    return write_certificate(tmp_path_factory.mktemp("certificate") / "server.pem")
 
 
 def test_logins_by_password_over_tls(tmp_path: Path, certificate: Path) -> None:

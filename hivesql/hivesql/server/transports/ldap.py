@@ -59,7 +59,7 @@ class Directory:
                 raise LoginError(f"{self._options.url} does not encrypt (StartTLS)")
             return bool(connection.bind())
         except LDAPException as error:
-            _LOG.error("the directory %s cannot be asked: %s", self._options.url, error)  # noqa: TRY400 - it says enough
+            _LOG.error("the directory %s cannot be asked: %s", self._options.url, error)
             raise LoginError(f"the directory {self._options.url} cannot be asked") from None
         finally:
             connection.unbind()
