@@ -57,7 +57,7 @@ dn: ou=staff,dc=example,dc=com
 objectClass: organizationalUnit
 ou: staff
 
-dn: uid=b\\,o+b,ou=staff,dc=example,dc=com
+dn: uid=b\\,o\\+b,ou=staff,dc=example,dc=com
 objectClass: inetOrgPerson
 uid: b,o+b
 cn: Bob

@@ -58,15 +58,14 @@ def test_the_example_is_built_twice(server: Server, tmp_path: Path) -> None:
     text = orders.read_text().replace("1,Ann,10.5,", "1,Ann,12.5,")
     orders.write_text(text + "5,Ben,5,2024-01-04,true\n")
     assert "PASS=12 WARN=0 ERROR=0 SKIP=0" in build(project, server)
-    shop = {"use__database": "shop"}
-    with serving(tmp_path, authentication="nosasl",
-                 connection=server.options.connection) as plain:  # fmt: skip
-        with Client(plain).open(**shop) as client:
-            assert client.rows(HISTORY) == [(1, 10.5, False), (1, 12.5, True), (2, 20.0, True)]
-            assert client.rows("SELECT total FROM customers WHERE customer = 'Ann'") == [(19.75,)]
-            merged = "SELECT amount FROM order_state WHERE order_id IN (1, 5) ORDER BY amount"
-            assert client.rows(merged) == [(5.0,), (12.5,)]
-            assert client.rows("SELECT count(*), count(distinct order_id) FROM order_log") == [
-                (5, 5)
-            ]
-            assert client.rows("SELECT count(*) FROM orders_by_day") == [(5,)]
+    connection = server.options.connection
+    with (
+        serving(tmp_path, authentication="nosasl", connection=connection) as plain,
+        Client(plain).open(use__database="shop") as client,
+    ):
+        assert client.rows(HISTORY) == [(1, 10.5, False), (1, 12.5, True), (2, 20.0, True)]
+        assert client.rows("SELECT total FROM customers WHERE customer = 'Ann'") == [(19.75,)]
+        merged = "SELECT amount FROM order_state WHERE order_id IN (1, 5) ORDER BY amount"
+        assert client.rows(merged) == [(5.0,), (12.5,)]
+        assert client.rows("SELECT count(*), count(DISTINCT order_id) FROM order_log") == [(5, 5)]
+        assert client.rows("SELECT count(*) FROM orders_by_day") == [(5,)]
