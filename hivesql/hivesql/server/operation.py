@@ -34,7 +34,7 @@ _LOG = 1
 _BAR = (
     "VERTICES", "MODE", "STATUS", "TOTAL", "COMPLETED", "RUNNING", "PENDING", "FAILED", "KILLED"
 )  # fmt: skip
-_TOLD_AS_BOUND = frozenset({Kind.CHAR, Kind.VARCHAR})
+_SIZED_TEXTS = frozenset({Kind.CHAR, Kind.VARCHAR})
 """Kinds that are STRING to Spark. Intervals stay so: impyla knows no types of theirs."""
 
 
@@ -299,6 +299,6 @@ def _described(
     if len(labels) != len(names):
         return tuple(zip(names, types, strict=True))
     return tuple(
-        (label.name, label.type if label.type.kind in _TOLD_AS_BOUND else type_)
+        (label.name, label.type if label.type.kind in _SIZED_TEXTS else type_)
         for label, type_ in zip(labels, types, strict=True)
     )

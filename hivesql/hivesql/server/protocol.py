@@ -34,7 +34,7 @@ _EXECUTION = "08S01"
 _GENERAL = "HY000"
 _STATES_BY_CODE = {10001: _UNKNOWN_TABLE, 10073: _EXISTS}
 _COMPILING = "Error while compiling statement: FAILED: "
-_NOT_FOUND = re.compile(r"(Table not found): ([\w.]+)")
+_MISSING_TABLE = re.compile(r"(Table not found): ([\w.]+)")
 _PARSE_ERROR = 40000
 """Hive's code of a text that is no statement."""
 
@@ -118,7 +118,7 @@ def _hives_words(error: Exception) -> str:
     if error.text is not None or not (error.line or error.code):
         return str(error)  # about a view's text, or no statement at all
     place = f"line {error.line}:{(error.column or 1) - 1} " if error.line else ""
-    message = _NOT_FOUND.sub(r"\1 \2", error.message)
+    message = _MISSING_TABLE.sub(r"\1 \2", error.message)
     if isinstance(error, ParseError):
         return f"{_COMPILING}ParseException {place}{message}"
     code = f" [Error {error.code}]:" if error.code else ""
@@ -127,7 +127,7 @@ def _hives_words(error: Exception) -> str:
 
 def name_as_written(error: Exception, text: str) -> Exception:
     """Let an error call a table as the statement does: by its name alone, where it does so."""
-    if isinstance(error, NoSuchObject) and (match := _NOT_FOUND.match(error.message)):
+    if isinstance(error, NoSuchObject) and (match := _MISSING_TABLE.match(error.message)):
         database, _, table = match[2].partition(".")
         if table and f"{database}." not in text.lower().replace("`", ""):
             error.message = f"{match[1]}: {table}{error.message[match.end() :]}"

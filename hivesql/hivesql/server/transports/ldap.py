@@ -11,7 +11,7 @@ from hivesql.server.protocol import LoginError
 from hivesql_planner.errors import SemanticError
 
 _LOG = logging.getLogger("hivesql.server")
-_SECONDS = 4.0
+_SECONDS = 4
 """For the directory to answer, within those that a login may take."""
 
 
@@ -58,7 +58,7 @@ class Directory:
             if self._options.must_encrypt and not connection.start_tls():
                 raise LoginError(f"{self._options.url} does not encrypt (StartTLS)")
             return bool(connection.bind())
-        except LDAPException as error:
+        except (LDAPException, OSError) as error:
             _LOG.error("the directory %s cannot be asked: %s", self._options.url, error)
             raise LoginError(f"the directory {self._options.url} cannot be asked") from None
         finally:
