@@ -22,17 +22,20 @@ def rewrite_insert(statement: InsertRows) -> Insert:
     next_id = 0
     for target in statement.targets:
         queries: tuple[Query, ...] = (target.query,)
+        ids = 1
         if target.union_branches and target.table.is_transactional:
             if target.overwrite and target.table.is_full_acid:
                 raise NotSupported(
                     "INSERT OVERWRITE with UNION ALL on a full ACID table: truncate the table, "
                     "then INSERT INTO it"
                 )
-            queries = target.union_branches
             next_id += 1
-        for query in queries:
-            branches.append(_branch(target, query, next_id))
-            next_id += 1
+            ids = len(target.union_branches)
+            # An OVERWRITE is one base, whose files no statement id tells apart: one query writes it.
+            if not target.overwrite:
+                queries = target.union_branches
+        branches += (_branch(target, query, next_id + at) for at, query in enumerate(queries))
+        next_id += ids
     return Insert(branches=tuple(branches))
 
 

@@ -57,6 +57,20 @@ def test_no_rows_take_the_place_of_rows(session: hivesql.Session, stored: str) -
     assert rows(session, "k") == []
 
 
+@pytest.mark.parametrize("stored", ["TEXTFILE", INSERT_ONLY])
+def test_branches_of_a_union_overwrite_together(session: hivesql.Session, stored: str) -> None:
+    session.sql(f"""
+        CREATE TABLE t (a INT, b STRING) STORED AS {stored};
+        CREATE TABLE p (b STRING) PARTITIONED BY (a INT) STORED AS {stored};
+        INSERT INTO t VALUES (1, 'x');
+        INSERT INTO p VALUES ('old', 2), ('old', 3), ('stays', 4);
+        INSERT OVERWRITE TABLE t SELECT a + 1, 'a' FROM t UNION ALL SELECT a + 2, b FROM t;
+        INSERT OVERWRITE TABLE p PARTITION (a) SELECT b, a FROM t UNION ALL SELECT b, a FROM t;
+    """)
+    assert rows(session, "t") == [(2, "a"), (3, "x")]
+    assert rows(session, "p") == [("a", 2), ("a", 2), ("stays", 4), ("x", 3), ("x", 3)]
+
+
 @pytest.mark.parametrize("stored", ["ORC", ACID])
 def test_one_table_takes_several_branches_that_tell_partitions_apart(
     session: hivesql.Session, stored: str
