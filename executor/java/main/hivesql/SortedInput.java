@@ -36,7 +36,7 @@ final class SortedInput implements Comparable {
         this.filtered = filtered;
         keyed = !kind.equals("plain");
         // The row of a delete event is never there, so its type does not matter.
-        if (!kind.equals("delete") && !reader.getSchema().equals(wanted)) {
+        if (!kind.equals("delete") && !reader.getSchema().equals(wanted, false)) {
             throw new IllegalStateException(path + " has other columns than the files before it");
         }
         Reader.Options options = reader.options();
