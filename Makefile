@@ -8,9 +8,6 @@ COVERED := 80
 LINES := 3.5 4.0 4.1 4.2 4.3
 # Of the tests but interop. One more than two cores: many wait for processes and timeouts.
 WORKERS := 3
-comma := ,
-# gssapi has no wheel for Linux: where its headers are, tests log in by Kerberos.
-KERBEROS := $(if $(shell command -v krb5-config),$(comma)kerberos)
 VENV := .venv$(if $(SPARK),-$(SPARK))
 BIN := $(VENV)/bin
 HIVE := tests/interop/hive
@@ -18,7 +15,7 @@ JAVA := $(shell find executor/java -name '*.java') executor/java/build_jar.py
 ENOUGH := $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 10) and "HiveSQL needs Python 3.10 or newer; set PYTHON=")'
 
 .DEFAULT_GOAL := help
-.PHONY: help jdk tell-demo tell-test setup demo format lint docs fast test hive interop simulate fuzz bench check wheel sbom postgres mariadb clean
+.PHONY: help jdk tell-demo tell-test setup demo format lint docs fast test hive interop simulate fuzz bench check wheel sbom postgres mariadb kerberos clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-9s %s\n", $$1, $$2}'
@@ -46,7 +43,7 @@ $(VENV)/.demo: pyproject.toml | $(VENV)/.jar
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/.jar
-	$(BIN)/python -m pip install --quiet --editable '.[examples,postgres,mysql$(KERBEROS)]' --group dev
+	$(BIN)/python -m pip install --quiet --editable '.[examples,postgres,mysql]' --group dev
 	@touch $@ $(VENV)/.demo
 
 # Every start of Spark is quicker by it than it takes to make.
@@ -93,6 +90,14 @@ mariadb:
 	      || echo "MariaDB could not be installed: its tests are skipped" >&2; \
 	  else echo "no MariaDB here: its tests are skipped (as root: apt-get install mariadb-server)" >&2; fi; fi
 
+# A KDC, and what gssapi is built with, which has no wheel for Linux.
+kerberos: $(VENV)/.dev
+	@if ! PATH="$$PATH:/usr/sbin" command -v krb5kdc >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
+	    krb5-kdc krb5-admin-server krb5-user libkrb5-dev gcc; fi; \
+	$(BIN)/python -m pip install --quiet --editable '.[kerberos]' \
+	  || echo "no Kerberos here: its tests are skipped (as root: apt-get install krb5-kdc krb5-user libkrb5-dev gcc)" >&2
+
 fast: $(VENV)/.dev postgres mariadb  ## tests without Spark and Hive, minutes; fails where they run less of the code than today
 	@mkdir -p build $(KEEP)
 	$(BIN)/python -m slipcover -m pytest -q -n $(WORKERS) $(if $(KEEP),--basetemp=$(KEEP)/fast) -m 'not (spark or slow or hive)'
@@ -119,7 +124,7 @@ $(HIVE)/hms3/target/.built: $(HIVE)/hms3/pom.xml $(HIVE)/hive-local $(shell find
 
 hive: $(HIVE)/target/.built $(HIVE)/hms3/target/.built  ## build real Apache Hive; needs JDK 17 and Maven
 
-interop: $(VENV)/.dev hive  ## compare with real Apache Hive
+interop: $(VENV)/.dev hive kerberos  ## compare with real Apache Hive
 	HIVESQL_KEPT_TESTS=$(KEEP) $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m hive tests/interop tests/executor/metastore
 
 simulate: $(VENV)/.dev postgres mariadb  ## clients and faults under one scheduler, from a seed (SECONDS=60 SEED= CASES= PROFILE= DATABASE=)
