@@ -1,0 +1,108 @@
+"""What clients of ``hivesql serve`` wait for statements that need no Spark, and its memory.
+
+Usage: python tests/benchmarks/server_clients.py [clients ...]
+
+Starts a server with an empty warehouse; then so many clients at once (1, 4 and 50 unless told), of
+five users and each with a connection of its own, ask SHOW TABLES, a SELECT of one row and, each
+third time, an INSERT of one. Prints failures, the server's resident memory without its JVM, and
+milliseconds as a client sees them. Clients are threads of this process, so its interpreter's time
+is in them.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import psutil
+from impala.dbapi import connect
+from impala.error import Error
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+from programs import free_port
+
+ROUNDS = 9
+TABLE = (
+    "CREATE TABLE t (id int, v string) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
+    "INSERT INTO t VALUES (0, 'a')",
+)
+
+
+def connection(port: int, user: str) -> Any:
+    """Connect as a user; waits for a server that starts."""
+    for _ in range(120):
+        try:
+            return connect("127.0.0.1", port, auth_mechanism="PLAIN", user=user, password="-")
+        except OSError:
+            time.sleep(0.5)
+        except Exception as error:
+            if "Could not connect" not in str(error):
+                raise
+            time.sleep(0.5)
+    raise SystemExit("the server does not start")
+
+
+def ask(port: int, number: int, taken: dict[str, list[float]], failed: list[str]) -> None:
+    """Ask a client's statements, and add what each took, in seconds, or why one failed."""
+    try:
+        opened = connection(port, f"user{number % 5}")
+        cursor = opened.cursor()
+        for round_ in range(ROUNDS):
+            statements = {"SHOW": "SHOW TABLES", "SELECT": "SELECT * FROM t WHERE id = 0"}
+            if round_ % 3 == 0:
+                statements["INSERT"] = f"INSERT INTO t VALUES ({number}, 'x')"
+            for kind, statement in statements.items():
+                began = time.perf_counter()
+                cursor.execute(statement)
+                if kind != "INSERT":
+                    cursor.fetchall()
+                taken[kind].append(time.perf_counter() - began)
+        cursor.close()
+        opened.close()
+    except (Error, OSError) as error:
+        failed.append(str(error))
+
+
+def measure(port: int, clients: int, server: psutil.Process) -> None:
+    """Let so many clients ask at once, and print what they waited."""
+    taken: dict[str, list[float]] = defaultdict(list)
+    failed: list[str] = []
+    threads = [Thread(target=ask, args=(port, one, taken, failed)) for one in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    memory = server.memory_info().rss >> 20
+    print(f"{clients} clients: {len(failed)} failed {failed[:1]}, {memory} MiB", flush=True)
+    for kind, times in taken.items():
+        ordered = [round(1000 * one) for one in sorted(times)]
+        middle, late = ordered[len(ordered) // 2], ordered[len(ordered) * 99 // 100]
+        print(f"  {kind:6} {len(ordered):4} statements: p50 {middle:4} ms, p99 {late:5} ms")
+
+
+def main(counts: list[int]) -> None:
+    """Start the server, measure with each number of clients, and stop it."""
+    port = free_port()
+    with tempfile.TemporaryDirectory() as home, (Path(home) / "log").open("w") as log:
+        places = ["--metastore", f"sqlite:///{home}/m.db", "--warehouse", f"{home}/w"]
+        command = [sys.executable, "-m", "hivesql_repl", "serve", "--port", str(port), *places]
+        with subprocess.Popen(command, stdout=log, stderr=log) as server:
+            try:
+                opened = connection(port, "user0")
+                for statement in TABLE:
+                    opened.cursor().execute(statement)
+                for clients in counts:
+                    measure(port, clients, psutil.Process(server.pid))
+                opened.close()
+            finally:
+                server.terminate()
+
+
+if __name__ == "__main__":
+    main([int(one) for one in sys.argv[1:]] or [1, 4, 50])
