@@ -71,6 +71,7 @@ class LazySpark:
         self._start: Future[SparkSession] | None = None
         self._gave_up = threading.Event()
         self._closed = False
+        self._asked = False
         self._with: dict[str, str] | None = None
         self._file_systems: tuple[dict[str, str], dict[str, str] | None] | None = None
 
@@ -111,6 +112,7 @@ class LazySpark:
             self._let_go()
 
     def _get(self) -> SparkSession:
+        self._asked = True
         with _starting:
             self._forget_ended()
             if self._session is None:
@@ -335,10 +337,11 @@ class LazySpark:
     def stop(self) -> None:
         """Stop Spark if it was started here and no other session uses it.
 
-        One that is only starting is stopped when it has: nobody waits for that.
+        One that is only starting is stopped when it has: nobody waits for that, nor does a session
+        that never asked for Spark wait for the start of another one's.
         """
         self._closed = True
-        if not self.starting:
+        if self._asked and not self.starting:
             self._let_go()
 
     def _check_open(self) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import hivesql
+from hivesql.sessions import spark_start
 from interrupted_world import damaged
 
 STATEMENTS = (
@@ -48,3 +49,14 @@ def test_a_session_may_be_closed_while_its_statements_run(tmp_path: Path, statem
     with hivesql.connect(url, str(tmp_path / "warehouse")) as session:
         assert {one.state for one in session.runtime.metastore.transactions()} <= {"aborted"}
         assert damaged(session) == []
+
+
+def test_who_asked_for_no_spark_waits_for_no_start_of_one(tmp_path: Path) -> None:
+    session = hivesql.connect(f"sqlite:///{tmp_path}/metastore.db", str(tmp_path / "warehouse"))
+    session.sql("SHOW TABLES")
+    # As long as the Spark of another session takes to start.
+    with spark_start._starting:
+        thread = threading.Thread(target=session.close)
+        thread.start()
+        thread.join(30)
+        assert not thread.is_alive()

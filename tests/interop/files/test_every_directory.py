@@ -203,5 +203,5 @@ def test_hive_reads_what_we_read(metastores: list[Path], spark: SparkSession) ->
         if left != right and comparable(table, left) != comparable(table, right)
     ]
     assert differing == []
-    assert len(names) > 80
-    assert sum(map(len, ours)) > 300_000
+    assert len(names) > 20
+    assert sum(map(len, ours)) > 1000
