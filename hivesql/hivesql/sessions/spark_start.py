@@ -71,7 +71,7 @@ class LazySpark:
         self._start: Future[SparkSession] | None = None
         self._gave_up = threading.Event()
         self._closed = False
-        self._asked = False
+        self._used = False
         self._with: dict[str, str] | None = None
         self._file_systems: tuple[dict[str, str], dict[str, str] | None] | None = None
 
@@ -112,7 +112,7 @@ class LazySpark:
             self._let_go()
 
     def _get(self) -> SparkSession:
-        self._asked = True
+        self._used = True
         with _starting:
             self._forget_ended()
             if self._session is None:
@@ -341,7 +341,7 @@ class LazySpark:
         that never asked for Spark wait for the start of another one's.
         """
         self._closed = True
-        if self._asked and not self.starting:
+        if self._used and not self.starting:
             self._let_go()
 
     def _check_open(self) -> None:

@@ -31,7 +31,7 @@ def rewrite_insert(statement: InsertRows) -> Insert:
                 )
             next_id += 1
             ids = len(target.union_branches)
-            # An OVERWRITE is one base, whose files no statement id tells apart: one query writes it.
+            # An OVERWRITE is one base: no statement id tells its files apart, so one query writes.
             if not target.overwrite:
                 queries = target.union_branches
         branches += (_branch(target, query, next_id + at) for at, query in enumerate(queries))

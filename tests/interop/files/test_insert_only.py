@@ -1,4 +1,4 @@
-"""Insert-only tables that HiveSQL compacted, in real Hive: read, compacted again, and here again."""
+"""Insert-only tables that HiveSQL compacted, in real Hive: read, compacted there and here again."""
 
 from __future__ import annotations
 
