@@ -128,29 +128,6 @@ def _compute(
     return _COMPUTED[operator](column, pa.scalar(number, kind))
 
 
-def write_hits(
-    hits: Sequence[Hit],
-    writes: tuple[Write, ...],
-    snapshot: SmallSnapshot,
-    *,
-    write_id: int,
-    staging: str,
-    locations: Mapping[str, str],
-    changes: FileChanges,
-) -> tuple[WrittenFile, ...]:
-    """Write delete and insert events as Spark would: the same files, row ids and footers."""
-    events = [(hit, number) for number in range(len(writes)) for hit in hits]
-    return write_events(
-        events,
-        writes,
-        snapshot,
-        write_id=write_id,
-        staging=staging,
-        locations=locations,
-        changes=changes,
-    )
-
-
 def write_events(
     events: Sequence[tuple[Hit, int]],
     writes: tuple[Write, ...],
@@ -161,7 +138,10 @@ def write_events(
     locations: Mapping[str, str],
     changes: FileChanges,
 ) -> tuple[WrittenFile, ...]:
-    """Write the same of rows that come with the number of their write: each becomes a file."""
+    """Write delete and insert events as Spark would: the same files, row ids and footers.
+
+    Each of ``events`` becomes a file: rows, and the number of their write.
+    """
     publication = Publication(
         writes=writes,
         write_id=write_id,

@@ -30,6 +30,8 @@ from hivesql_planner.rewrite.change import change_writes
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from hivesql_executor.local.change import Hit
+    from hivesql_executor.local.read import SmallSnapshot
     from hivesql_executor.orc.publish import WrittenFile
     from hivesql_planner.few_rows import SmallMerge
 
@@ -69,16 +71,10 @@ def _note_added(change: Change, work: Work) -> None:
 
 def _write(change: Change, work: Work) -> tuple[WrittenFile, ...]:
     table, parts = change.target.table, None
-    if change.small:
+    if few := change.small or change.merge:
         visible = work.txn.visible[table.name]
         parts = scan_files(change.target, visible, work.txn.txns, work.runtime)
-        written = _write_small(change, change.small, parts, work)
-        if written is not None:
-            return written
-    elif change.merge:
-        visible = work.txn.visible[table.name]
-        parts = scan_files(change.target, visible, work.txn.txns, work.runtime)
-        written = _write_merge(change, change.merge, parts, work)
+        written = _write_few(change, few, parts, work)
         if written is not None:
             return written
     from hivesql_executor.statements.change_by_spark import write_by_spark
@@ -86,23 +82,23 @@ def _write(change: Change, work: Work) -> tuple[WrittenFile, ...]:
     return write_by_spark(change, work, parts)
 
 
-def _write_small(
-    change: Change, small: SmallChange, parts: list[PartitionFiles], work: Work
+def _write_few(
+    change: Change, few: SmallChange | SmallMerge, parts: list[PartitionFiles], work: Work
 ) -> tuple[WrittenFile, ...] | None:
-    """None, and nothing written, when the files are a matter for Spark."""
-    from hivesql_executor.local.change import hits, write_hits
+    """None, and nothing written, when the source or the files are a matter for Spark."""
+    from hivesql_executor.local.change import write_events
     from hivesql_executor.local.read import OnlySpark, small_snapshot
 
     table, runtime = change.target.table, work.runtime
     files = runtime.files(table.location)
     try:
         visible = work.txn.visible[table.name]
-        snapshot = small_snapshot(table, parts, visible, files, small.most_bytes)
-        matches = hits(small, snapshot)
+        snapshot = small_snapshot(table, parts, visible, files, few.most_bytes)
+        events = _events(change, few, snapshot, work)
     except OnlySpark:
         return None
-    return write_hits(
-        matches,
+    return write_events(
+        events,
         change_writes(change),
         snapshot,
         write_id=work.txn.write_ids[table.name],
@@ -112,34 +108,20 @@ def _write_small(
     )
 
 
-def _write_merge(
-    change: Change, merge: SmallMerge, parts: list[PartitionFiles], work: Work
-) -> tuple[WrittenFile, ...] | None:
-    """None, and nothing written, when the source or the files are a matter for Spark."""
-    from hivesql_executor.local.change import write_events
-    from hivesql_executor.local.merge import joined_rows
-    from hivesql_executor.local.read import OnlySpark, small_snapshot
+def _events(
+    change: Change, few: SmallChange | SmallMerge, snapshot: SmallSnapshot, work: Work
+) -> list[tuple[Hit, int]]:
+    """Return the rows to write, each with the number of its write, in the order of these."""
+    if isinstance(few, SmallChange):
+        from hivesql_executor.local.change import hits
 
-    table, runtime = change.target.table, work.runtime
-    files = runtime.files(table.location)
-    try:
-        visible = work.txn.visible[table.name]
-        snapshot = small_snapshot(table, parts, visible, files, merge.most_bytes)
-        items = _items_of_source(change, merge, work)
-        changed = joined_rows(merge, items, snapshot, once=change.cardinality_check)
-    except OnlySpark:
-        return None
-    writes = change_writes(change)
-    in_order = sorted(changed, key=lambda rows: rows.write)
-    return write_events(
-        [(rows.hit, rows.write) for rows in in_order],
-        writes,
-        snapshot,
-        write_id=work.txn.write_ids[table.name],
-        staging=staging_directory(table, work.txn.id),
-        locations=foreign_locations(table, runtime),
-        changes=work.txn.changes,
-    )
+        matches = hits(few, snapshot)
+        return [(hit, write) for write in range(len(change_writes(change))) for hit in matches]
+    from hivesql_executor.local.merge import joined_rows
+
+    items = _items_of_source(change, few, work)
+    changed = joined_rows(few, items, snapshot, once=change.cardinality_check)
+    return [(rows.hit, rows.write) for rows in sorted(changed, key=lambda rows: rows.write)]
 
 
 def _items_of_source(change: Change, merge: SmallMerge, work: Work) -> Sequence[pa.Array]:
