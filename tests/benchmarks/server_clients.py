@@ -23,6 +23,7 @@ from typing import Any
 import psutil
 from impala.dbapi import connect
 from impala.error import Error
+from thrift.transport.TTransport import TTransportException
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from programs import free_port
@@ -39,11 +40,7 @@ def connection(port: int, user: str) -> Any:
     for _ in range(120):
         try:
             return connect("127.0.0.1", port, auth_mechanism="PLAIN", user=user, password="-")
-        except OSError:
-            time.sleep(0.5)
-        except Exception as error:
-            if "Could not connect" not in str(error):
-                raise
+        except TTransportException:
             time.sleep(0.5)
     raise SystemExit("the server does not start")
 
