@@ -19,6 +19,7 @@ import yaml
 
 import hivesql
 from hivesql_planner.settings.settings import Settings
+from hivesql_repl import serve, services
 from hivesql_repl.configuration import read_profile
 
 ROOT = Path(__file__).parents[1]
@@ -80,12 +81,12 @@ def test_there_is_one_version() -> None:
         assert f'"{hivesql.__version__}"' not in path.read_text(), path
 
 
-def test_what_a_site_copies_can_be_read() -> None:
+def test_what_a_site_copies_can_be_read(tmp_path: Path) -> None:
     """Containers cannot be built by the tests: their files are only parsed."""
     files = [*(ROOT / ".github").rglob("*.yml"), *OPERATION.glob("*.y*ml")]
-    documents = {path.name: yaml.safe_load(path.read_text()) for path in files}
+    documents = {path.name: [*yaml.safe_load_all(path.read_text())] for path in files}
     assert len(documents) >= 8
-    compose = documents["compose.yaml"]
+    (compose,) = documents["compose.yaml"]
     for name, service in compose["services"].items():
         assert set(service.get("depends_on", ())) <= set(compose["services"]), name
         named = {volume.partition(":")[0] for volume in service.get("volumes", ())}
@@ -97,6 +98,17 @@ def test_what_a_site_copies_can_be_read() -> None:
         Settings.of(
             {key: text for key, text in settings.items() if key.startswith(("hive", "meta"))}
         )
+    # The commands of the pods, and the settings that they are given.
+    pods = [of for of in documents["kubernetes.yaml"] if of["kind"] == "Deployment"]
+    parsers = {"services": services.make_parser(), "serve": serve.make_parser()}
+    for pod in pods:
+        (container,) = pod["spec"]["template"]["spec"]["containers"]
+        command, *words = container["args"]
+        assert parsers[command].parse_args(words).config == Path("/etc/hivesql/config.toml")
+    assert len(pods) == len(parsers)
+    (settings,) = (of for of in documents["kubernetes.yaml"] if of["kind"] == "ConfigMap")
+    (tmp_path / "config.toml").write_text(settings["data"]["config.toml"])
+    assert str(read_profile(tmp_path / "config.toml").master).startswith("k8s://")
     # What make and the command are asked for there exists.
     targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     flows = [*(ROOT / ".github" / "workflows").glob("*.yml")]

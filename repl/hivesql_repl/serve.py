@@ -27,7 +27,7 @@ _DEFAULTS = ServerOptions()
 
 def run(argv: Sequence[str]) -> int:
     """Serve until SIGTERM or SIGINT, then let running statements end."""
-    arguments = _arguments().parse_args(argv)
+    arguments = make_parser().parse_args(argv)
     if arguments.add_user:
         return _add_user(arguments)
     # Imported late: who only asks for help needs no Thrift.
@@ -118,7 +118,8 @@ def _options(arguments: argparse.Namespace) -> ServerOptions:
     )
 
 
-def _arguments() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """Make the parser of `hivesql serve`."""
     parser = argparse.ArgumentParser(prog="hivesql serve", description=run.__doc__)
     add = parser.add_argument
     add_metrics(parser)

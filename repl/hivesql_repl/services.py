@@ -19,7 +19,7 @@ from hivesql_repl.metrics import add_metrics, serving_metrics
 
 def run(argv: Sequence[str]) -> int:
     """Run until SIGTERM or SIGINT, then finish what has begun; 2 when a round of --once failed."""
-    arguments = _arguments().parse_args(argv)
+    arguments = make_parser().parse_args(argv)
     profile = with_flags(read_profile(arguments.config, arguments.profile), arguments)
     settings = dict(profile.settings)
     if arguments.workers is not None:
@@ -54,7 +54,8 @@ def _tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _arguments() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """Make the parser of `hivesql services`."""
     parser = argparse.ArgumentParser(prog="hivesql services", description=run.__doc__)
     parser.add_argument("--once", action="store_true", help="one round of each, then end")
     parser.add_argument("--workers", type=int, help="how many compactions run at a time")
