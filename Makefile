@@ -15,7 +15,7 @@ JAVA := $(shell find executor/java -name '*.java') executor/java/build_jar.py
 ENOUGH := $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 10) and "HiveSQL needs Python 3.10 or newer; set PYTHON=")'
 
 .DEFAULT_GOAL := help
-.PHONY: help jdk tell-demo tell-test setup demo format lint docs fast test hive interop simulate fuzz bench check wheel sbom postgres mariadb kerberos clean
+.PHONY: help jdk tell-demo tell-test setup demo format lint docs fast test hive interop simulate fuzz bench check wheel sbom audit postgres mariadb kerberos clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-9s %s\n", $$1, $$2}'
@@ -147,6 +147,12 @@ wheel: $(BIN)/python  ## build dist/hivesql-*.whl, with the classes for each lin
 sbom: $(VENV)/.dev  ## dist/hivesql-*.cdx.json: what an installation brings, with licences (CycloneDX)
 	$(BIN)/python -m pip install --quiet --group release
 	$(BIN)/python .ci/sbom.py
+
+# The tool lives apart: what it brings is no part of what it looks at.
+audit: $(VENV)/.dev  ## known weaknesses of the packages that an installation brings (asks pypi.org)
+	$(PYTHON) -m venv build/audit
+	build/audit/bin/python -m pip install --quiet pip-audit
+	build/audit/bin/pip-audit --path $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 
 clean:  ## remove what was built, the demo's warehouse too
 	rm -rf .venv .venv-* dist build tests/interop/hive/target warehouse metastore.db* derby.log spark-warehouse
