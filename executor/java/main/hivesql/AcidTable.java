@@ -7,11 +7,13 @@ import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.TreeMap;
 import org.apache.hadoop.conf.Configuration;
@@ -314,24 +316,31 @@ final class AcidScan
                     .add(new FileRange(file, 0L, file.length()));
         }
         boolean local = files.size() > MOST_LOOKED_UP;
-        return byTask.values().stream()
-                .map(pieces -> partition(pieces, local)).toArray(InputPartition[]::new);
+        return byTask.values().stream().map(pieces -> new ScanPartition(
+                pieces.toArray(FileRange[]::new), local ? new String[0] : hosts(pieces.get(0))))
+                .toArray(InputPartition[]::new);
     }
 
-    private ScanPartition partition(List<FileRange> pieces, boolean local) {
-        return new ScanPartition(
-                pieces.toArray(FileRange[]::new), local ? new String[0] : hosts(pieces.get(0)));
+    /** The files of a task, in the making. */
+    private static final class Share {
+        final List<FileRange> pieces = new ArrayList<>();
+        long size = 0L;
     }
 
-    /** As Spark plans files: long ones are cut, short ones share a task. */
+    /**
+     * Long files are cut and short ones share a task, as Spark plans them; but each goes to the task
+     * that has least. Spark fills one task after another, the longest files first: a few bases would
+     * be the work of one, and their many small deltas that of another, which soon has nothing to do.
+     */
     private InputPartition[] cut() {
         SQLConf conf = SQLConf.get();
         long cost = conf.filesOpenCostInBytes();
         Option<Object> least = conf.filesMinPartitionNum();
         long tasks = least.isDefined()
                 ? ((Number) least.get()).longValue() : table.plan.get("parallelism").asLong();
-        long share = (length() + cost * files.size()) / Math.max(1L, tasks);
-        long most = Math.min(conf.filesMaxPartitionBytes(), Math.max(cost, share));
+        long all = length() + cost * files.size();
+        long most = Math.min(
+                conf.filesMaxPartitionBytes(), Math.max(cost, all / Math.max(1L, tasks) + 1L));
         List<FileRange> pieces = new ArrayList<>();
         for (AcidFile file : files) {
             for (long start = 0L; start < file.length(); start += most) {
@@ -339,23 +348,24 @@ final class AcidScan
             }
         }
         Collections.sort(pieces);
-        List<InputPartition> partitions = new ArrayList<>();
-        List<FileRange> open = new ArrayList<>();
-        long size = 0L;
-        boolean local = pieces.size() > MOST_LOOKED_UP;
+        PriorityQueue<Share> shares = new PriorityQueue<>(Comparator.comparingLong(share -> share.size));
+        for (long i = Math.min(all / most + 1L, pieces.size()); i > 0L; i--) {
+            shares.add(new Share());
+        }
         for (FileRange piece : pieces) {
-            if (size + piece.length() > most && !open.isEmpty()) {
-                partitions.add(partition(open, local));
-                open = new ArrayList<>();
-                size = 0L;
-            }
-            size += piece.length() + cost;
-            open.add(piece);
+            Share share = shares.remove();
+            share.pieces.add(piece);
+            share.size += piece.length() + cost;
+            shares.add(share);
         }
-        if (!open.isEmpty()) {
-            partitions.add(partition(open, local));
-        }
-        return partitions.toArray(InputPartition[]::new);
+        boolean local = pieces.size() > MOST_LOOKED_UP;
+        return shares.stream().map(share -> {
+            String[] near = local ? new String[0] : hosts(share.pieces.get(0));
+            // Files of one place follow each other: executors remember the deletes of some places.
+            share.pieces.sort(Comparator.comparingInt((FileRange piece) -> piece.file().place())
+                    .thenComparing(piece -> piece.file().path()).thenComparingLong(FileRange::start));
+            return new ScanPartition(share.pieces.toArray(FileRange[]::new), near);
+        }).toArray(InputPartition[]::new);
     }
 
     private String[] hosts(FileRange piece) {
