@@ -197,7 +197,7 @@ final class AcidScan
         implements SupportsReportStatistics, SupportsRuntimeV2Filtering, Batch, Statistics {
     private static final int MOST_LOOKED_UP = 1000;
     /** Bytes that Spark's own estimates add to a row's columns. */
-    private static final long ROW_HEADER = 8L;
+    static final long ROW_HEADER = 8L;
 
     private final AcidTable table;
     private final StructType wanted;

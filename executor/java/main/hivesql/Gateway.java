@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.OptionalLong;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Column;
@@ -27,6 +28,7 @@ import org.apache.spark.sql.catalyst.rules.Rule;
 import org.apache.spark.sql.classic.Dataset;
 import org.apache.spark.sql.classic.Dataset$;
 import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.Platform;
@@ -99,7 +101,11 @@ public final class Gateway {
         BigInt bytes = BigInt.apply(0);
         scala.collection.Iterator leaves = leavesOf(rows).iterator();
         while (leaves.hasNext()) {
-            bytes = bytes.$plus(((LogicalPlan) leaves.next()).stats().sizeInBytes());
+            LogicalPlan leaf = (LogicalPlan) leaves.next();
+            OptionalLong known = leaf instanceof LogicalRelation plain
+                    ? FooterRows.bytes(plain, session) : OptionalLong.empty();
+            bytes = bytes.$plus(known.isPresent()
+                    ? BigInt.apply(known.getAsLong()) : leaf.stats().sizeInBytes());
         }
         return bytes.isValidLong() ? bytes.toLong() : Long.MAX_VALUE;
     }
