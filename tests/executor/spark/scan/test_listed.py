@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.sql import functions as f
 
 import hivesql
+from hivesql_executor.jvm import gateway
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -56,3 +58,36 @@ def test_narrow_reads_weigh_less_than_whole_files(spark: SparkSession, tmp_path:
         after = session.sql("SELECT c7 FROM t", consume=bytes_of).value
     assert narrow == after == 100 * (8 + 8)
     assert wide == 100 * (8 + 40 * 8)
+
+
+def test_tasks_share_the_long_files_and_the_short_ones(spark: SparkSession, tmp_path: Path) -> None:
+    """A task that got all the bases would work long after that of the deltas has ended."""
+
+    def rows_of_tasks(frame: Any) -> list[int]:
+        by_task = frame.groupBy(f.spark_partition_id()).count()
+        return [row["count"] for row in by_task.collect()]
+
+    with hivesql.connect(
+        f"sqlite:///{tmp_path}/m.db", f"{tmp_path}/warehouse", spark=spark
+    ) as session:
+        session.sql(f"CREATE TABLE t (id int) PARTITIONED BY (p int) {ACID}")
+        session.sql("INSERT INTO t PARTITION (p) SELECT x, x % 8 FROM "
+                    "(SELECT posexplode(split(space(39999), ' ')) AS (x, blank)) n")  # fmt: skip
+        for number in range(6):
+            few = ", ".join(f"({number}, {p})" for p in range(8))
+            session.sql(f"INSERT INTO t PARTITION (p) VALUES {few}")
+        shares = session.sql("SELECT * FROM t", consume=rows_of_tasks).value
+    assert sum(shares) == 40_048
+    assert len(shares) > 1
+    assert max(shares) < 1.5 * sum(shares) / len(shares)
+
+
+@pytest.mark.parametrize("kind", ["orc", "parquet"])
+def test_plain_files_weigh_what_their_rows_do(
+    spark: SparkSession, tmp_path: Path, kind: str
+) -> None:
+    """Numbers that follow each other are a hundredth of that in a file."""
+    spark.range(100_000).write.format(kind).save(str(tmp_path / kind))
+    rows = spark.read.format(kind).load(str(tmp_path / kind))
+    assert gateway(spark).bytesRead(rows._jdf) == 100_000 * (8 + 8)
+    assert sum(file.stat().st_size for file in (tmp_path / kind).glob("part-*")) < 500_000
