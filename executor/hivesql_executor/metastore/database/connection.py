@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from typing import Any, TypeVar
 
-from sqlalchemy import BigInteger, Connection, Engine, make_url, select
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy import BigInteger, Connection, Engine, select
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
+from hivesql_executor.metastore.database.dialects.engines import give_back_engine, take_engine
 from hivesql_executor.metastore.database.dialects.registry import terms_named
-from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError, SessionClosed
+from hivesql_planner.errors import CommitUnknown, ExecutionError, SessionClosed
 
 T = TypeVar("T")
 
 _ATTEMPTS = 10
 _PAUSE = 0.05
-_PASSWORD = re.compile(r"(//[^/:@]*):[^/@]*@")
 
 
 class TryAgain(Exception):
@@ -58,12 +57,11 @@ class Rdbms:
     """An SQLite file, or a database of PostgreSQL, MariaDB or MySQL."""
 
     def __init__(self, url: str) -> None:
-        self._engine = _engine(url)
+        self._shared = take_engine(url)
+        # Its pool and what it has compiled are shared; who listens to it hears of this one alone.
+        self._engine = self._shared.engine.execution_options()
         self._terms = terms_named(self._engine.dialect.name)
-        # Threads queue here rather than in SQLite's busy handler, which sleeps and is not fair.
-        self._turn: AbstractContextManager[Any] = (
-            threading.Lock() if self._terms.has_one_writer else nullcontext()
-        )
+        self._turn = self._shared.turn
         self._joined = _Joined()
         self._closed = False
         self._quick_engine = self._engine.execution_options(hivesql_quick=True)
@@ -119,9 +117,10 @@ class Rdbms:
         return self.write(joined, durable=durable)
 
     def close(self) -> None:
-        """Let go of all connections."""
-        self._closed = True
-        self._engine.dispose()
+        """Let go of the database; its connections end with the last who uses it here."""
+        if not self._closed:
+            self._closed = True
+            give_back_engine(self._shared)
 
     def _write_once(self, work: Callable[[Connection], T], engine: Engine) -> T:
         with engine.connect() as db:
@@ -166,34 +165,4 @@ def _failure(error: DBAPIError | TryAgain, engine: Engine) -> ExecutionError:
     place = f" {engine.url.database}" if engine.dialect.name == "sqlite" else ""
     return ExecutionError(
         f"the metastore's database{place} failed: {cause}. {terms.advice(cause)}", code=10280
-    )
-
-
-def _engine(url: str) -> Engine:
-    try:
-        parsed = make_url(url)
-    except ArgumentError as error:
-        raise _unusable(url) from error
-    except ValueError as error:
-        # SQLAlchemy's own words are "invalid literal for int()".
-        raise _unusable(url, "its port is no number") from error
-    name = parsed.get_backend_name()
-    try:
-        terms = terms_named(name)
-    except KeyError as error:
-        raise _unusable(parsed.render_as_string()) from error
-    if name == "sqlite" and parsed.database in (None, "", ":memory:"):
-        raise _unusable(parsed.render_as_string())
-    try:
-        return terms.create_engine(parsed)
-    except (ArgumentError, NoSuchModuleError) as error:
-        raise _unusable(parsed.render_as_string(), str(error)) from error
-
-
-def _unusable(url: str, why: str = "") -> SemanticError:
-    masked = _PASSWORD.sub(r"\1:***@", url)
-    return SemanticError(
-        f"the metastore cannot live in {masked}{why and f' ({why})'}: give a file as "
-        "sqlite:///path/metastore.db, postgresql://user@host/database, or "
-        "mysql://user@host/database"
     )

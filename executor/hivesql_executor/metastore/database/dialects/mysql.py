@@ -79,7 +79,8 @@ class MySqlTerms(Terms):
         engine = create_engine(
             url.set(drivername=DRIVER),
             isolation_level="READ COMMITTED",
-            pool_size=10,
+            pool_size=20,
+            max_overflow=-1,
             connect_args={"init_command": _BEGINNING, "charset": "utf8mb4"},
         )
         engine.dialect.ddl_compiler = _Definitions

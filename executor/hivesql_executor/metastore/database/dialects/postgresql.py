@@ -33,7 +33,7 @@ class PostgresTerms(OnConflict):
         """Return an engine with psycopg, unless the URL names another driver."""
         if url.drivername == "postgresql":
             url = url.set(drivername="postgresql+psycopg")
-        return create_engine(url, isolation_level="READ COMMITTED", pool_size=10)
+        return create_engine(url, isolation_level="READ COMMITTED", pool_size=20, max_overflow=-1)
 
     def is_retryable(self, error: DBAPIError) -> bool:
         """Tell whether others came first, or the connection broke."""

@@ -1,0 +1,131 @@
+"""Engines of SQLAlchemy, which all sessions of a process at one database share.
+
+Fifty clients of a server would otherwise have fifty pools of connections, compile each query fifty
+times, and meet in SQLite's busy handler.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Hashable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Engine, make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
+from hivesql_executor.metastore.database.dialects.registry import terms_named
+from hivesql_planner.errors import SemanticError
+
+_PASSWORD = re.compile(r"(//[^/:@]*):[^/@]*@")
+
+
+class SharedEngine:
+    """An engine, and the turn that its writers wait for; its pool ends with its last user."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        # Threads queue here rather than in SQLite's busy handler, which sleeps and is not fair.
+        self.turn: AbstractContextManager[Any] = (
+            threading.Lock() if terms_named(engine.dialect.name).has_one_writer else nullcontext()
+        )
+        self.users = 0
+
+
+class _Engines:
+    """The shared engines of this process."""
+
+    def __init__(self) -> None:
+        self.guard = threading.Lock()
+        self.by_place: dict[Hashable, SharedEngine] = {}
+
+    def take(self, url: URL) -> SharedEngine:
+        with self.guard:
+            place = _place(url)
+            shared = self.by_place.get(place)
+            if shared is None:
+                shared = SharedEngine(_create(url))
+                if place is not None:
+                    self.by_place[place] = shared
+            shared.users += 1
+            return shared
+
+    def give_back(self, shared: SharedEngine) -> None:
+        with self.guard:
+            shared.users -= 1
+            if shared.users > 0:
+                return
+            for place, other in list(self.by_place.items()):
+                if other is shared:
+                    del self.by_place[place]
+        shared.engine.dispose()
+
+
+_engines = _Engines()
+
+
+def _forget_parents() -> None:
+    """Begin anew in a forked process: connections are its parent's."""
+    _engines.__init__()  # type: ignore[misc]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_parents)
+
+
+def take_engine(url: str) -> SharedEngine:
+    """Return the engine of a database, new or not; SemanticError where there can be none."""
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise _unusable(url) from error
+    except ValueError as error:
+        # SQLAlchemy's own words are "invalid literal for int()".
+        raise _unusable(url, "its port is no number") from error
+    name = parsed.get_backend_name()
+    try:
+        terms_named(name)
+    except KeyError as error:
+        raise _unusable(parsed.render_as_string()) from error
+    if name == "sqlite" and parsed.database in (None, "", ":memory:"):
+        raise _unusable(parsed.render_as_string())
+    return _engines.take(parsed)
+
+
+def give_back_engine(shared: SharedEngine) -> None:
+    """Let go of an engine; its connections are closed with the last user's call."""
+    _engines.give_back(shared)
+
+
+def _place(url: URL) -> Hashable:
+    """Tell what has one engine; None for a file that is not there yet.
+
+    Another file in the place of one that was removed is another database.
+    """
+    address = url.render_as_string(hide_password=False)
+    if url.get_backend_name() != "sqlite":
+        return address
+    try:
+        status = Path(str(url.database)).stat()
+    except OSError:
+        return None
+    return address, status.st_dev, status.st_ino
+
+
+def _create(url: URL) -> Engine:
+    try:
+        return terms_named(url.get_backend_name()).create_engine(url)
+    except (ArgumentError, NoSuchModuleError) as error:
+        raise _unusable(url.render_as_string(), str(error)) from error
+
+
+def _unusable(url: str, why: str = "") -> SemanticError:
+    masked = _PASSWORD.sub(r"\1:***@", url)
+    return SemanticError(
+        f"the metastore cannot live in {masked}{why and f' ({why})'}: give a file as "
+        "sqlite:///path/metastore.db, postgresql://user@host/database, or "
+        "mysql://user@host/database"
+    )
