@@ -28,9 +28,10 @@ class SharedEngine:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        # Threads queue here rather than in SQLite's busy handler, which sleeps and is not fair.
+        # Threads queue here rather than in SQLite's busy handler, which sleeps and is not fair; who
+        # writes for a second session inside of a first one's write is told by SQLite.
         self.turn: AbstractContextManager[Any] = (
-            threading.Lock() if terms_named(engine.dialect.name).has_one_writer else nullcontext()
+            threading.RLock() if terms_named(engine.dialect.name).has_one_writer else nullcontext()
         )
         self.users = 0
 
