@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from hivesql_executor.transactions.beats import repeat_beside
 from hivesql_planner.errors import Cancelled, NotSupported
 from hivesql_planner.settings.settings import Settings
 
@@ -19,27 +20,6 @@ if TYPE_CHECKING:
     from hivesql_executor.files.api import Files
     from hivesql_executor.metastore.api import Metastore, Once
     from hivesql_planner.model.table import Table, TableName
-
-
-def repeat_beside(interval: float, work: Callable[[], bool], name: str) -> Callable[[], None]:
-    """Call ``work`` every ``interval`` seconds from a thread of its own, until it answers False.
-
-    The function that is returned ends it, and waits for a call that is under way.
-    """
-    stopped = threading.Event()
-
-    def loop() -> None:
-        while not stopped.wait(interval) and work():
-            pass
-
-    thread = threading.Thread(target=loop, name=name, daemon=True)
-    thread.start()
-
-    def end() -> None:
-        stopped.set()
-        thread.join()
-
-    return end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
