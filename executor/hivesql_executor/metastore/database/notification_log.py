@@ -40,6 +40,7 @@ PAGE = 1000
 _NOTES = "hivesql_events"
 _FORMAT = "hivesql-1"
 _FIRST = 1
+_ADD = insert(notification_log).values(time=cast(millis_now() / 1000, BigInteger))
 _KINDS = {kind.value: kind for kind in EventKind}
 
 
@@ -110,11 +111,7 @@ def _write(db: Connection, notes: list[Event]) -> None:
     if following is None:
         return
     first = following - len(notes)
-    seconds = cast(millis_now() / 1000, BigInteger)
-    db.execute(
-        insert(notification_log).values(time=seconds),
-        [_row(event, first + i) for i, event in enumerate(notes)],
-    )
+    db.execute(_ADD, [_row(event, first + i) for i, event in enumerate(notes)])
 
 
 def _row(event: Event, event_id: int) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -17,12 +18,27 @@ from sqlalchemy import (
     FromClause,
     Table,
     Update,
+    bindparam,
     insert,
     update,
 )
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.sql.dml import ReturningInsert, ReturningUpdate
 
 OTHER_ADVICE = "Check that it is reachable and run the statement again"
+
+
+@functools.cache
+def _insert_for_ids(table: Table) -> ReturningInsert[Any]:
+    """Compose the statement once: SQLAlchemy takes longer to do so than a database to run it."""
+    return insert(table).returning(table.c.id, sort_by_parameter_order=True)
+
+
+@functools.cache
+def _advance(counter: Column[Any]) -> ReturningUpdate[Any]:
+    """Compose it once, as ``_insert_for_ids``; the number to add is ``:step``."""
+    step = bindparam("step", type_=counter.type)
+    return update(counter.table).values({counter: counter + step}).returning(counter)
 
 
 class Terms(ABC):
@@ -95,7 +111,9 @@ class Terms(ABC):
         self, db: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
     ) -> list[int]:
         """Insert rows, whose keys are all the same; their generated ids, in the rows' order."""
-        added = insert(table).returning(table.c.id, sort_by_parameter_order=True)
+        added = _insert_for_ids(table)
+        if len(rows) == 1:
+            return [int(db.scalar(added, dict(rows[0])))]
         return [int(id_) for id_ in db.scalars(added, [dict(row) for row in rows])]
 
     def change_for_ids(self, db: Connection, change: Update, ids: Column[int]) -> list[int]:
@@ -107,8 +125,7 @@ class Terms(ABC):
 
         None where the table has no row.
         """
-        advanced = update(counter.table).values({counter: counter + by}).returning(counter)
-        number = db.scalar(advanced)
+        number = db.scalar(_advance(counter), {"step": by})
         return None if number is None else int(number)
 
     @abstractmethod
