@@ -13,8 +13,10 @@ from pathlib import Path
 
 from hivesql.server.options import (
     AUTHENTICATIONS,
+    PROTECTIONS,
     TRANSPORTS,
     Authentication,
+    KerberosOptions,
     LdapOptions,
     ServerOptions,
 )
@@ -85,12 +87,25 @@ def _options(arguments: argparse.Namespace) -> ServerOptions:
 
         metrics = new_registry()
     authentication: Authentication = arguments.auth or (
-        "ldap" if arguments.ldap_url else "password" if arguments.password_file else "none"
+        "ldap"
+        if arguments.ldap_url
+        else "kerberos"
+        if arguments.keytab
+        else "password"
+        if arguments.password_file
+        else "none"
     )
     ldap = None
     if arguments.ldap_url:
         names = tuple(arguments.ldap_name or ())
         ldap = LdapOptions(url=arguments.ldap_url, names=names, ca=arguments.ldap_ca)
+    kerberos = None
+    if arguments.keytab or arguments.principal:
+        if not (arguments.keytab and arguments.principal):
+            raise ValueError("--keytab and --principal need each other")
+        kerberos = KerberosOptions(
+            principal=arguments.principal, keytab=arguments.keytab, protection=arguments.qop
+        )
     return ServerOptions(
         host=arguments.host,
         port=arguments.port,
@@ -98,6 +113,7 @@ def _options(arguments: argparse.Namespace) -> ServerOptions:
         transport=arguments.transport_mode,
         password_file=arguments.password_file,
         ldap=ldap,
+        kerberos=kerberos,
         certificate=arguments.certificate,
         key=arguments.key,
         client_ca=arguments.client_ca,
@@ -129,7 +145,8 @@ def make_parser() -> argparse.ArgumentParser:
         "--auth",
         choices=AUTHENTICATIONS,
         help="nosasl and none take everybody, on this machine alone (default: none; password "
-        "where there is a --password-file, ldap where there is an --ldap-url)",
+        "where there is a --password-file, ldap where there is an --ldap-url, kerberos where there "
+        "is a --keytab)",
     )
     add(
         "--transport-mode",
@@ -148,6 +165,14 @@ def make_parser() -> argparse.ArgumentParser:
         "or %%s@example.com; may be repeated",
     )
     add("--ldap-ca", type=Path, metavar="FILE", help="PEM: the directory's CA (default: system's)")
+    add("--keytab", type=Path, metavar="FILE", help="logins by Kerberos: keys of the server")
+    add("--principal", metavar="NAME", help="the server's: hive/_HOST@REALM")
+    add(
+        "--qop",
+        choices=PROTECTIONS,
+        default=PROTECTIONS[0],
+        help="of messages by Kerberos, at least: auth-int signs, auth-conf encrypts (%(default)s)",
+    )
     add("--certificate", type=Path, metavar="FILE", help="PEM: connections are encrypted (TLS)")
     add("--key", type=Path, metavar="FILE", help="the certificate's private key")
     add("--client-ca", type=Path, metavar="FILE", help="PEM: clients must have a certificate of it")

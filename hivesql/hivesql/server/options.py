@@ -17,11 +17,13 @@ from hivesql_planner.settings.settings import LOCAL_PLACES
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
-Authentication = Literal["nosasl", "none", "password", "ldap"]
+Authentication = Literal["nosasl", "none", "password", "ldap", "kerberos"]
+Protection = Literal["auth", "auth-int", "auth-conf"]
 Transport = Literal["binary", "http"]
 TRANSPORTS: tuple[Transport, ...] = ("binary", "http")
-AUTHENTICATIONS: tuple[Authentication, ...] = ("nosasl", "none", "password", "ldap")
-_WITH_PASSWORDS = ("password", "ldap")
+AUTHENTICATIONS: tuple[Authentication, ...] = ("nosasl", "none", "password", "ldap", "kerberos")
+PROTECTIONS: tuple[Protection, ...] = ("auth", "auth-int", "auth-conf")
+_WITH_PROOF = ("password", "ldap", "kerberos")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +53,18 @@ class LdapOptions:
             )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KerberosOptions:
+    """Who the server is in Kerberos, and how messages must be protected at least."""
+
+    principal: str
+    """``hive/_HOST@REALM``; _HOST stands for this machine's full name."""
+    keytab: Path
+    protection: Protection = "auth"
+    """Hive's ``hive.server2.thrift.sasl.qop``: ``auth-int`` signs, ``auth-conf`` encrypts. Clients
+    may ask for more."""
+
+
 def _is_local(host: str) -> bool:
     try:
         return ip_address(host).is_loopback
@@ -67,10 +81,11 @@ class ServerOptions:
     """0 takes one that is free."""
     authentication: Authentication = "none"
     """``nosasl``: Thrift alone; ``none``: SASL with any password; ``password``: as in the file;
-    ``ldap``: as the directory has it."""
+    ``ldap``: as the directory has it; ``kerberos``: by tickets."""
     transport: Transport = "binary"
     password_file: Path | None = None
     ldap: LdapOptions | None = None
+    kerberos: KerberosOptions | None = None
     certificate: Path | None = None
     """In the PEM format; with it connections are encrypted."""
     key: Path | None = None
@@ -123,10 +138,12 @@ class ServerOptions:
             raise SemanticError("--auth ldap needs --ldap-url, and has it for itself")
         if self.ldap is not None:
             self.ldap.check()
-        if self.authentication not in _WITH_PASSWORDS and not self.is_local:
+        if (self.kerberos is not None) != (self.authentication == "kerberos"):
+            raise SemanticError("--auth kerberos needs --keytab and --principal, as they need it")
+        if self.authentication not in _WITH_PROOF and not self.is_local:
             raise SemanticError(
-                f"{self.host} can be reached from other machines: without --password-file or "
-                "--ldap-url the server listens on 127.0.0.1 alone, where everybody is who they "
+                f"{self.host} can be reached from other machines: without --password-file, "
+                "--ldap-url or --keytab the server listens on 127.0.0.1 alone, where everybody is who they "
                 "say they are"
             )
         if self.transport == "http" and self.authentication == "nosasl":

@@ -19,7 +19,7 @@ from hivesql.server.registry import SessionRegistry
 from hivesql.server.transports.client_stream import ClientStream
 from hivesql.server.transports.messages import answer_message
 from hivesql.server.transports.passwords import Logins, PasswordCheck, PasswordFile
-from hivesql.server.transports.sasl import authenticate
+from hivesql.server.transports.sasl import authenticate, authenticate_by_ticket
 from hivesql_executor.translate_errors import translate_errors
 from hivesql_planner.errors import ExecutionError, SemanticError
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
     from hivesql.server.transports.http import HttpServer
+    from hivesql.server.transports.kerberos import KerberosAcceptor
 
 _LOG = logging.getLogger("hivesql.server")
 _BACKLOG = 128
@@ -46,6 +47,7 @@ class Server:
         self.options = options
         self._tls = _tls(options)
         self.logins = Logins(_password_check(options))
+        self._kerberos = _kerberos(options)
         self.registry = SessionRegistry(options)
         self._stop = threading.Event()
         self._streams: dict[int, ClientStream] = {}
@@ -104,7 +106,9 @@ class Server:
             from hivesql.server.transports.http import HttpServer
 
             most = options.most_sessions + _SPARE_CONNECTIONS
-            self._http = HttpServer(options, self.registry, self.logins, self._tls, most)
+            self._http = HttpServer(
+                options, self.registry, self.logins, self._tls, most, self._kerberos
+            )
             return self._http.serve_forever
         family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
         self._socket = socket.create_server(
@@ -209,6 +213,8 @@ class Server:
             return ""
         host = address.rpartition(":")[0]
         stream.begin_message(self.options.login_seconds)
+        if self._kerberos is not None:
+            return authenticate_by_ticket(stream, self._kerberos)
         return authenticate(stream, lambda user, word: self.logins.accepts(user, word, host))
 
 
@@ -221,6 +227,15 @@ def _password_check(options: ServerOptions) -> PasswordCheck | None:
     if options.authentication == "password" and options.password_file is not None:
         return PasswordFile(options.password_file)
     return None
+
+
+def _kerberos(options: ServerOptions) -> KerberosAcceptor | None:
+    """Return who reads tickets; None where nobody shows any."""
+    if options.kerberos is None:
+        return None
+    from hivesql.server.transports.kerberos import KerberosAcceptor
+
+    return KerberosAcceptor(options.kerberos)
 
 
 def _tls(options: ServerOptions) -> ssl.SSLContext | None:

@@ -7,6 +7,7 @@ import socket
 import struct
 import threading
 import time
+from typing import Protocol
 
 from hivesql.server.options import ServerOptions
 from hivesql.server.protocol import ProtocolError
@@ -14,6 +15,14 @@ from hivesql.server.protocol import ProtocolError
 _CHUNK = 65536
 _LOOK_EVERY = 0.5
 GONE = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR | select.POLLNVAL
+
+
+class Protection(Protocol):
+    """What signs or encrypts messages."""
+
+    def seal(self, message: bytes) -> bytes: ...
+
+    def open(self, frame: bytes) -> bytes: ...
 
 
 class ClientStream:
@@ -30,6 +39,9 @@ class ClientStream:
         self._budget = 0
         self._deadline = 0.0
         self.is_framed = False
+        self.protection: Protection | None = None
+        """None where messages travel as they are."""
+        self._opened = bytearray()
 
     def replace_socket(self, connection: socket.socket) -> None:
         """Go on with the same connection, encrypted."""
@@ -54,7 +66,7 @@ class ClientStream:
 
     def _has_bytes(self) -> bool:
         pending = getattr(self._socket, "pending", None)
-        return bool(self._buffer) or (pending is not None and pending() > 0)
+        return bool(self._buffer or self._opened) or (pending is not None and pending() > 0)
 
     def is_gone(self) -> bool:
         """Tell whether the client has closed its side."""
@@ -70,6 +82,8 @@ class ClientStream:
             )
         if not self.is_framed:
             return self.read_exactly(size)
+        if self.protection is not None:
+            return self._read_protected(self.protection, size)
         parts = []
         while size > 0:
             if self._frame_rest == 0:
@@ -80,6 +94,14 @@ class ClientStream:
             size -= len(part)
             parts.append(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _read_protected(self, protection: Protection, size: int) -> bytes:
+        while len(self._opened) < size:
+            length = self._read_length(self._options.most_frame_bytes)
+            self._opened += protection.open(self.read_exactly(length))
+        data = bytes(self._opened[:size])
+        del self._opened[:size]
+        return data
 
     def _read_length(self, most: int) -> int:
         (length,) = struct.unpack("!i", self.read_exactly(4))
@@ -107,6 +129,8 @@ class ClientStream:
 
     def send(self, message: bytes) -> None:
         """Send an answer."""
+        if self.protection is not None:
+            message = self.protection.seal(message)
         if self.is_framed:
             self.send_exactly(struct.pack("!i", len(message)) + message)
         else:

@@ -16,7 +16,7 @@ import threading
 import time
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hivesql.server.client_session import Caller
 from hivesql.server.handler import Handler
@@ -27,13 +27,16 @@ from hivesql.server.transports.client_stream import GONE
 from hivesql.server.transports.messages import answer_message
 from hivesql.server.transports.passwords import Logins
 
+if TYPE_CHECKING:
+    from hivesql.server.transports.kerberos import KerberosAcceptor
+
 _LOG = logging.getLogger("hivesql.server")
 _PATH = "/cliservice"
 _TYPE = "application/x-thrift"
 _REMEMBERED = 60.0
 """Seconds for which a password that was right is not hashed again: each request has it."""
 _MOST_REMEMBERED = 1000
-_REFUSED = {HTTPStatus.UNAUTHORIZED: "Basic realm=hivesql"}
+_BASIC, _NEGOTIATE = "Basic realm=hivesql", "Negotiate"
 
 
 class HttpServer(ThreadingHTTPServer):
@@ -45,6 +48,7 @@ class HttpServer(ThreadingHTTPServer):
     def __init__(
         self, options: ServerOptions, registry: SessionRegistry, logins: Logins,
         tls: ssl.SSLContext | None, most_connections: int,
+        kerberos: KerberosAcceptor | None = None,
     ) -> None:  # fmt: skip
         if ":" in options.host:
             self.address_family = socket.AF_INET6
@@ -53,6 +57,7 @@ class HttpServer(ThreadingHTTPServer):
         self.registry = registry
         self.logins = logins
         self.tls = tls
+        self.kerberos = kerberos
         self._slots = threading.BoundedSemaphore(most_connections)
         self._callers: dict[str, str] = {}
         self._right: dict[str, tuple[bytes, float]] = {}
@@ -88,11 +93,16 @@ class HttpServer(ThreadingHTTPServer):
         is_known = hmac.compare_digest(known, proof) and time.monotonic() < until
         if not is_known and not self.logins.accepts(user, password, address):
             raise LoginError(f"a wrong name or password of {user!r}")
-        with self._guard:
-            if not is_known:
+        if not is_known:
+            with self._guard:
                 if len(self._right) >= _MOST_REMEMBERED:
                     self._right.clear()
                 self._right[user] = (proof, time.monotonic() + _REMEMBERED)
+        return self.known_caller(user, address)
+
+    def known_caller(self, user: str, address: str) -> Caller:
+        """Return who sends a request, and has proved to be the user."""
+        with self._guard:
             connection = self._callers.setdefault(user, secrets.token_hex(16))
         return Caller(user, address, connection)
 
@@ -125,8 +135,7 @@ class _Requests(BaseHTTPRequestHandler):
             body = self._read_body()
             if body is None:
                 return
-            user, password = self._credentials()
-            caller = self.server.caller(user, password, address)
+            caller, ticket = self._caller(address)
             handler = Handler(self.server.registry, caller, is_named=True, is_gone=self._is_gone)
             answer = answer_message(io.BytesIO(body), handler)
         except LoginError as error:
@@ -140,6 +149,8 @@ class _Requests(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.BAD_REQUEST)
         else:
             self.send_response(HTTPStatus.OK)
+            if ticket:
+                self.send_header("WWW-Authenticate", f"{_NEGOTIATE} {ticket}")
             self.send_header("Content-Type", _TYPE)
             self.send_header("Content-Length", str(len(answer)))
             self.end_headers()
@@ -162,6 +173,21 @@ class _Requests(BaseHTTPRequestHandler):
             return self.rfile.read(int(length))
         return None
 
+    def _caller(self, address: str) -> tuple[Caller, str]:
+        """Return who sends the request, and what a client that has shown a ticket is answered."""
+        kerberos = self.server.kerberos
+        if kerberos is None:
+            return self.server.caller(*self._credentials(), address), ""
+        scheme, _, coded = self.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != _NEGOTIATE.lower():
+            raise LoginError("no ticket of Kerberos")
+        try:
+            token = base64.b64decode(coded, validate=True)
+        except binascii.Error:
+            raise LoginError("no ticket of Kerberos") from None
+        answer, user = kerberos.begin().accept(token)
+        return self.server.known_caller(user, address), base64.b64encode(answer).decode()
+
     def _credentials(self) -> tuple[str, str]:
         scheme, _, coded = self.headers.get("Authorization", "").partition(" ")
         if scheme.lower() != "basic":
@@ -175,8 +201,8 @@ class _Requests(BaseHTTPRequestHandler):
     def _refuse(self, status: HTTPStatus) -> None:
         self.close_connection = True
         self.send_response(status)
-        if status in _REFUSED:
-            self.send_header("WWW-Authenticate", _REFUSED[status])
+        if status == HTTPStatus.UNAUTHORIZED:
+            self.send_header("WWW-Authenticate", _NEGOTIATE if self.server.kerberos else _BASIC)
         self.send_header("Content-Length", "0")
         self.send_header("Connection", "close")
         self.end_headers()

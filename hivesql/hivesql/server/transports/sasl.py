@@ -1,4 +1,4 @@
-"""SASL's mechanism PLAIN as Thrift frames it: a status, a length in 4 bytes, and the bytes.
+"""SASL's PLAIN and GSSAPI as Thrift frames them: a status, a length in 4 bytes, and the bytes.
 
 Hive's ``auth=NONE`` is this too, with any password.
 """
@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from hivesql.server.protocol import LoginError, ProtocolError, check_name
 from hivesql.server.transports.client_stream import ClientStream
 
+if TYPE_CHECKING:
+    from hivesql.server.transports.kerberos import KerberosAcceptor
+
 _START, _OK, _BAD, _COMPLETE = 1, 2, 3, 5
-_PLAIN = b"PLAIN"
+_PLAIN, _GSSAPI = b"PLAIN", b"GSSAPI"
 _LONGEST_MECHANISM = 20
 _LONGEST_ANSWER = 16384
+_LONGEST_TOKEN = 2**20
 _PARTS = 3
 
 
@@ -38,6 +43,31 @@ def authenticate(stream: ClientStream, accepts: Callable[[str, str], bool]) -> s
         raise
     _send(stream, _COMPLETE, b"")
     stream.is_framed = True
+    return user
+
+
+def authenticate_by_ticket(stream: ClientStream, acceptor: KerberosAcceptor) -> str:
+    """Return the name of the user whose ticket is shown; LoginError for others.
+
+    Messages are signed or encrypted from then on where both sides have agreed to it.
+    """
+    status, mechanism = _receive(stream, _LONGEST_MECHANISM)
+    if status != _START or mechanism != _GSSAPI:
+        _send(stream, _BAD, b"Unsupported mechanism type: only GSSAPI (Kerberos) is known here")
+        raise LoginError(f"the SASL mechanism {mechanism!r}")
+    login, user = acceptor.begin(), ""
+    while not user:
+        status, token = _receive(stream, _LONGEST_TOKEN)
+        if status not in (_OK, _COMPLETE):
+            raise LoginError(f"the client ended SASL with status {status}")
+        try:
+            answer, user = login.step(token)
+        except LoginError:
+            _send(stream, _BAD, b"GSS initiate failed: the server's log tells why")
+            raise
+        _send(stream, _COMPLETE if user else _OK, answer)
+    stream.is_framed = True
+    stream.protection = login if login.is_protected else None
     return user
 
 
