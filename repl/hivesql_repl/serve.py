@@ -86,34 +86,18 @@ def _options(arguments: argparse.Namespace) -> ServerOptions:
         from hivesql.metrics.register import new_registry
 
         metrics = new_registry()
-    authentication: Authentication = arguments.auth or (
-        "ldap"
-        if arguments.ldap_url
-        else "kerberos"
-        if arguments.keytab
-        else "password"
-        if arguments.password_file
-        else "none"
-    )
     ldap = None
     if arguments.ldap_url:
         names = tuple(arguments.ldap_name or ())
         ldap = LdapOptions(url=arguments.ldap_url, names=names, ca=arguments.ldap_ca)
-    kerberos = None
-    if arguments.keytab or arguments.principal:
-        if not (arguments.keytab and arguments.principal):
-            raise ValueError("--keytab and --principal need each other")
-        kerberos = KerberosOptions(
-            principal=arguments.principal, keytab=arguments.keytab, protection=arguments.qop
-        )
     return ServerOptions(
         host=arguments.host,
         port=arguments.port,
-        authentication=authentication,
+        authentication=arguments.auth or _authentication(arguments),
         transport=arguments.transport_mode,
         password_file=arguments.password_file,
         ldap=ldap,
-        kerberos=kerberos,
+        kerberos=_kerberos(arguments),
         certificate=arguments.certificate,
         key=arguments.key,
         client_ca=arguments.client_ca,
@@ -131,6 +115,25 @@ def _options(arguments: argparse.Namespace) -> ServerOptions:
             "warehouse": profile.warehouse,
             "settings": profile.settings,
         },
+    )
+
+
+def _authentication(arguments: argparse.Namespace) -> Authentication:
+    """Tell how users log in by what the server was given to check them with."""
+    if arguments.ldap_url:
+        return "ldap"
+    if arguments.keytab:
+        return "kerberos"
+    return "password" if arguments.password_file else "none"
+
+
+def _kerberos(arguments: argparse.Namespace) -> KerberosOptions | None:
+    if not (arguments.keytab or arguments.principal):
+        return None
+    if not (arguments.keytab and arguments.principal):
+        raise ValueError("--keytab and --principal need each other")
+    return KerberosOptions(
+        principal=arguments.principal, keytab=arguments.keytab, protection=arguments.qop
     )
 
 

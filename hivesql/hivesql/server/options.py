@@ -143,8 +143,8 @@ class ServerOptions:
         if self.authentication not in _WITH_PROOF and not self.is_local:
             raise SemanticError(
                 f"{self.host} can be reached from other machines: without --password-file, "
-                "--ldap-url or --keytab the server listens on 127.0.0.1 alone, where everybody is who they "
-                "say they are"
+                "--ldap-url or --keytab the server listens on 127.0.0.1 alone, where everybody is "
+                "who they say they are"
             )
         if self.transport == "http" and self.authentication == "nosasl":
             raise SemanticError("by HTTP clients tell their names: nosasl is for binary alone")
