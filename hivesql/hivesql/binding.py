@@ -89,6 +89,8 @@ class Binding:
     """The catalog's tables and views that queries name; what views read is not among them."""
     session_database: str = ""
     """Whose functions may be called without it: that of the session, in views as well."""
+    user: str = ""
+    """Whose session it is; empty where Spark's own user is meant."""
     _tokens: tuple[Token, ...] = ()
 
     @property
@@ -107,6 +109,17 @@ class Binding:
         if function is None and "." not in name:
             function = self.functions.get(f"{self.session_database or self.database}.{name}")
         return function
+
+    def of_session(self, function: str) -> str | None:
+        """Say in Spark's words what a function tells of the session; None for other functions."""
+        if function in ("current_database", "current_schema"):
+            value = self.session_database or self.database
+        elif function == "current_user" and self.user:
+            value = self.user
+        else:
+            return None
+        escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+        return f"'{escaped}'"
 
     def fail(self, error: HiveSqlError, start: int, end: int | None = None) -> NoReturn:
         """Raise the error, placed at a part of the text; without an end, at the name there."""
@@ -225,7 +238,7 @@ class Binding:
             self.catalog, view.name.database, self.settings,
             StatementText(view.view_text or "", f"view {view.name}", is_of_view=True),
             self.counts, (*self.views, view.name), functions=self.functions,
-            session_database=self.session_database or self.database,
+            session_database=self.session_database or self.database, user=self.user,
         )  # fmt: skip
 
     def partition_values(self, table: Table, items: PartitionItems) -> dict[str, str | None]:

@@ -165,13 +165,15 @@ def _condition(text: str, table: Table, binding: Binding) -> tuple[str, Predicat
 def _read(text: str, origin: str, binding: Binding) -> tuple[Slice, Binding]:
     """Return a constraint's text as it was read, and the binding of its places."""
     inner = StatementText(" " * _AHEAD + text, origin)
-    own = Binding(binding.catalog, binding.database, binding.settings, inner)
+    own = Binding(binding.catalog, binding.database, binding.settings, inner, user=binding.user)
     return read_expression(inner, own.tokens, (_AHEAD, _AHEAD + len(text))), own
 
 
 def _understood(text: str, table: Table, binding: Binding) -> tuple[Slice, Walk]:
     """Return a constraint's text as it was read, and what became of it."""
-    inside = Binding(binding.catalog, table.name.database, binding.settings, binding.text)
+    inside = Binding(
+        binding.catalog, table.name.database, binding.settings, binding.text, user=binding.user
+    )
     part, own = _read(text, f"constraint of {table.name}", inside)
     walk = Walk(own)
     columns = tuple(Output(column.name, column.type) for column in table.columns)

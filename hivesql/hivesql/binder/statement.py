@@ -23,11 +23,12 @@ def bind(
     spark: SparkNames | None = None,
     functions: OwnFunctions | None = None,
     reads: set[TableName] | None = None,
+    user: str = "",
 ) -> Statement:
     """Look up the names of a statement and check it; queries also read what ``spark`` finds.
 
     ``functions`` are those of the user's own, by name. ``reads`` is given the tables and views that
-    the statement's queries name.
+    the statement's queries name. ``user`` is the session's; empty for Spark's own.
 
     Raises SemanticError or NoSuchObject with Hive's code at the token that is wrong, or
     NotSupported with the feature's name.
@@ -36,7 +37,7 @@ def bind(
     binding = Binding(
         catalog, database.lower(), settings or Settings(), text, spark=spark or NoSpark(),
         functions={} if functions is None else functions,
-        reads=set() if reads is None else reads,
+        reads=set() if reads is None else reads, user=user,
     )  # fmt: skip
     try:
         return _bind(tree.body, binding)

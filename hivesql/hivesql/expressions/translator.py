@@ -460,7 +460,7 @@ class Translator:
             self.binding.settings,
         )
         rule = RULES.get(name)
-        template = rule(call) if callable(rule) else rule
+        template = self.binding.of_session(name) or (rule(call) if callable(rule) else rule)
         template = template_in_zone(call, template)
         if template is not None:
             self._replace(node, template, arguments)
