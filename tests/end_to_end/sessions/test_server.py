@@ -60,6 +60,15 @@ def test_values_of_every_type(impala: Any) -> None:
     )  # fmt: skip
 
 
+def test_functions_that_tell_of_the_session(impala: Any) -> None:
+    impala.execute("CREATE DATABASE its")
+    impala.execute("CREATE VIEW whose AS SELECT current_user() u, current_database() d")
+    impala.execute("USE its")
+    impala.execute("SELECT current_user(), current_schema(), w.* FROM default.whose w")
+    assert impala.fetchall() == [("bob", "its", "bob", "its")]
+    impala.execute("USE default")
+
+
 def test_many_rows_come_batch_by_batch(impala: Any, server: Server) -> None:
     impala.execute(MANY)
     total = count = 0

@@ -67,6 +67,15 @@ def test_beeline_has_a_ticket(kdc: Kdc, tmp_path: Path, protection: str) -> None
     assert "\nann\n" in printed and "\n70000\n" in printed, printed + told
 
 
+def test_beeline_shows_its_ticket_by_http(kdc: Kdc, tmp_path: Path) -> None:
+    with serving(tmp_path, transport="http", **options(kdc)) as server:
+        printed, told = beeline(server, kdc, ";transportMode=http;httpPath=cliservice")
+        assert "\nann\n" in printed or "> ann\n" in printed, printed + told
+        _, told = beeline(server, kdc, ";transportMode=http;httpPath=cliservice",
+                          KRB5CCNAME=f"FILE:{tmp_path / 'none'}")  # fmt: skip
+        assert "Could not" in told
+
+
 def test_who_does_not_come_in(kdc: Kdc, tmp_path: Path) -> None:
     with serving(tmp_path, **options(kdc, "auth-conf")) as server:
         _, told = beeline(server, kdc, ";saslQop=auth")

@@ -182,9 +182,10 @@ class _Requests(BaseHTTPRequestHandler):
         if scheme.lower() != _NEGOTIATE.lower():
             raise LoginError("no ticket of Kerberos")
         try:
-            token = base64.b64decode(coded, validate=True)
+            # Hive's driver says "Negotiate : …".
+            token = base64.b64decode(coded.lstrip(": "), validate=True)
         except binascii.Error:
-            raise LoginError("no ticket of Kerberos") from None
+            raise LoginError("a ticket of Kerberos that is no base64") from None
         answer, user = kerberos.begin().accept(token)
         return self.server.known_caller(user, address), base64.b64encode(answer).decode()
 
