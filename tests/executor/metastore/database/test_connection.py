@@ -290,3 +290,24 @@ def test_what_reaches_the_disk_before_rows_are_written(tmp_path: Path) -> None:
         modes.clear()
         session.sql("CREATE TABLE u (a INT)")
         assert set(modes[1:]) == {full}
+
+
+def test_sessions_of_a_process_share_connections_until_the_last_ends(tmp_path: Path) -> None:
+    file = tmp_path / "m.db"
+    file.touch()
+    url = f"sqlite:///{file}"
+    one, other = Rdbms(url), Rdbms(url)
+    assert one._engine.pool is other._engine.pool and one._turn is other._turn
+    other.write(lambda db: db.execute(text("CREATE TABLE t (i INT)")))
+    other.close()
+    other.close()
+    assert one.read(lambda db: db.scalar(text("SELECT count(*) FROM t"))) == 0
+    assert one._engine.pool.checkedin() == 1  # type: ignore[attr-defined]
+    # Another file in its place is another database.
+    file.rename(tmp_path / "moved.db")
+    file.touch()
+    new = Rdbms(url)
+    assert new.read(lambda db: db.scalar(text("SELECT count(*) FROM sqlite_master"))) == 0
+    new.close()
+    one.close()
+    assert Rdbms(url)._engine.pool is not one._engine.pool
