@@ -1,16 +1,18 @@
 """What clients of ``hivesql serve`` wait for statements that need no Spark, and its memory.
 
-Usage: python tests/benchmarks/server_clients.py [clients ...]
+Usage: python tests/benchmarks/server_clients.py [clients[@seconds] ...]
 
-Starts a server with an empty warehouse; then so many clients at once (1, 4 and 50 unless told), of
-five users and each with a connection of its own, ask SHOW TABLES, a SELECT of one row and, each
-third time, an INSERT of one. Prints failures, the server's resident memory without its JVM, and
-milliseconds as a client sees them. Clients are threads of this process, so its interpreter's time
-is in them.
+Starts a server with an empty warehouse; then so many clients at once (1, 4, 50 and 50@1 unless
+told), which pause for so many seconds on average before each statement, of five users and each with
+a connection of its own, ask SHOW TABLES, a SELECT of one row and, each third time, an INSERT of one
+into another table. Prints failures, the server's resident memory without its JVM, and milliseconds
+of the server's processor and as a client sees them. Clients are threads of this process, so its
+interpreter's time is in what they wait.
 """
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 import tempfile
@@ -29,9 +31,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from programs import free_port
 
 ROUNDS = 9
-TABLE = (
+TABLES = (
     "CREATE TABLE t (id int, v string) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
     "INSERT INTO t VALUES (0, 'a')",
+    "CREATE TABLE w (id int, v string) STORED AS ORC TBLPROPERTIES ('transactional'='true')",
 )
 
 
@@ -45,7 +48,9 @@ def connection(port: int, user: str) -> Any:
     raise SystemExit("the server does not start")
 
 
-def ask(port: int, number: int, taken: dict[str, list[float]], failed: list[str]) -> None:
+def ask(
+    port: int, number: int, pause: float, taken: dict[str, list[float]], failed: list[str]
+) -> None:
     """Ask a client's statements, and add what each took, in seconds, or why one failed."""
     try:
         opened = connection(port, f"user{number % 5}")
@@ -53,8 +58,9 @@ def ask(port: int, number: int, taken: dict[str, list[float]], failed: list[str]
         for round_ in range(ROUNDS):
             statements = {"SHOW": "SHOW TABLES", "SELECT": "SELECT * FROM t WHERE id = 0"}
             if round_ % 3 == 0:
-                statements["INSERT"] = f"INSERT INTO t VALUES ({number}, 'x')"
+                statements["INSERT"] = f"INSERT INTO w VALUES ({number}, 'x')"
             for kind, statement in statements.items():
+                time.sleep(random.uniform(0, 2 * pause))
                 began = time.perf_counter()
                 cursor.execute(statement)
                 if kind != "INSERT":
@@ -66,24 +72,29 @@ def ask(port: int, number: int, taken: dict[str, list[float]], failed: list[str]
         failed.append(str(error))
 
 
-def measure(port: int, clients: int, server: psutil.Process) -> None:
+def measure(port: int, clients: int, pause: float, server: psutil.Process) -> None:
     """Let so many clients ask at once, and print what they waited."""
     taken: dict[str, list[float]] = defaultdict(list)
     failed: list[str] = []
-    threads = [Thread(target=ask, args=(port, one, taken, failed)) for one in range(clients)]
+    threads = [Thread(target=ask, args=(port, one, pause, taken, failed)) for one in range(clients)]
+    before, began = sum(server.cpu_times()[:2]), time.perf_counter()
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     memory = server.memory_info().rss >> 20
-    print(f"{clients} clients: {len(failed)} failed {failed[:1]}, {memory} MiB", flush=True)
+    count = sum(map(len, taken.values()))
+    cost = 1000 * (sum(server.cpu_times()[:2]) - before) / max(count, 1)
+    speed = count / (time.perf_counter() - began)
+    print(f"{clients} clients, {pause} s of pause: {len(failed)} failed {failed[:1]}, {memory} MiB")
+    print(f"  {speed:.0f} statements a second, {cost:.1f} ms of the processor each", flush=True)
     for kind, times in taken.items():
         ordered = [round(1000 * one) for one in sorted(times)]
         middle, late = ordered[len(ordered) // 2], ordered[len(ordered) * 99 // 100]
         print(f"  {kind:6} {len(ordered):4} statements: p50 {middle:4} ms, p99 {late:5} ms")
 
 
-def main(counts: list[int]) -> None:
+def main(counts: list[str]) -> None:
     """Start the server, measure with each number of clients, and stop it."""
     port = free_port()
     with tempfile.TemporaryDirectory() as home, (Path(home) / "log").open("w") as log:
@@ -92,14 +103,15 @@ def main(counts: list[int]) -> None:
         with subprocess.Popen(command, stdout=log, stderr=log) as server:
             try:
                 opened = connection(port, "user0")
-                for statement in TABLE:
+                for statement in TABLES:
                     opened.cursor().execute(statement)
-                for clients in counts:
-                    measure(port, clients, psutil.Process(server.pid))
+                for count in counts:
+                    clients, _, pause = count.partition("@")
+                    measure(port, int(clients), float(pause or 0), psutil.Process(server.pid))
                 opened.close()
             finally:
                 server.terminate()
 
 
 if __name__ == "__main__":
-    main([int(one) for one in sys.argv[1:]] or [1, 4, 50])
+    main(sys.argv[1:] or ["1", "4", "50", "50@1"])
