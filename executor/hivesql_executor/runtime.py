@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from hivesql_executor.transactions.beats import repeat_beside
+from hivesql_executor.beats import repeat_beside
 from hivesql_planner.errors import Cancelled, NotSupported
 from hivesql_planner.settings.settings import Settings
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from hivesql_executor.transactions.beats import repeat_beside
+from hivesql_executor.beats import repeat_beside
 
 
 def test_work_is_repeated_until_it_is_ended() -> None:
