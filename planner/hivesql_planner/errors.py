@@ -131,28 +131,28 @@ class ConstraintViolation(ExecutionError):
 class LockTimeout(ExecutionError):
     """Another transaction kept the lock."""
 
-    code = 10307
-    retryable = True
+    code: int | None = 10307
+    retryable: bool = True
 
 
 class WriteConflict(ExecutionError):
     """Another transaction changed the same partition and committed first."""
 
-    code = 10263
-    retryable = True
+    code: int | None = 10263
+    retryable: bool = True
 
 
 class StaleSnapshot(ExecutionError):
     """The snapshot was outdated when the locks were acquired, again and again."""
 
-    retryable = True
+    retryable: bool = True
 
 
 class TransactionLost(ExecutionError):
     """The transaction was aborted under us, or its heartbeats stopped."""
 
-    code = 10263
-    retryable = True
+    code: int | None = 10263
+    retryable: bool = True
 
 
 class Deadlock(TransactionLost):
