@@ -11,6 +11,8 @@ CONNECTION_KEYS: tuple[Row, ...] = (
      "Addresses of a Hive Metastore, when a session is opened without a metastore."),
     ("hive.metastore.client.socket.timeout", "600s", "duration",
      "How long a call to a Hive Metastore may take."),
+    ("hivesql.metastore.answer.max.bytes", "268435456", "int",
+     "How large an answer of a Hive Metastore may be."),
     ("hive.metastore.use.SSL", "false", "bool", "Encrypt connections to a Hive Metastore."),
     ("hive.metastore.truststore.path", "", "text",
      "PEM file of those who may sign a Hive Metastore's certificate; else whom the system trusts."),

@@ -7,7 +7,7 @@ import threading
 import time
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from hivesql_executor.metastore.hms.access.transports import Access
@@ -21,6 +21,9 @@ from hivesql_planner.errors import (
     SemanticError,
     SessionClosed,
 )
+
+if TYPE_CHECKING:
+    from hivesql_executor.metastore.hms.access.connection import Connection
 
 CATALOG = "hive"
 """The only catalog that tables are looked for in."""
@@ -36,7 +39,9 @@ def idl() -> Any:
 _DEFAULT_PORT = 9083
 # A connection that was idle for longer is asked something harmless before it is used.
 _IDLE_SECONDS = 2.0
-_UNKNOWN_METHOD = 1
+# What is no metastore often waits for more, so the first words get less than the time of a call.
+_FIRST_ANSWER_SECONDS = 20.0
+_UNKNOWN_METHOD, _UNREADABLE = 1, 7
 _ROUNDS = 3
 
 
@@ -64,7 +69,8 @@ class Client:
         self._addresses = addresses(uris)
         idl()
         self._uris, self._timeout, self._access = uris, timeout, access or Access()
-        self._idle: list[tuple[float, Any]] = []
+        self._idle: list[tuple[float, Connection]] = []
+        self._first_seconds = min(timeout, _FIRST_ANSWER_SECONDS)
         self._guard = threading.Lock()
         self._closed = False
         try:
@@ -84,22 +90,23 @@ class Client:
         ``again``: calling twice does the same as once, so a lost answer is asked for anew. Without
         it a lost answer is CommitUnknown.
         """
+        end = time.monotonic() + self._timeout
         for attempt in range(1, _ROUNDS + 1):
             connection = self._take()
             try:
-                answer = getattr(connection, method)(*arguments)
+                answer = connection.ask(method, *arguments, seconds=self._timeout)
             except BaseException as error:
                 if not isinstance(error, Exception):
                     connection.close()
                     raise
-                if not _is_lost(error):
+                if _is_answer(error, may_be_unfinished=again):
                     if _was_read_whole(error):
                         self._give_back(connection)
                     else:
                         connection.close()
                     raise self._failure(method, error) from error
                 connection.close()
-                if again and attempt < _ROUNDS:
+                if again and attempt < _ROUNDS and time.monotonic() < end:
                     continue
                 raise self._unanswered(method, error, again=again) from error
             self._give_back(connection)
@@ -134,7 +141,7 @@ class Client:
             "have happened. Look before running the statement again"
         )
 
-    def _take(self) -> Any:
+    def _take(self) -> Connection:
         if self._access.login is not None:
             self._access.login.refresh()
         while True:
@@ -144,18 +151,25 @@ class Client:
                 since, connection = self._idle.pop() if self._idle else (0.0, None)
             if connection is None:
                 return self._connect()
-            if time.monotonic() - since < _IDLE_SECONDS or _answers(connection):
+            if time.monotonic() - since < _IDLE_SECONDS or self._answers(connection):
                 return connection
             connection.close()
 
-    def _give_back(self, connection: Any) -> None:
+    def _answers(self, connection: Connection) -> bool:
+        try:
+            connection.ask("getVersion", seconds=self._first_seconds)
+        except Exception:  # noqa: BLE001 - whatever it is, another connection is needed
+            return False
+        return True
+
+    def _give_back(self, connection: Connection) -> None:
         with self._guard:
             if not self._closed:
                 self._idle.append((time.monotonic(), connection))
                 return
         connection.close()
 
-    def _connect(self) -> Any:
+    def _connect(self) -> Connection:
         problems: list[str] = []
         refusals: list[HiveSqlError] = []
         for host, port in self._addresses:
@@ -179,29 +193,22 @@ class Client:
             code=UNREACHABLE,
         )
 
-    def _open(self, host: str, port: int) -> Any:
-        from thriftpy2.protocol import TBinaryProtocolFactory
-        from thriftpy2.thrift import TClient
+    def _open(self, host: str, port: int) -> Connection:
+        from hivesql_executor.metastore.hms.access.connection import Connection
+        from hivesql_executor.metastore.hms.access.limits import Limits
 
-        transport = self._access.open(host, port, self._timeout)
+        limits, seconds = Limits(self._access.max_answer_bytes), self._first_seconds
+        limits.begin(seconds)
+        transport = self._access.open(host, port, limits)
         try:
-            protocol = TBinaryProtocolFactory().get_protocol(transport)
-            connection = TClient(idl().ThriftHiveMetastore, protocol)
+            connection = Connection(idl().ThriftHiveMetastore, transport, limits)
             if self._access.tells_user:
                 # As Hive's client does: the server makes directories in this user's name.
-                connection.set_ugi(getpass.getuser(), [])
+                connection.ask("set_ugi", getpass.getuser(), [], seconds=seconds)
         except BaseException:
             transport.close()
             raise
         return connection
-
-
-def _answers(connection: Any) -> bool:
-    try:
-        connection.getVersion()
-    except Exception:  # noqa: BLE001 - whatever it is, another connection is needed
-        return False
-    return True
 
 
 def _was_read_whole(error: Exception) -> bool:
@@ -215,9 +222,15 @@ def _was_read_whole(error: Exception) -> bool:
     return not isinstance(error, TApplicationException) or error.type == _UNKNOWN_METHOD
 
 
-def _is_lost(error: Exception) -> bool:
-    """Tell whether nothing is known of the call: it broke, or the answer made no sense."""
-    from thriftpy2.protocol.exc import TProtocolException
-    from thriftpy2.transport import TTransportException
+def _is_answer(error: Exception, *, may_be_unfinished: bool) -> bool:
+    """Tell whether the server refused the call, by what it said.
 
-    return isinstance(error, (OSError, EOFError, TTransportException, TProtocolException))
+    All else broke on the way, or made no sense: then nothing is known of the call. A server that
+    failed inside of a call may have carried it out, which counts where it matters.
+    """
+    from thriftpy2.thrift import TApplicationException
+
+    if isinstance(error, TApplicationException):
+        return may_be_unfinished or error.type in (_UNKNOWN_METHOD, _UNREADABLE)
+    is_of_interface = getattr(idl(), type(error).__name__, None) is type(error)
+    return is_of_interface or isinstance(error, HiveSqlError)

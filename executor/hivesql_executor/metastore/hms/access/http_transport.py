@@ -5,15 +5,18 @@ from __future__ import annotations
 import http.client
 from collections.abc import Callable, Mapping
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from thriftpy2.transport import TTransportBase, TTransportException
 
+from hivesql_executor.metastore.hms.access.limits import LimitedStream
 from hivesql_executor.metastore.hms.failures import UNREACHABLE
 from hivesql_planner.errors import ExecutionError
 
 if TYPE_CHECKING:
     from ssl import SSLContext
+
+    from hivesql_executor.metastore.hms.access.limits import Limits
 
 _OK, _UNAUTHORIZED, _FORBIDDEN = 200, 401, 403
 
@@ -90,10 +93,32 @@ class HttpTransport(TTransportBase):
         self._answer = BytesIO(answer)
 
 
+class _Limited:
+    limits: Limits
+    sock: Any
+
+    def connect(self) -> None:
+        """Connect, anew also after a server that closes the connection behind an answer."""
+        super().connect()  # type: ignore[misc]
+        self.sock = LimitedStream(self.sock, self.limits)
+
+
+class _Plain(_Limited, http.client.HTTPConnection):
+    pass
+
+
+class _Encrypted(_Limited, http.client.HTTPSConnection):
+    pass
+
+
 def http_connection(
-    host: str, port: int, timeout: float, encryption: SSLContext | None
+    host: str, port: int, seconds: float, limits: Limits, encryption: SSLContext | None
 ) -> http.client.HTTPConnection:
-    """Make a connection that is not open yet; None: without TLS."""
-    if encryption is None:
-        return http.client.HTTPConnection(host, port, timeout=timeout)
-    return http.client.HTTPSConnection(host, port, timeout=timeout, context=encryption)
+    """Make a connection that is not open yet, and is made in so many seconds; None: without TLS."""
+    connection = (
+        _Plain(host, port, timeout=seconds)
+        if encryption is None
+        else _Encrypted(host, port, timeout=seconds, context=encryption)
+    )
+    connection.limits = limits
+    return connection

@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import ssl
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ _TRANSPORT, _PATH = (
     "hive.metastore.client.thrift.transport.mode",
     "hive.metastore.client.thrift.http.path",
 )
+_MAX_BYTES = "hivesql.metastore.answer.max.bytes"
 _TOKEN, _TOKEN_VARIABLE = "hivesql.metastore.jwt.file", "HMS_JWT"
 _MODES = ("NOSASL", "PLAIN", "KERBEROS", "JWT")
 _TRANSPORTS = ("binary", "http")
@@ -32,6 +34,10 @@ _TRANSPORTS = ("binary", "http")
 
 def access(settings: Settings) -> Access:
     """Tell how connections are made; SemanticError where settings are missing or do not fit."""
+    return replace(_access(settings), max_answer_bytes=settings.integer(_MAX_BYTES))
+
+
+def _access(settings: Settings) -> Access:
     mode = _one_of(settings, _MODE, _MODES)
     transport = _one_of(settings, _TRANSPORT, _TRANSPORTS)
     # As Hive's client: a password counts before Kerberos.

@@ -13,9 +13,9 @@ from hivesql_planner.errors import ExecutionError
 if TYPE_CHECKING:
     from ssl import SSLContext
 
+    from hivesql_executor.metastore.hms.access.limits import Limits
+
 _CONNECT_SECONDS = 10
-# A server that knows no SASL waits for the rest of what it takes for a request.
-_LOGIN_SECONDS = 20
 _CERTIFICATE = "hivesql.metastore.client.certificate"
 
 
@@ -104,7 +104,8 @@ class Token:
 class Access:
     """How connections are made; as it stands without TLS and without a login.
 
-    ``http_path`` makes calls requests of HTTP, with a ``token`` or in the name of ``user``.
+    ``http_path`` makes calls requests of HTTP, with a ``token`` or in the name of ``user``;
+    ``max_answer_bytes`` is what an answer may have at most, None for the default.
     """
 
     encryption: SSLContext | None = None
@@ -112,6 +113,7 @@ class Access:
     http_path: str | None = None
     token: Token | None = None
     user: str = ""
+    max_answer_bytes: int | None = None
 
     @property
     def tells_user(self) -> bool:
@@ -124,8 +126,9 @@ class Access:
         tls = (
             "without TLS (else: hive.metastore.use.SSL=true)"
             if self.encryption is None
-            else "with TLS and a certificate that is trusted (hive.metastore.truststore.path), and "
-            f"wants none of its clients' (else: {_CERTIFICATE})"
+            else "with TLS (else: hive.metastore.use.SSL=false), has a certificate that is trusted "
+            "(hive.metastore.truststore.path), and wants none of its clients' "
+            f"(else: {_CERTIFICATE})"
         )
         if self.http_path is not None:
             return f"by HTTP at {self.http_path} (else: …transport.mode=binary), {tls}"
@@ -136,8 +139,8 @@ class Access:
             f"hive.metastore.client.auth.mode), {tls}"
         )
 
-    def open(self, host: str, port: int, timeout: float) -> Any:
-        """Open a transport of Thrift, each call over which may take ``timeout`` seconds.
+    def open(self, host: str, port: int, limits: Limits) -> Any:
+        """Open a transport of Thrift within those limits, which hold for each call over it.
 
         ExecutionError when the server refuses the login.
         """
@@ -150,26 +153,23 @@ class Access:
             )
 
             requests = HttpTransport(
-                http_connection(host, port, timeout, self.encryption),
+                http_connection(host, port, _CONNECT_SECONDS, limits, self.encryption),
                 self.http_path,
                 self._headers,
                 self._advice_of_http,
             )
             requests.open()
             return TBufferedTransportFactory().get_transport(requests)
-        limit = timeout if self.login is None else min(timeout, _LOGIN_SECONDS)
-        socket = self._socket(host, port, limit)
+        socket = self._socket(host, port, limits)
         try:
             if self.login is None:
                 plain = TBufferedTransportFactory().get_transport(socket)
                 plain.open()
                 return plain
-            transport = _log_in(self.login, host, socket, is_encrypted=self.encryption is not None)
-            socket.sock.settimeout(timeout)
+            return _log_in(self.login, host, socket, is_encrypted=self.encryption is not None)
         except BaseException:
             socket.close()
             raise
-        return transport
 
     def _headers(self) -> dict[str, str]:
         if self.token is None:
@@ -185,16 +185,13 @@ class Access:
             "metastore trusts: get a new one"
         )
 
-    def _socket(self, host: str, port: int, timeout: float) -> Any:
-        from thriftpy2.transport import TSocket, TSSLSocket
+    def _socket(self, host: str, port: int, limits: Limits) -> Any:
+        from hivesql_executor.metastore.hms.access.limits import EncryptedSocket, PlainSocket
 
-        times = {
-            "connect_timeout": _CONNECT_SECONDS * 1000,
-            "socket_timeout": int(timeout * 1000),
-        }
+        times: Any = {"connect_timeout": _CONNECT_SECONDS * 1000}
         if self.encryption is None:
-            return TSocket(host, port, **times)
-        return TSSLSocket(host, port, ssl_context=self.encryption, **times)
+            return PlainSocket(host, port, limits, **times)
+        return EncryptedSocket(host, port, limits, ssl_context=self.encryption, **times)
 
 
 def _log_in(login: Login, host: str, socket: Any, *, is_encrypted: bool) -> Any:
