@@ -66,7 +66,7 @@ class LimitedSocket(_Socket):
     sock: Any
 
     def __init__(self, host: str, port: int, limits: Limits, **options: Any) -> None:
-        super().__init__(host, port, **options)
+        super().__init__(host, port, **options)  # type: ignore[no-untyped-call]
         self.limits = limits
 
     def read(self, sz: int) -> bytes:

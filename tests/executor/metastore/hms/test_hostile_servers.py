@@ -1,0 +1,173 @@
+"""What answers at a metastore's address and is none, or answers what makes no sense."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import pytest
+
+from hivesql_executor.metastore.hms.access.transports import Access, PasswordLogin
+from hivesql_executor.metastore.hms.metastore import HiveMetastore
+from hivesql_planner.errors import CommitUnknown, ExecutionError
+
+Talk = Callable[[socket.socket, threading.Event], None]
+
+
+def message(name: str, kind: int, body: bytes, number: int) -> bytes:
+    """A message of Thrift's binary protocol."""
+    head = struct.pack("!Ii", 0x80010000 | kind, len(name)) + name.encode()
+    return head + struct.pack("!i", number) + body
+
+
+def string(text: bytes, length: int | None = None) -> bytes:
+    """The field of an answer that is its value."""
+    return b"\x0b\0\0" + struct.pack("!i", len(text) if length is None else length) + text
+
+
+def request(stream: socket.socket) -> tuple[str, int]:
+    """The name and the number of the next call; its body ends where nothing more comes."""
+    data = stream.recv(65536)
+    if not data:
+        raise ConnectionError
+    size = struct.unpack("!i", data[4:8])[0]
+    return data[8 : 8 + size].decode(), struct.unpack("!i", data[8 + size : 12 + size])[0]
+
+
+@pytest.fixture
+def listen() -> Iterator[Callable[[Talk], str]]:
+    """Starts a server that talks so with each of its clients; its address."""
+    listeners: list[socket.socket] = []
+    ended = threading.Event()
+
+    def start(talk: Talk) -> str:
+        listener = socket.create_server(("127.0.0.1", 0))
+        listeners.append(listener)
+
+        def serve(stream: socket.socket) -> None:
+            with stream, suppress(OSError):
+                talk(stream, ended)
+
+        def accept() -> None:
+            with suppress(OSError):
+                while True:
+                    stream = listener.accept()[0]
+                    threading.Thread(target=serve, args=[stream], daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        return f"thrift://127.0.0.1:{listener.getsockname()[1]}"
+
+    yield start
+    ended.set()
+    for listener in listeners:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+
+
+def says(data: bytes) -> Talk:
+    """Answer each call with those bytes, and wait for more of them."""
+
+    def talk(stream: socket.socket, ended: threading.Event) -> None:
+        while stream.recv(65536):
+            stream.sendall(data)
+
+    return talk
+
+
+def says_nothing(stream: socket.socket, ended: threading.Event) -> None:
+    ended.wait()
+
+
+def closes(stream: socket.socket, ended: threading.Event) -> None:
+    stream.recv(65536)
+    stream.sendall(message("set_ugi", 2, b"", 1)[:9])
+
+
+def drips(stream: socket.socket, ended: threading.Event) -> None:
+    stream.sendall(struct.pack("!Ii", 0x80010002, 1 << 20))
+    while not ended.wait(0.05):
+        stream.sendall(b"x")
+
+
+def pours(stream: socket.socket, ended: threading.Event) -> None:
+    head = message("set_ugi", 2, b"\x0f\0\0\x0b" + struct.pack("!i", (1 << 31) - 1), 1)
+    stream.sendall(head)
+    while not ended.is_set():
+        stream.sendall((struct.pack("!i", 1000) + b"x" * 1000) * 1000)
+
+
+HOSTILE = {
+    "nothing": says_nothing,
+    "closes in the middle": closes,
+    "drips": drips,
+    "pours": pours,
+    "garbage": says(b"\xff\x00\x13garbage" * 9),
+    "HTTP": says(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"),
+    "an alert of TLS": says(b"\x15\x03\x01\x00\x02\x02\x0a"),
+    "a name of two gigabytes": says(struct.pack("!Ii", 0x80010002, (1 << 31) - 1)),
+    "a name of one gigabyte": says(struct.pack("!Ii", 0x80010002, 1 << 30)),
+    "a length below nothing": says(message("set_ugi", 2, b"\x0f\0\0\x0b\0\0\0\x01\xff\xff\xff\xfe", 1)),
+    "a call": says(message("set_ugi", 1, b"\0", 1)),
+    "another call's answer": says(message("getVersion", 2, string(b"4.1.0") + b"\0", 1)),
+    "an older call's answer": says(message("set_ugi", 2, b"\x0f\0\0\x0b\0\0\0\0\0", 0)),
+    "deep": says(message("set_ugi", 2, (b"\x0c\0\x63" * 4000), 1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("way", ["plain", "password", "http", "tls"])
+def test_what_is_no_metastore(listen: Callable[[Talk], str], kind: str, way: str) -> None:
+    access = {
+        "plain": Access(max_answer_bytes=1 << 20),
+        "password": Access(login=PasswordLogin("ann", "x"), max_answer_bytes=1 << 20),
+        "http": Access(http_path="/metastore", max_answer_bytes=1 << 20),
+        "tls": Access(encryption=ssl.create_default_context()),
+    }[way]
+    with pytest.raises(ExecutionError) as error:
+        HiveMetastore.open(listen(HOSTILE[kind]), timeout=0.3, access=access)
+    assert error.value.code == 10280
+    assert "Check" in str(error.value) or "check" in str(error.value)
+
+
+def answers(commit: Callable[[int], bytes]) -> Talk:
+    """A metastore that knows its calls, but for what it says to a commit."""
+
+    def talk(stream: socket.socket, ended: threading.Event) -> None:
+        while True:
+            name, number = request(stream)
+            if name == "commit_txn":
+                stream.sendall(commit(number))
+            elif name == "set_ugi":
+                stream.sendall(message(name, 2, b"\x0f\0\0\x0b\0\0\0\0\0", number))
+            else:
+                stream.sendall(message(name, 2, string(b"4.1.0") + b"\0", number))
+
+    return talk
+
+
+@pytest.mark.parametrize(
+    "commit",
+    [
+        lambda number: b"\0" * 64,
+        lambda number: b"HTTP/1.1 200 OK\r\n\r\n",
+        lambda number: message("heartbeat", 2, b"\0", number),
+        lambda number: message("commit_txn", 2, b"\0", number - 1),
+        lambda number: message("commit_txn", 1, b"\0", number),
+        lambda number: message("commit_txn", 2, b"\x0c\0\x09\0\0", number),
+        lambda number: message("commit_txn", 2, b"\x0c\0\x01\x0b\0\x01\xff\xff\xff\xf0", number),
+        lambda number: message("commit_txn", 3, b"\x08\0\x02\0\0\0\x06\0", number),
+    ],
+    ids=["zeros", "HTTP", "another call's", "an older one", "a call", "an unknown exception",
+         "an exception that makes no sense", "an inner error"],
+)  # fmt: skip
+def test_a_commit_whose_answer_makes_no_sense(
+    listen: Callable[[Talk], str], commit: Callable[[int], bytes]
+) -> None:
+    store = HiveMetastore.open(listen(answers(commit)), timeout=0.5)
+    with pytest.raises(CommitUnknown, match="may or may not have happened"):
+        store.commit_txn(7)
+    store.close()
