@@ -110,7 +110,9 @@ HOSTILE = {
     "an alert of TLS": says(b"\x15\x03\x01\x00\x02\x02\x0a"),
     "a name of two gigabytes": says(struct.pack("!Ii", 0x80010002, (1 << 31) - 1)),
     "a name of one gigabyte": says(struct.pack("!Ii", 0x80010002, 1 << 30)),
-    "a length below nothing": says(message("set_ugi", 2, b"\x0f\0\0\x0b\0\0\0\x01\xff\xff\xff\xfe", 1)),
+    "a length below nothing": says(
+        message("set_ugi", 2, b"\x0f\0\0\x0b\0\0\0\x01\xff\xff\xff\xfe", 1)
+    ),
     "a call": says(message("set_ugi", 1, b"\0", 1)),
     "another call's answer": says(message("getVersion", 2, string(b"4.1.0") + b"\0", 1)),
     "an older call's answer": says(message("set_ugi", 2, b"\x0f\0\0\x0b\0\0\0\0\0", 0)),
