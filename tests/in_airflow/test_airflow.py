@@ -14,8 +14,9 @@ import signal
 import site
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ def place(tmp_path_factory: pytest.TempPathFactory, python: Path) -> Path:
     dags.mkdir()
     for path in (ROOT / "examples").glob("airflow_*"):
         shutil.copy(path, dags)
-    for name in ("kill_dag.py", "hive_dag.py"):
+    for name in ("kill_dag.py", "hive_dag.py", "served_dag.py"):
         shutil.copy(HERE / name, dags)
     arguments = [str(python), "-m", "airflow", "db", "migrate"]
     subprocess.run(arguments, check=True, env=environment(home), capture_output=True, timeout=200)
@@ -204,6 +205,55 @@ def test_hive_operator_runs_us_as_beeline_and_as_hive(
         (2, "2024-03-01", "by_beeline"), (3, "", ""),
     ]  # fmt: skip
     assert [str(one) for one in warehouse.runtime.metastore.tables("depot")] == ["depot.days"]
+
+
+@pytest.fixture
+def served(place: Path, python: Path) -> Iterator[dict[str, str]]:
+    """A server of the warehouse; the environment that has its connection."""
+    command = [
+        str(python), "-m", "hivesql_repl", "serve", "--port", "0", "--metastore",
+        f"sqlite:///{place}/metastore.db", "--warehouse", f"{place}/warehouse",
+        "--master", "local[1]", "--hiveconf", "spark.driver.memory=1g", "--lazy-spark",
+    ]  # fmt: skip
+    server = subprocess.Popen(
+        command, cwd=place, env=environment(place), stderr=subprocess.PIPE, text=True
+    )
+    assert server.stderr
+    with server, server.stderr as told:
+        while not (address := re.search(r"jdbc:hive2://(.*):(\d+)/", line := told.readline())):
+            assert line, "the server has ended"
+        reader = threading.Thread(target=told.read)
+        reader.start()
+        connection = {"conn_type": "hivesql", "host": address[1], "port": int(address[2]),
+                      "login": "ann", "password": "secret"}  # fmt: skip
+        yield {"AIRFLOW_CONN_HIVESQL_SERVED": json.dumps(connection)}
+        server.terminate()
+        reader.join()
+
+
+def test_a_server_runs_what_a_trigger_waits_for(
+    start: Run, place: Path, served: dict[str, str], warehouse: hivesql.Session, spark: Any
+) -> None:
+    # The second run is of the same tasks: what they have committed is not done again.
+    for _ in range(2):
+        states = answer(start("dag_test", "served_dag", more=served), place)
+        assert states == {
+            "deferred": "success", "awaited": "success", "checked": "success",
+            "wrong": "failed", "alone": "failed",
+        }  # fmt: skip
+    told = (place / "log.txt").read_text()
+    assert "SELEKT" in told
+    assert "deferrable=True needs a connection with a host" in told
+    for kind in ("deferred", "awaited"):
+        found = rows(warehouse, spark, f"SELECT * FROM parcels_{kind}")
+        assert found == [(1, f"{kind}; not the end")]
+    import sqlite3
+
+    with sqlite3.connect(place / "airflow.db") as database:
+        uris = {uri for (uri,) in database.execute("SELECT uri FROM asset")}
+    database.close()
+    tables = ("parcels_deferred", "parcels_awaited")
+    assert uris >= {f"hivesql://hivesql_served/default/{table}" for table in tables}
 
 
 def test_a_killed_task_cancels_and_aborts(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +12,11 @@ from sqlalchemy import URL, make_url
 import hivesql
 from hivesql import dbapi
 from hivesql.airflow.provider import CONNECTION_TYPE
+from hivesql.airflow.served import ServedSession, ServerPlace
 from hivesql.script import split
+from hivesql_planner.errors import NotSupported
+
+_PORT = 10000
 
 
 class HiveSqlHook(DbApiHook):
@@ -21,6 +26,9 @@ class HiveSqlHook(DbApiHook):
     ``key=value``); its schema is the database. Login and password, when there are any, go into the
     metastore's URL. Under an ``idempotency_key`` (the task instance's key, say) what ``run`` has
     committed in a former attempt is not done again.
+
+    With a host it is about a HiveSQL server (``hivesql serve``): login and password are those of
+    its user, and the extra fields are ``tls``, ``ca_file``, ``sasl`` and ``settings``.
     """
 
     conn_name_attr = "hivesql_conn_id"
@@ -43,8 +51,37 @@ class HiveSqlHook(DbApiHook):
         self._settings = _settings_of(settings)
         self._key = idempotency_key
 
+    @property
+    def is_served(self) -> bool:
+        """Tell whether a server runs the statements, and not this process."""
+        return bool(self.connection.host)
+
+    def place(
+        self, settings: Mapping[str, str] | None = None, variables: Mapping[str, str] | None = None
+    ) -> ServerPlace:
+        """Return the server of the connection, and what a session there begins with."""
+        conn, extra = self.connection, self.connection.extra_dejson
+        return ServerPlace(
+            host=conn.host,
+            port=int(conn.port or _PORT),
+            user=conn.login or getpass.getuser(),
+            password=conn.password or "",
+            database=self._schema or conn.schema or "default",
+            tls=_flag(extra.get("tls"), default=False),
+            ca_file=extra.get("ca_file") or None,
+            sasl=_flag(extra.get("sasl"), default=True),
+            settings=_settings_of(extra.get("settings")) | self._settings | dict(settings or {}),
+            variables=dict(variables or {}),
+        )
+
     def arguments(self) -> dict[str, Any]:
-        """Return the arguments of ``hivesql.connect``."""
+        """Return the arguments of ``hivesql.connect``; NotSupported for a server's connection."""
+        if self.is_served:
+            raise NotSupported(
+                f"the connection {self.get_conn_id()} has a host, so a HiveSQL server runs its "
+                "statements: HiveSqlOperator works there. For Airflow's common SQL operators use a "
+                "connection of the type hiveserver2 (apache-airflow-providers-apache-hive)"
+            )
         conn = self.connection
         extra = conn.extra_dejson
         metastore = extra.get("metastore") or None
@@ -82,8 +119,11 @@ class HiveSqlHook(DbApiHook):
         return self.sqlalchemy_url.render_as_string(hide_password=False)
 
     def test_connection(self) -> tuple[bool, str]:
-        """Ask the metastore for its databases; starts no Spark."""
+        """Ask the metastore for its databases, or log in at the server; starts no Spark."""
         try:
+            if self.is_served:
+                ServedSession(self.place()).close()
+                return True, "the server lets us in"
             with self.get_session() as session:
                 names = session.sql("SHOW DATABASES").rows
         except hivesql.HiveSqlError as error:
@@ -101,7 +141,14 @@ class HiveSqlHook(DbApiHook):
 
     def get_openlineage_default_schema(self) -> str:
         """Return the database in which names without one are."""
-        return str(self.arguments()["database"])
+        return str(self._schema or self.connection.schema or "default")
+
+
+def _flag(value: Any, *, default: bool) -> bool:
+    """Return what an extra field says, as JSON or as it was typed; default where it is empty."""
+    if value is None or value == "":
+        return default
+    return str(value).strip().lower() in ("true", "1", "yes", "on")
 
 
 def _settings_of(field: Any) -> dict[str, str]:

@@ -16,6 +16,7 @@ from airflow.providers.common.compat.openlineage.facet import (
 from airflow.providers.openlineage.extractors import OperatorLineage
 
 import hivesql
+from hivesql.airflow.served import Totals
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan_facts import tables_read, tables_written
 
@@ -41,6 +42,16 @@ def lineage_of(results: Sequence[hivesql.Result], conn_id: str, hql: str) -> Ope
             )
             for name, table in written.items()
         ],
+        job_facets={"sql": SQLJobFacet(query=hql)},
+    )
+
+
+def lineage_of_totals(totals: Totals, conn_id: str, hql: str) -> OperatorLineage:
+    """Tell inputs and outputs of what a server ran, and the script."""
+    namespace = f"hivesql://{conn_id}"
+    return OperatorLineage(
+        inputs=[InputDataset(namespace=namespace, name=name) for name in totals.read],
+        outputs=[OutputDataset(namespace=namespace, name=name) for name in totals.written],
         job_facets={"sql": SQLJobFacet(query=hql)},
     )
 

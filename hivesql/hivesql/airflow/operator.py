@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
+from airflow.providers.common.compat.sdk import conf
 from airflow.sdk import AssetAlias, BaseOperator
 from airflow.sdk.exceptions import AirflowException, AirflowFailException
 from airflow.sdk.execution_time.context import context_to_airflow_vars
@@ -14,6 +15,8 @@ from airflow.sdk.execution_time.context import context_to_airflow_vars
 import hivesql
 from hivesql.airflow.assets import asset_of
 from hivesql.airflow.hook import HiveSqlHook
+from hivesql.airflow.served import ServedSession, Totals, run_script, statements_of, tables_of
+from hivesql.sessions.spark_start import LazySpark
 from hivesql_planner.plan_facts import tables_written
 
 
@@ -32,6 +35,10 @@ class HiveSqlOperator(BaseOperator):
     When the task is killed, Spark's jobs are cancelled and the transaction is aborted; after
     ``kill_timeout`` seconds it is aborted in the metastore, whatever Spark does.
 
+    Where the connection has a host, a HiveSQL server runs the statements, each under such a key.
+    With ``deferrable`` (Airflow's ``default_deferrable``) a trigger waits for it instead of a
+    worker, and asks every ``poll_interval`` seconds at most.
+
     Tables written are added as asset events to every ``AssetAlias`` among the ``outlets``.
     """
 
@@ -44,7 +51,7 @@ class HiveSqlOperator(BaseOperator):
     }  # fmt: skip
     ui_color = "#f0e4ec"
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a task may be given
         self,
         *,
         hql: str,
@@ -55,6 +62,8 @@ class HiveSqlOperator(BaseOperator):
         idempotent: bool = True,
         idempotency_key: str | None = None,
         kill_timeout: float = 30.0,
+        deferrable: bool = conf.getboolean("operators", "default_deferrable", fallback=False),
+        poll_interval: float = 5.0,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -66,13 +75,25 @@ class HiveSqlOperator(BaseOperator):
         self.idempotent = idempotent
         self.idempotency_key = idempotency_key
         self.kill_timeout = kill_timeout
+        self.deferrable = deferrable
+        self.poll_interval = poll_interval
         self._results: list[hivesql.Result] = []
+        self._totals: Totals | None = None
+        """What a server has done; None where this process ran the statements."""
         self._is_complete = False
+        self._pages = ""
         self._killed = False
 
     def execute(self, context: Any) -> dict[str, int]:
         """Run the script in a thread of its own, so that a signal finds this one waiting."""
         hook = HiveSqlHook(hivesql_conn_id=self.hivesql_conn_id, schema=self.schema)
+        if hook.is_served:
+            return self._execute_served(hook, context)
+        if self.deferrable:
+            raise AirflowFailException(
+                f"deferrable=True needs a connection with a host, where hivesql serve runs: "
+                f"{self.hivesql_conn_id} has none"
+            )
         failures: list[BaseException] = []
         self._results, self._is_complete = [], False
         with hook.get_session() as session:
@@ -97,6 +118,60 @@ class HiveSqlOperator(BaseOperator):
         changed = sum(result.affected or 0 for result in self._results)
         return {"statements": len(self._results), "affected": changed}
 
+    def _execute_served(self, hook: HiveSqlHook, context: Any) -> dict[str, int]:
+        """Let the server run the script, and wait here or in a trigger."""
+        settings = {
+            key: str(text)
+            for key, text in (context_to_airflow_vars(context) | self.hiveconfs).items()
+        }
+        variables = {key: str(text) for key, text in self.hivevars.items()}
+        statements, key = statements_of(self.hql), self._key(context)
+        if self.deferrable:
+            # Imported late: workers need no triggers.
+            from hivesql.airflow.trigger import HiveSqlTrigger
+
+            self.defer(
+                trigger=HiveSqlTrigger(
+                    statements=statements,
+                    hivesql_conn_id=self.hivesql_conn_id,
+                    schema=self.schema,
+                    settings=settings,
+                    variables=variables,
+                    key=key,
+                    poll_interval=self.poll_interval,
+                ),
+                method_name="execute_complete",
+                timeout=self.execution_timeout,
+            )
+        totals = Totals()
+        session = ServedSession(hook.place(settings, variables))
+        try:
+            for lines, _ in run_script(session, statements, key, totals):
+                for line in lines:
+                    self.log.info("%s", line)
+                if self._killed:
+                    raise AirflowException(
+                        f"killed; statements that had ended: {totals.statements}"
+                    )
+        except (hivesql.ParseError, hivesql.NotSupported) as error:
+            raise AirflowFailException(str(error)) from error
+        finally:
+            session.close()
+        return self._end_served(totals, context)
+
+    def execute_complete(self, context: Any, event: Mapping[str, Any]) -> dict[str, int]:
+        """Go on when the trigger tells how the script ended."""
+        if "error" in event:
+            # What no attempt would change is not tried again.
+            final = event["kind"] in ("ParseError", "NotSupported")
+            raise (AirflowFailException if final else AirflowException)(event["error"])
+        return self._end_served(Totals(**event), context)
+
+    def _end_served(self, totals: Totals, context: Any) -> dict[str, int]:
+        self._totals = totals
+        self._tell_assets(context)
+        return {"statements": totals.statements, "affected": totals.affected}
+
     def on_kill(self) -> None:
         """Let ``execute``, which waits, cancel the statement and abort what is open."""
         self._killed = True
@@ -117,8 +192,10 @@ class HiveSqlOperator(BaseOperator):
 
     def get_openlineage_facets_on_complete(self, task_instance: Any) -> Any:
         """Collect inputs and outputs of the plans that were run."""
-        from hivesql.airflow.lineage import lineage_of
+        from hivesql.airflow.lineage import lineage_of, lineage_of_totals
 
+        if self._totals is not None:
+            return lineage_of_totals(self._totals, self.hivesql_conn_id, self.hql)
         return lineage_of(self._results, self.hivesql_conn_id, self.hql)
 
     def _set_up(self, session: hivesql.Session, context: Any) -> None:
@@ -139,24 +216,37 @@ class HiveSqlOperator(BaseOperator):
         self, session: hivesql.Session, key: str | None, failures: list[BaseException]
     ) -> None:
         try:
+            count = len(statements_of(self.hql))
+            self.log.info("::group::statement 1 of %d", count)
             for result in session.run(self.hql, idempotency_key=key):
                 self._results.append(result)
+                self.log.info("::endgroup::")
                 rows = "" if result.affected is None else f" ({result.affected} rows)"
                 self.log.info("%s%s", result.statement.strip().splitlines()[0], rows)
                 if result.message:
                     self.log.info("%s", result.message)
+                self._tell_pages(session)
                 if self._killed:
                     break
+                if len(self._results) < count:
+                    self.log.info("::group::statement %d of %d", len(self._results) + 1, count)
             else:
                 self._is_complete = True
         except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits
             failures.append(error)
 
+    def _tell_pages(self, session: hivesql.Session) -> None:
+        """Log where Spark's own pages are, once it runs and has some (``spark.ui.enabled``)."""
+        spark = session.runtime.spark
+        if not self._pages and isinstance(spark, LazySpark) and spark.started:
+            self._pages = spark().sparkContext.uiWebUrl or "none"
+            self.log.info("pages of Spark: %s", self._pages)
+
     def _tell_assets(self, context: Any) -> None:
         aliases = [item for item in self.outlets if isinstance(item, AssetAlias)]
         tables = {
             table.name for item in self._results if item.plan for table in tables_written(item.plan)
-        }
+        } | set(tables_of(self._totals.written if self._totals else []))
         for alias in aliases:
             for name in sorted(tables):
                 context["outlet_events"][alias].add(asset_of(self.hivesql_conn_id, name))

@@ -9,7 +9,7 @@ CONNECTION_TYPE = "hivesql"
 
 def get_provider_info() -> dict[str, Any]:
     """Return the provider's metadata, for the entry point ``apache_airflow_provider``."""
-    modules = ["hivesql.airflow.operator"]
+    modules, trigger = ["hivesql.airflow.operator"], "hivesql.airflow.trigger"
     return {
         "package-name": "hivesql",
         "name": "HiveSQL",
@@ -18,6 +18,7 @@ def get_provider_info() -> dict[str, Any]:
             {"integration-name": "HiveSQL", "external-doc-url": "", "tags": ["software"]}
         ],
         "operators": [{"integration-name": "HiveSQL", "python-modules": modules}],
+        "triggers": [{"integration-name": "HiveSQL", "python-modules": [trigger]}],
         "hooks": [{"integration-name": "HiveSQL", "python-modules": ["hivesql.airflow.hook"]}],
         "connection-types": [
             {
@@ -25,11 +26,16 @@ def get_provider_info() -> dict[str, Any]:
                 "hook-class-name": "hivesql.airflow.hook.HiveSqlHook",
                 "hook-name": "HiveSQL",
                 "ui-field-behaviour": {
-                    "hidden-fields": ["host", "port", "extra"],
+                    "hidden-fields": ["extra"],
                     "relabeling": {
+                        "host": "Server (hivesql serve)",
                         "schema": "Database",
-                        "login": "User of the metastore",
-                        "password": "Password of the metastore",
+                        "login": "User of the metastore, or of the server",
+                        "password": "Password of that user",
+                    },
+                    "placeholders": {
+                        "host": "empty: tasks run the statements themselves",
+                        "port": "10000",
                     },
                 },
                 "conn-fields": {
@@ -38,6 +44,8 @@ def get_provider_info() -> dict[str, Any]:
                     ),
                     "warehouse": _text("Directory or URI of managed tables"),
                     "settings": _text("Settings: key=value, one a line"),
+                    "tls": _flag("TLS to the server"),
+                    "ca_file": _text("File (PEM) of the server's certificate authority"),
                 },
             }
         ],
@@ -50,6 +58,10 @@ def get_provider_info() -> dict[str, Any]:
             }
         ],
     }
+
+
+def _flag(label: str) -> dict[str, Any]:
+    return {"label": label, "schema": {"type": ["boolean", "null"]}}
 
 
 def _text(label: str) -> dict[str, Any]:

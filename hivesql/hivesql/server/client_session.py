@@ -15,7 +15,14 @@ from dataclasses import dataclass
 import hivesql
 from hivesql.server.operation import Operation
 from hivesql.server.options import ServerOptions
-from hivesql.server.protocol import HANDLE_BYTES, BadHandleError, name_as_written
+from hivesql.server.protocol import (
+    HANDLE_BYTES,
+    IDEMPOTENCY_KEY,
+    POST_HOOKS,
+    POST_PRINTER,
+    BadHandleError,
+    name_as_written,
+)
 from hivesql.server.refusals import check_setting, refuse_local, statement_of
 from hivesql.session import Session
 from hivesql_executor.statements.context import OrRows
@@ -27,6 +34,7 @@ from hivesql_planner.errors import (
     NotSupported,
     SemanticError,
 )
+from hivesql_planner.plan_facts import tables_read, tables_written
 from hivesql_planner.settings.file_system_keys import cover_secrets
 from hivesql_planner.settings.settings import UNIQUE_NAMES
 from hivesql_planner.statements.authorization import ShowGrant, ShowRoles
@@ -219,12 +227,14 @@ class ClientSession:
         operation.tell(f"INFO  : Executing command(queryId={operation.query_id}): {shown}")
         began = time.monotonic()
         settings = session.settings
+        once = overlay.pop(IDEMPOTENCY_KEY, None)
         for key, value in overlay.items():
             self._configure(key, value)
         try:
             result = session.run_statement(
                 statement_of(operation.text, session.variables, allow_local=allow_local),
                 consume=OrRows(operation.take),
+                idempotency_key=once,
                 adapt=lambda statement: self._bound(statement, operation),
             )
         finally:
@@ -235,6 +245,11 @@ class ClientSession:
             f"INFO  : Completed executing command(queryId={operation.query_id}); "
             f"Time taken: {seconds:.3f} seconds"
         )
+        if result.plan is not None and POST_PRINTER in settings.values.get(POST_HOOKS, ""):
+            for name in sorted({str(table.name) for table in tables_read(result.plan)}):
+                operation.tell(f"POSTHOOK: Input: {name.replace('.', '@')}")
+            for name in sorted({str(table.name) for table in tables_written(result.plan)}):
+                operation.tell(f"POSTHOOK: Output: {name.replace('.', '@')}")
         operation.finish(result)
 
     def _bound(self, statement: Statement, operation: Operation) -> Statement:

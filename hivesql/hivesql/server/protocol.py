@@ -23,6 +23,11 @@ NEWEST_VERSION = 10
 COLUMNS_SINCE = 5
 """Since version 6 results are columns; before, rows."""
 HANDLE_BYTES = 16
+IDEMPOTENCY_KEY = "hivesql.idempotency.key"
+"""What a client may give with a statement that shall commit at most once."""
+POST_HOOKS = "hive.exec.post.hooks"
+POST_PRINTER = "org.apache.hadoop.hive.ql.hooks.PostExecutePrinter"
+"""The one of Hive's hooks that there is: it adds a statement's tables to its log."""
 _LONGEST_NAME = 256
 
 _NOT_SUPPORTED = "0A000"

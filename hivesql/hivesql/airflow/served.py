@@ -1,0 +1,223 @@
+"""A session at a HiveSQL server: what a task runs there, statement by statement."""
+
+from __future__ import annotations
+
+import ssl
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hivesql.script import split
+from hivesql.server.protocol import (
+    IDEMPOTENCY_KEY,
+    NEWEST_VERSION,
+    POST_HOOKS,
+    POST_PRINTER,
+    idl,
+)
+from hivesql_executor.metastore.hms.access.transports import Access, PasswordLogin
+from hivesql_planner.errors import Cancelled, ExecutionError, HiveSqlError, NotSupported, ParseError
+from hivesql_planner.model.table import TableName
+
+_ANSWER_SECONDS = 120.0
+"""A server answers each call within a second, unless it is in trouble."""
+_STATES: dict[str, type[HiveSqlError]] = {
+    "42000": ParseError, "0A000": NotSupported, "HY008": Cancelled,
+}  # fmt: skip
+_LINES = 1000
+_INPUT, _OUTPUT = "POSTHOOK: Input: ", "POSTHOOK: Output: "
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerPlace:
+    """Where a server is, who logs in there, and with what its session begins."""
+
+    host: str
+    port: int
+    user: str
+    password: str = field(default="", repr=False)
+    database: str = "default"
+    tls: bool = False
+    ca_file: str | None = None
+    """PEM with the server's certificate authority; None for those of the system."""
+    sasl: bool = True
+    settings: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Totals:
+    """What the statements of a script have done so far."""
+
+    statements: int = 0
+    affected: int = 0
+    read: list[str] = field(default_factory=list)
+    """Tables, as ``database.table``."""
+    written: list[str] = field(default_factory=list)
+
+    def note(self, line: str) -> bool:
+        """Take what a line of a statement's log tells of tables; False where it tells nothing."""
+        for prefix, names in ((_INPUT, self.read), (_OUTPUT, self.written)):
+            if line.startswith(prefix):
+                name = line.removeprefix(prefix).replace("@", ".")
+                if name not in names:
+                    names.append(name)
+                return True
+        return False
+
+
+class ServedSession:
+    """A session of one's own; calls of several threads wait for each other.
+
+    When its connection ends, the server cancels what runs and rolls back what is open.
+    """
+
+    def __init__(self, place: ServerPlace) -> None:
+        """Log in; ExecutionError, which may be tried again, where that does not work."""
+        from thriftpy2.protocol import TBinaryProtocolFactory
+        from thriftpy2.thrift import TClient
+
+        self.place, thrift = place, idl()
+        self._guard = threading.Lock()
+        self._operation: Any = None
+        encryption = ssl.create_default_context(cafile=place.ca_file) if place.tls else None
+        login = PasswordLogin(place.user, place.password or "-") if place.sasl else None
+        try:
+            transport = Access(encryption=encryption, login=login).open(
+                place.host, place.port, _ANSWER_SECONDS
+            )
+        except HiveSqlError as error:
+            raise ExecutionError(
+                f"no login as {place.user} at the HiveSQL server at {place.host}:{place.port}. "
+                "Check login and password of the connection, its extra tls, and that the server "
+                "takes passwords"
+            ) from error
+        except Exception as error:
+            raise _unreachable(place, error) from error
+        self._client = TClient(idl().TCLIService, TBinaryProtocolFactory().get_protocol(transport))
+        try:
+            self._session = self._call(
+                "OpenSession",
+                thrift.TOpenSessionReq(
+                    client_protocol=NEWEST_VERSION,
+                    username=place.user,
+                    configuration={
+                        "use:database": place.database,
+                        f"set:hiveconf:{POST_HOOKS}": POST_PRINTER,
+                        **{f"set:hiveconf:{key}": text for key, text in place.settings.items()},
+                        **{f"set:hivevar:{key}": text for key, text in place.variables.items()},
+                    },
+                ),
+            ).sessionHandle
+        except BaseException:
+            self._client.close()
+            raise
+
+    def start(self, text: str, *, key: str | None) -> None:
+        """Let the server run a statement, which commits at most once under its ``key``."""
+        thrift = idl()
+        self._operation = self._call(
+            "ExecuteStatement",
+            thrift.TExecuteStatementReq(
+                sessionHandle=self._session,
+                statement=text,
+                confOverlay={} if key is None else {IDEMPOTENCY_KEY: key},
+                runAsync=True,
+            ),
+        ).operationHandle
+
+    def has_ended(self, totals: Totals) -> bool:
+        """Wait up to half a second; the statement's error is raised, what it did is noted."""
+        thrift = idl()
+        status = self._call(
+            "GetOperationStatus", thrift.TGetOperationStatusReq(operationHandle=self._operation)
+        )
+        states = thrift.TOperationState
+        running = (states.INITIALIZED_STATE, states.PENDING_STATE, states.RUNNING_STATE)
+        if status.operationState in running:
+            return False
+        if status.operationState != states.FINISHED_STATE:
+            raise _error(status.sqlState, status.errorMessage or "the statement was ended")
+        totals.statements += 1
+        totals.affected += status.numModifiedRows or 0
+        return True
+
+    def new_lines(self) -> list[str]:
+        """Return what the statement's log has beyond what was asked for before."""
+        thrift = idl()
+        rows = self._call(
+            "FetchResults",
+            thrift.TFetchResultsReq(
+                operationHandle=self._operation,
+                orientation=thrift.TFetchOrientation.FETCH_NEXT,
+                maxRows=_LINES,
+                fetchType=1,
+            ),
+        ).results
+        return list(rows.columns[0].stringVal.values) if rows.columns else []
+
+    def finish(self) -> None:
+        """Let the server forget the statement; one that runs is cancelled."""
+        operation, self._operation = self._operation, None
+        if operation is not None:
+            self._call("CloseOperation", idl().TCloseOperationReq(operationHandle=operation))
+
+    def close(self) -> None:
+        """Cancel what runs, and end the session; nothing more is raised."""
+        try:
+            self.finish()
+            self._call("CloseSession", idl().TCloseSessionReq(sessionHandle=self._session))
+        except HiveSqlError:
+            pass  # The end of the connection does the same.
+        finally:
+            self._client.close()
+
+    def _call(self, method: str, request: Any) -> Any:
+        try:
+            with self._guard:
+                answer = getattr(self._client, method)(request)
+        except Exception as error:
+            raise _unreachable(self.place, error) from error
+        if answer.status.statusCode != idl().TStatusCode.SUCCESS_STATUS:
+            raise _error(answer.status.sqlState, answer.status.errorMessage)
+        return answer
+
+
+def run_script(
+    session: ServedSession, statements: Sequence[str], key: str | None, totals: Totals
+) -> Iterator[tuple[list[str], bool]]:
+    """Run statements one after the other: new lines of the log, and whether one still runs.
+
+    The n-th commits at most once under ``key/n``, whoever runs the script again.
+    """
+    for number, text in enumerate(statements, 1):
+        session.start(text, key=None if key is None else f"{key}/{number}")
+        yield [f"::group::statement {number} of {len(statements)}", text.strip()], False
+        while not session.has_ended(totals):
+            yield session.new_lines(), True
+        lines = [line for line in session.new_lines() if not totals.note(line)]
+        session.finish()
+        yield [*lines, "::endgroup::"], False
+
+
+def statements_of(hql: str) -> list[str]:
+    """Split a script; variables are the server's to put in."""
+    return [statement.text for statement in split(hql, None, {})]
+
+
+def tables_of(names: list[str]) -> list[TableName]:
+    """Return the names of tables that were told as ``database.table``."""
+    parts = (name.partition(".") for name in sorted(names))
+    return [TableName(database, table) for database, _, table in parts]
+
+
+def _error(state: str | None, message: str | None) -> HiveSqlError:
+    return _STATES.get(state or "", ExecutionError)(message or "the server gives no reason")
+
+
+def _unreachable(place: ServerPlace, error: Exception) -> ExecutionError:
+    return ExecutionError(
+        f"no answer of the HiveSQL server at {place.host}:{place.port} ({error}). Check host, port "
+        "and the extra tls of the connection, and that hivesql serve runs there; try again"
+    )
