@@ -75,17 +75,20 @@ class ServedSession:
 
     def __init__(self, place: ServerPlace) -> None:
         """Log in; ExecutionError, which may be tried again, where that does not work."""
-        from thriftpy2.protocol import TBinaryProtocolFactory
-        from thriftpy2.thrift import TClient
-
         self.place, thrift = place, idl()
+        # Imported late: DAGs are read where Thrift may be missing.
+        from hivesql_executor.metastore.hms.access.connection import Connection
+        from hivesql_executor.metastore.hms.access.limits import Limits
+
+        limits = Limits()
+        limits.begin(_ANSWER_SECONDS)
         self._guard = threading.Lock()
         self._operation: Any = None
         encryption = ssl.create_default_context(cafile=place.ca_file) if place.tls else None
         login = PasswordLogin(place.user, place.password or "-") if place.sasl else None
         try:
             transport = Access(encryption=encryption, login=login).open(
-                place.host, place.port, _ANSWER_SECONDS
+                place.host, place.port, limits
             )
         except HiveSqlError as error:
             raise ExecutionError(
@@ -95,7 +98,7 @@ class ServedSession:
             ) from error
         except Exception as error:
             raise _unreachable(place, error) from error
-        self._client = TClient(idl().TCLIService, TBinaryProtocolFactory().get_protocol(transport))
+        self._client = Connection(thrift.TCLIService, transport, limits)
         try:
             self._session = self._call(
                 "OpenSession",
@@ -176,7 +179,7 @@ class ServedSession:
     def _call(self, method: str, request: Any) -> Any:
         try:
             with self._guard:
-                answer = getattr(self._client, method)(request)
+                answer = self._client.ask(method, request, seconds=_ANSWER_SECONDS)
         except Exception as error:
             raise _unreachable(self.place, error) from error
         if answer.status.statusCode != idl().TStatusCode.SUCCESS_STATUS:
