@@ -15,7 +15,7 @@ from hivesql_planner.statements.functions import BY_CLASS, CLASS_PREFIX, Functio
 
 _PACKAGE = "org.apache.hadoop.hive.ql.udf"
 # Some lines of Spark have the first one themselves.
-_FUNCTIONS_OF_OURS = {"try_reflect(": "YoungerFunctions", "hive_simple_": "SimpleDateFormats"}
+_FUNCTIONS_OF_OURS = {"try_reflect(": "YoungerFunctions", "hive_zoned_": "DatePatterns"}
 _CALLED = re.compile(rf"\b{CLASS_PREFIX}(\w+)\(")
 
 

@@ -8,11 +8,18 @@ from hivesql.dialect.value_types import is_float, is_integer, is_number, is_text
 from hivesql.expressions.calls import Call, Rule, rest, takes
 from hivesql.expressions.intervals import part_of_interval
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.conversions import TEXT_TO_DATE, TEXT_TO_TIMESTAMP, WHOLE_TIME
+from hivesql_planner.model.conversions import (
+    TEXT_TO_DATE,
+    TEXT_TO_TIMESTAMP,
+    WHOLE_TIME,
+    moment_in,
+)
 from hivesql_planner.model.date_patterns import formatted, pattern_literal
 from hivesql_planner.model.hive_type import DATE, INT, SMALLINT, TIMESTAMP, TINYINT, VOID
 
 _FORMATTER_KEY = "hive.datetime.formatter"
+# Letters of a pattern that tell a zone, in which Spark has UTC.
+_ZONE_LETTERS = re.compile(r"[VzOXxZ]")
 _LITERAL_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LITERAL_TIME = re.compile(r"\d{4}-\d{2}-\d{2}( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?)?")
 
@@ -83,7 +90,8 @@ def _months_added(call: Call) -> str:
         return f"CAST({added} AS STRING)"
     moment = f"CAST({as_timestamp(call, 0)} AS TIMESTAMP)"
     shifted = f"(CAST({added} AS TIMESTAMP) + ({moment} - CAST({day} AS TIMESTAMP)))"
-    return _text_of(call, shifted, 2)
+    # Hive has SimpleDateFormat write it, in UTC and without the Julian calendar, in every session.
+    return f"hive_zoned_proleptic_text(unix_micros({shifted}), @2, 'UTC')"
 
 
 def _truncated(call: Call) -> str | None:
@@ -134,11 +142,23 @@ def _are_patterns_simple(call: Call) -> bool:
     return name == "SIMPLE"
 
 
-def _text_of(call: Call, moment: str, i: int) -> str:
-    """Write a moment by the pattern that argument ``i`` is."""
+def _text_of(call: Call, clock: str, i: int) -> str:
+    """Write a time of the session's zone by the pattern that argument ``i`` is."""
+    moment = moment_in(clock, call.zone) if call.zone else clock
+    micros = f"unix_micros(CAST({moment} AS TIMESTAMP))"
     if _are_patterns_simple(call):
-        return f"hive_simple_text(unix_millis(CAST({moment} AS TIMESTAMP)), @{i})"
-    return formatted(moment, call.literal(i)) or f"date_format({moment}, {_pattern(call, i)})"
+        return f"hive_zoned_simple_text({micros}, @{i}, '{call.zone or 'UTC'}')"
+    if _names_zone(call, i):
+        return f"hive_zoned_text({micros}, @{i}, '{call.zone}')"
+    return formatted(clock, call.literal(i)) or f"date_format({clock}, {_pattern(call, i)})"
+
+
+def _names_zone(call: Call, i: int) -> bool:
+    """Tell whether a pattern may show the session's zone, where Spark has UTC."""
+    pattern = call.literal(i)
+    if call.zone is None or pattern is None:
+        return call.zone is not None
+    return _ZONE_LETTERS.search(re.sub(r"'[^']*'", "", pattern)) is not None
 
 
 def _pattern(call: Call, i: int) -> str:
@@ -164,8 +184,11 @@ def _from_seconds(call: Call) -> str | None:
         )
     if len(call.types) == 1:
         return None
+    zone, micros = call.zone or "UTC", "1000000 * CAST(@0 AS BIGINT)"
     if _are_patterns_simple(call):
-        return "hive_simple_text(1000 * CAST(@0 AS BIGINT), @1)"
+        return f"hive_zoned_simple_text({micros}, @1, '{zone}')"
+    if _names_zone(call, 1):
+        return f"hive_zoned_strict_text({micros}, @1, '{zone}')"
     weeks = formatted("timestamp_seconds(@0)", call.literal(1))
     return weeks or f"from_unixtime(@0, {_pattern(call, 1)})"
 
@@ -175,14 +198,17 @@ def _to_seconds(call: Call) -> str | None:
         raise SemanticError(
             f"The function {call.name} takes only string/date/timestamp types", code=10014
         )
-    if call.types and _are_patterns_simple(call):
+    if call.types and (_are_patterns_simple(call) or len(call.types) == 2):
         pattern = "@1" if len(call.types) > 1 else "'yyyy-MM-dd HH:mm:ss'"
-        read = f"hive_simple_seconds(CAST(@0 AS STRING), {pattern})"
-        return f"if(typeof(@0) = 'string', {read}, unix_timestamp(@0))"
+        reader = "hive_zoned_simple" if _are_patterns_simple(call) else "hive_zoned"
+        zone = call.zone or "UTC"
+        read = f"{reader}_seconds(CAST(@0 AS STRING), {pattern}, '{zone}')"
+        if is_text(call.type(0)):
+            return read
+        moment = moment_in("@0", call.zone) if call.zone else "@0"
+        return f"if(typeof(@0) = 'string', {read}, unix_timestamp({moment}))"
     if len(call.types) == 1 and is_text(call.type(0)):
         return f"unix_timestamp({WHOLE_TIME})"
-    if len(call.types) == 2:
-        return f"{call.name}(@0, {_pattern(call, 1)})"
     return None
 
 

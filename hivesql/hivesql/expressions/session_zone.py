@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from hivesql.binding import Binding
@@ -14,11 +13,6 @@ from hivesql_planner.model.hive_type import INSTANT, STRING, Kind
 from hivesql_planner.model.table import Table
 from hivesql_planner.settings.session_zone import ZONE_KEY, session_zone
 
-# Letters of a pattern that tell a zone, in which Spark has UTC.
-_ZONE_LETTERS = re.compile(r"[VzOXxZ]")
-_WITH_PATTERN = (
-    "from_unixtime", "date_format", "unix_timestamp", "to_unix_timestamp", "add_months",
-)  # fmt: skip
 OF_WALL_CLOCKS = (
     "add_months", "date", "date_add", "date_format", "date_sub", "datediff", "day", "dayofmonth",
     "dayofweek", "floor_day", "floor_hour", "floor_minute", "floor_month", "floor_quarter",
@@ -27,6 +21,9 @@ OF_WALL_CLOCKS = (
     "to_unix_timestamp", "to_utc_timestamp", "trunc", "unix_timestamp", "weekofyear", "year",
 )  # fmt: skip
 """Functions that look at a time as the clock of the session's zone shows it."""
+
+ZONED = "hive_zoned_"
+"""What the functions of ours begin with that are told their zone."""
 
 OF_COMMON_TYPE = {
     "array": 0, "coalesce": 0, "greatest": 0, "if": 1, "least": 0, "nvl": 0, "nvl2": 1,
@@ -65,13 +62,8 @@ def template_in_zone(call: Call, template: str | None) -> str | None:
         return in_zone("current_timestamp()", zone)
     if call.name == "current_date":
         return f"CAST({in_zone('current_timestamp()', zone)} AS DATE)"
-    place = 2 if call.name == "add_months" else 1
-    pattern = call.literal(place)
-    if call.name in _WITH_PATTERN and len(call.types) == place + 1:
-        bare = None if pattern is None else re.sub(r"'[^']*'", "", pattern)
-        if bare is None or _ZONE_LETTERS.search(bare):
-            what = "no literal" if bare is None else "one with a zone"
-            raise NotSupported(f"{call.name} with a pattern that is {what}, in {zone}")
+    if template and ZONED in template:
+        return template
     if call.name == "from_unixtime":
         call_text = template or "from_unixtime(@0)"
         zoned_seconds = f"unix_timestamp({in_zone('timestamp_seconds(@0)', zone)})"

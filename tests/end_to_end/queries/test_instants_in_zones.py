@@ -10,7 +10,7 @@ import pytest
 import hivesql
 from hivesql.rendering.hive_text import hive_text, with_hive_types
 from hivesql_executor.jvm import spark_line
-from hivesql_planner.errors import NotSupported
+from hivesql_planner.errors import HiveSqlError, NotSupported
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -97,8 +97,6 @@ def test_instants_are_written_read_and_changed(session: hivesql.Session) -> None
         ["2016-01-03 12:26:34.0 US/Pacific"] * 3,
         ["2020-01-01 00:00:00.0 US/Pacific", "2016-01-03 04:26:34.1 US/Pacific", "a"],
     ]
-    with pytest.raises(NotSupported, match="pattern that is one with a zone"):
-        session.sql("SELECT unix_timestamp('2024-01-01 +01', 'yyyy-MM-dd X')")
     with pytest.raises(NotSupported, match="UNION"):
         session.sql("SELECT t FROM z UNION ALL SELECT timestamp '2020-01-01 00:00:00'")
 
@@ -120,3 +118,50 @@ def test_partition_columns_are_refused(session: hivesql.Session) -> None:
     session.sql("CREATE TABLE pz (a int) PARTITIONED BY (t timestamp with local time zone)")
     with pytest.raises(NotSupported, match="partition column t"):
         session.sql("SELECT * FROM pz")
+
+
+# What real Hive 4.1 shows in US/Pacific.
+PATTERNS = [
+    (
+        "date_format(timestamp '2024-07-01 12:30:45.123', 'yyyy-MM-dd HH:mm:ss z')",
+        "2024-07-01 12:30:45 PDT",
+    ),
+    (
+        "date_format(timestamp '2024-01-15 02:30:45', 'HH:mm XXX Z VV')",
+        "02:30 -08:00 -0800 US/Pacific",
+    ),
+    (
+        "date_format('2024-07-01 23:59:59', 'yyyy MMM EEE a hh zzzz')",
+        "2024 Jul Mon PM 11 Pacific Daylight Time",
+    ),
+    ("from_unixtime(0, 'yyyy-MM-dd HH:mm:ss z')", "1969-12-31 16:00:00 PST"),
+    ("unix_timestamp('2024-07-01 12:00:00 +0200', 'yyyy-MM-dd HH:mm:ss Z')", "1719828000"),
+    ("unix_timestamp('2024-07-01 12:00:00', 'yyyy-MM-dd HH:mm:ss')", "1719860400"),
+    ("unix_timestamp('2024-07-01', 'yyyy-MM-dd')", "1719817200"),
+    ("to_unix_timestamp('2024-03-10 02:30:00', 'yyyy-MM-dd HH:mm:ss')", "1710066600"),
+    ("to_unix_timestamp('2024-07-01T12:00:00Z', \"yyyy-MM-dd'T'HH:mm:ssX\")", "1719835200"),
+    ("unix_timestamp('01/jul/2024:10:11:12', 'dd/MMM/yyyy:HH:mm:ss')", "1719853872"),
+    ("unix_timestamp('bad', 'yyyy-MM-dd')", "NULL"),
+    ("unix_timestamp('2024-02-30', 'yyyy-MM-dd')", "1709193600"),
+    ("date_format(date '2024-07-01', 'z')", "PDT"),
+    ("date_format('1900-01-01', 'yyyy-MM-dd G z')", "1900-01-01 AD PST"),
+    ("add_months('2024-01-31 10:11:12', 1, 'yyyy-MM-dd HH:mm:ss z')", "2024-02-29 10:11:12 UTC"),
+    ("add_months('1500-03-01', 1, 'yyyy-MM-dd')", "1500-04-01"),
+    ("add_months(timestamp '2024-01-31 22:11:12', 1, 'YYYY-MMM-dd')", "2024-Feb-29"),
+    ("date_format(timestamp '2024-07-01 12:30:45.123456', 'SSS SSSSSS')", "123 123456"),
+    ("date_format('2024-12-30', 'YYYY ww u')", "2025 01 2024"),
+    ("date_format('2024-07-01', 'QQQ')", "Q3"),
+    ("unix_timestamp('2024-07-01 12:00:00 PST', 'yyyy-MM-dd HH:mm:ss z')", "1719860400"),
+    ("unix_timestamp(timestamp '2024-07-01 12:00:00')", "1719860400"),
+    ("date_format('2024-07-01', 'TT z')", "NULL"),
+]
+
+
+def test_patterns_show_and_read_the_session_s_zone(session: hivesql.Session) -> None:
+    """Zones and offsets in patterns, and texts that no zone's clock shows."""
+    texts = ", ".join(f"CAST({expression} AS STRING)" for expression, _ in PATTERNS)
+    (row,) = session.sql(f"SELECT {texts}").rows
+    shown_texts = ["NULL" if text is None else text for text in row]
+    assert shown_texts == [expected for _, expected in PATTERNS]
+    with pytest.raises(HiveSqlError, match="Unknown pattern letter: T"):
+        session.sql("SELECT from_unixtime(1, 'TT z')")
