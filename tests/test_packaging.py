@@ -98,9 +98,12 @@ def test_what_a_site_copies_can_be_read(tmp_path: Path) -> None:
         Settings.of(
             {key: text for key, text in settings.items() if key.startswith(("hive", "meta"))}
         )
-    # The commands of the pods, and the settings that they are given.
-    pods = [of for of in documents["kubernetes.yaml"] if of["kind"] == "Deployment"]
     parsers = {"services": services.make_parser(), "serve": serve.make_parser()}
+    # The commands of containers and pods, and the settings that they are given.
+    for name in ("services", "server"):
+        command, *words = compose["services"][name]["command"]
+        assert parsers[command].parse_args(words).profile == "compose"
+    pods = [of for of in documents["kubernetes.yaml"] if of["kind"] == "Deployment"]
     for pod in pods:
         (container,) = pod["spec"]["template"]["spec"]["containers"]
         command, *words = container["args"]
