@@ -12,7 +12,7 @@ import pytest
 
 import forks
 from hivesql_executor.failpoints import VARIABLE, FailPoint
-from hivesql_executor.metastore.database import connection
+from hivesql_executor.metastore.database.dialects import engines
 from interrupted_world import ACID, World, check_every_step, settle
 from interruption import Cut
 from scratch import in_memory
@@ -106,11 +106,9 @@ UNANSWERED = ("create", "drop", "load local", "truncate", "rename partition")
 @pytest.fixture(autouse=True)
 def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sessions share what SQLAlchemy has compiled: there are hundreds of them here."""
-    original = connection._engine
+    original = engines._create
     monkeypatch.setattr(
-        connection,
-        "_engine",
-        lambda url: original(url).execution_options(compiled_cache=COMPILED),
+        engines, "_create", lambda url: original(url).execution_options(compiled_cache=COMPILED)
     )
 
 

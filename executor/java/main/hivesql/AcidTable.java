@@ -68,10 +68,17 @@ record AcidFile(
 /** Some bytes of such a file. */
 record FileRange(AcidFile file, long start, long length)
         implements Serializable, Comparable<FileRange> {
+    private static final int SHIFT = 12;
+
+    /** Its weight in units of 4 KiB: writers of other versions leave some bytes more or less. */
+    long weight(long cost) {
+        return (length + cost) >> SHIFT;
+    }
+
     /** The longest first. */
     @Override
     public int compareTo(FileRange other) {
-        return Long.compare(other.length, length);
+        return Long.compare(other.weight(0L), weight(0L));
     }
 }
 
@@ -323,8 +330,13 @@ final class AcidScan
 
     /** The files of a task, in the making. */
     private static final class Share {
+        final long number;
         final List<FileRange> pieces = new ArrayList<>();
-        long size = 0L;
+        long weight = 0L;
+
+        Share(long number) {
+            this.number = number;
+        }
     }
 
     /**
@@ -348,15 +360,19 @@ final class AcidScan
             }
         }
         Collections.sort(pieces);
-        PriorityQueue<Share> shares = new PriorityQueue<>(Comparator.comparingLong(share -> share.size));
-        for (long i = Math.min(all / most + 1L, pieces.size()); i > 0L; i--) {
-            shares.add(new Share());
+        List<Share> shares = new ArrayList<>();
+        for (long i = 0L; i < Math.min(all / most + 1L, pieces.size()); i++) {
+            shares.add(new Share(i));
         }
+        PriorityQueue<Share> lightest = new PriorityQueue<>(
+                Comparator.comparingLong((Share share) -> share.weight)
+                        .thenComparingLong(share -> share.number));
+        lightest.addAll(shares);
         for (FileRange piece : pieces) {
-            Share share = shares.remove();
+            Share share = lightest.remove();
             share.pieces.add(piece);
-            share.size += piece.length() + cost;
-            shares.add(share);
+            share.weight += piece.weight(cost);
+            lightest.add(share);
         }
         boolean local = pieces.size() > MOST_LOOKED_UP;
         return shares.stream().map(share -> {
