@@ -153,7 +153,13 @@ class Access:
             )
 
             requests = HttpTransport(
-                http_connection(host, port, _CONNECT_SECONDS, limits, self.encryption),
+                http_connection(
+                    host,
+                    port,
+                    min(_CONNECT_SECONDS, limits.seconds_left()),
+                    limits,
+                    self.encryption,
+                ),
                 self.http_path,
                 self._headers,
                 self._advice_of_http,
@@ -188,7 +194,8 @@ class Access:
     def _socket(self, host: str, port: int, limits: Limits) -> Any:
         from hivesql_executor.metastore.hms.access.limits import EncryptedSocket, PlainSocket
 
-        times: Any = {"connect_timeout": _CONNECT_SECONDS * 1000}
+        seconds = min(_CONNECT_SECONDS, limits.seconds_left())
+        times: Any = {"connect_timeout": seconds * 1000}
         if self.encryption is None:
             return PlainSocket(host, port, limits, **times)
         return EncryptedSocket(host, port, limits, ssl_context=self.encryption, **times)
