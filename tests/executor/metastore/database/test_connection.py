@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, event, select, text
+from sqlalchemy import create_engine, event, make_url, select, text
 
 import hivesql
 import mariadb
 from hivesql_executor.metastore.api import Move, MoveKind, Once, Remedy
 from hivesql_executor.metastore.database.catalog import tables as catalog
 from hivesql_executor.metastore.database.connection import Rdbms, TryAgain, now
+from hivesql_executor.metastore.database.dialects.registry import terms_named
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.schema import txns
 from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError, TransactionLost
@@ -64,6 +66,16 @@ def test_addresses_of_mariadb_mean_one_driver() -> None:
         assert rdbms._engine.dialect.driver == "pymysql"
         assert rdbms._engine.dialect.name == "mysql"
         rdbms.close()
+
+
+def test_a_server_that_says_nothing_is_not_waited_for_long() -> None:
+    for given, seconds in (("", "20"), ("?connect_timeout=3", "3")):
+        engine = terms_named("postgresql").create_engine(make_url(f"postgresql://h/d{given}"))
+        assert engine.url.query["connect_timeout"] == seconds
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(ExecutionError, match="timeout expired"):
+            DatabaseMetastore(f"postgresql://hive@{address}/metastore?connect_timeout=1")
 
 
 def test_a_server_that_is_not_there_is_told() -> None:

@@ -18,6 +18,7 @@ from hivesql_executor.metastore.database.schema import aux, txn_lock
 
 # Serialization failure, deadlock, duplicate key of two racing inserts.
 _RETRYABLE_STATES = frozenset({"40001", "40P01", "23505"})
+_CONNECT_SECONDS = "20"
 # Two processes that open an empty database must not both create the tables.
 _CREATE_LOCK = 0x48495645
 
@@ -33,6 +34,9 @@ class PostgresTerms(OnConflict):
         """Return an engine with psycopg, unless the URL names another driver."""
         if url.drivername == "postgresql":
             url = url.set(drivername="postgresql+psycopg")
+        if url.drivername == "postgresql+psycopg" and "connect_timeout" not in url.query:
+            # Who listens and says nothing would be waited for two minutes, at each try.
+            url = url.update_query_dict({"connect_timeout": _CONNECT_SECONDS})
         return create_engine(url, isolation_level="READ COMMITTED", pool_size=20, max_overflow=-1)
 
     def is_retryable(self, error: DBAPIError) -> bool:
