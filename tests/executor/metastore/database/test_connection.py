@@ -74,8 +74,10 @@ def test_a_server_that_says_nothing_is_not_waited_for_long() -> None:
         assert engine.url.query["connect_timeout"] == seconds
     with socket.create_server(("127.0.0.1", 0)) as silent:
         address = f"127.0.0.1:{silent.getsockname()[1]}"
+        rdbms = Rdbms(f"postgresql://hive@{address}/metastore?connect_timeout=1")
         with pytest.raises(ExecutionError, match="timeout expired"):
-            DatabaseMetastore(f"postgresql://hive@{address}/metastore?connect_timeout=1")
+            rdbms.read(now)
+        rdbms.close()
 
 
 def test_a_server_that_is_not_there_is_told() -> None:
