@@ -45,6 +45,7 @@ def get_provider_info() -> dict[str, Any]:
                     "warehouse": _text("Directory or URI of managed tables"),
                     "settings": _text("Settings: key=value, one a line"),
                     "tls": _flag("TLS to the server"),
+                    "sasl": _flag("SASL at the server (off for hivesql serve --auth nosasl)"),
                     "ca_file": _text("File (PEM) of the server's certificate authority"),
                 },
             }
