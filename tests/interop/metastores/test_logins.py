@@ -209,6 +209,14 @@ def demanding_proxy(url: str, context: ssl.SSLContext) -> Iterator[str]:
             with suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
 
+    def join(outside: socket.socket, inside: socket.socket) -> None:
+        """Carry bytes both ways, and close both ends when no more come."""
+        with outside, inside:
+            back = threading.Thread(target=pump, args=(inside, outside), daemon=True)
+            back.start()
+            pump(outside, inside)
+            back.join()
+
     def serve() -> None:
         with suppress(OSError):
             while True:
@@ -219,8 +227,7 @@ def demanding_proxy(url: str, context: ssl.SSLContext) -> Iterator[str]:
                     plain.close()
                     continue
                 inside = socket.create_connection(("127.0.0.1", port))
-                for ends in ((outside, inside), (inside, outside)):
-                    threading.Thread(target=pump, args=ends, daemon=True).start()
+                threading.Thread(target=join, args=(outside, inside), daemon=True).start()
 
     threading.Thread(target=serve, daemon=True).start()
     with closing(listener):
