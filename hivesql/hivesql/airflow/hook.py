@@ -12,8 +12,7 @@ from sqlalchemy import URL, make_url
 import hivesql
 from hivesql import dbapi
 from hivesql.airflow.provider import CONNECTION_TYPE
-from hivesql.airflow.served import ServedSession, ServerPlace
-from hivesql.script import split
+from hivesql.airflow.served import ServedSession, ServerPlace, statements_of
 from hivesql_planner.errors import NotSupported
 
 _PORT = 10000
@@ -52,6 +51,10 @@ class HiveSqlHook(DbApiHook):
         self._key = idempotency_key
 
     @property
+    def _database(self) -> str:
+        return str(self._schema or self.connection.schema or "default")
+
+    @property
     def is_served(self) -> bool:
         """Tell whether a server runs the statements, and not this process."""
         return bool(self.connection.host)
@@ -66,7 +69,7 @@ class HiveSqlHook(DbApiHook):
             port=int(conn.port or _PORT),
             user=conn.login or getpass.getuser(),
             password=conn.password or "",
-            database=self._schema or conn.schema or "default",
+            database=self._database,
             tls=_flag(extra.get("tls"), default=False),
             ca_file=extra.get("ca_file") or None,
             sasl=_flag(extra.get("sasl"), default=True),
@@ -91,7 +94,7 @@ class HiveSqlHook(DbApiHook):
         return {
             "metastore": metastore,
             "warehouse": extra.get("warehouse") or None,
-            "database": self._schema or conn.schema or "default",
+            "database": self._database,
             "settings": _settings_of(extra.get("settings")) | self._settings,
         }
 
@@ -133,7 +136,7 @@ class HiveSqlHook(DbApiHook):
     @staticmethod
     def split_sql_string(sql: str, strip_semicolon: bool = False) -> list[str]:
         """Statements as Hive's scripts have them; a ``;`` in quotes or comments ends none."""
-        return [statement.text for statement in split(sql, None, {})]
+        return statements_of(sql)
 
     def get_openlineage_database_dialect(self, connection: Any) -> str:
         """Name Hive's as the dialect of the SQL."""
@@ -141,7 +144,7 @@ class HiveSqlHook(DbApiHook):
 
     def get_openlineage_default_schema(self) -> str:
         """Return the database in which names without one are."""
-        return str(self._schema or self.connection.schema or "default")
+        return self._database
 
 
 def _flag(value: Any, *, default: bool) -> bool:

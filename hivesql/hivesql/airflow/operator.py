@@ -120,10 +120,7 @@ class HiveSqlOperator(BaseOperator):
 
     def _execute_served(self, hook: HiveSqlHook, context: Any) -> dict[str, int]:
         """Let the server run the script, and wait here or in a trigger."""
-        settings = {
-            key: str(text)
-            for key, text in (context_to_airflow_vars(context) | self.hiveconfs).items()
-        }
+        settings = self._settings(context)
         variables = {key: str(text) for key, text in self.hivevars.items()}
         statements, key = statements_of(self.hql), self._key(context)
         if self.deferrable:
@@ -199,10 +196,15 @@ class HiveSqlOperator(BaseOperator):
         return lineage_of(self._results, self.hivesql_conn_id, self.hql)
 
     def _set_up(self, session: hivesql.Session, context: Any) -> None:
-        for key, value in (context_to_airflow_vars(context) | self.hiveconfs).items():
-            session.set(key, str(value))
+        for key, value in self._settings(context).items():
+            session.set(key, value)
         for key, value in self.hivevars.items():
             session.set(f"hivevar:{key}", str(value))
+
+    def _settings(self, context: Any) -> dict[str, str]:
+        """Return the task's own settings, and those that it was given."""
+        settings = context_to_airflow_vars(context) | self.hiveconfs
+        return {key: str(value) for key, value in settings.items()}
 
     def _key(self, context: Any) -> str | None:
         if not self.idempotent:

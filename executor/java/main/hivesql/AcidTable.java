@@ -324,7 +324,7 @@ final class AcidScan
         }
         boolean local = files.size() > MOST_LOOKED_UP;
         return byTask.values().stream().map(pieces -> new ScanPartition(
-                pieces.toArray(FileRange[]::new), local ? new String[0] : hosts(pieces.get(0))))
+                pieces.toArray(FileRange[]::new), hosts(pieces.get(0), local)))
                 .toArray(InputPartition[]::new);
     }
 
@@ -376,7 +376,7 @@ final class AcidScan
         }
         boolean local = pieces.size() > MOST_LOOKED_UP;
         return shares.stream().map(share -> {
-            String[] near = local ? new String[0] : hosts(share.pieces.get(0));
+            String[] near = hosts(share.pieces.get(0), local);
             // Files of one place follow each other: executors remember the deletes of some places.
             share.pieces.sort(Comparator.comparingInt((FileRange piece) -> piece.file().place())
                     .thenComparing(piece -> piece.file().path()).thenComparingLong(FileRange::start));
@@ -384,7 +384,9 @@ final class AcidScan
         }).toArray(InputPartition[]::new);
     }
 
-    private String[] hosts(FileRange piece) {
+    /** Where a piece lies; nowhere in particular if all hosts are as good ({@code local}). */
+    private String[] hosts(FileRange piece, boolean local) {
+        if (local) return new String[0];
         try {
             Path path = new Path(piece.file().path());
             FileSystem system = path.getFileSystem(table.settings);
