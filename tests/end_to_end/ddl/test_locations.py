@@ -111,6 +111,51 @@ def test_what_is_no_place_changes_nothing(session: hivesql.Session, tmp_path: Pa
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_managed_tables_share_no_place_with_a_transactional_one(
+    session: hivesql.Session, tmp_path: Path
+) -> None:
+    home = f"{tmp_path}/wh"
+    acid = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+    session.sql(f"""
+        CREATE TABLE a (a int) PARTITIONED BY (k int) {acid};
+        INSERT INTO a VALUES (1, 1);
+        CREATE TABLE far (a int) PARTITIONED BY (k int) LOCATION '{tmp_path}/far' {acid};
+        CREATE EXTERNAL TABLE e (a int) STORED AS ORC LOCATION '{home}/a/k=1/x_y';
+    """)
+    overlapping = [
+        f"CREATE TABLE n (a int) LOCATION '{home}/a' {acid}",
+        f"CREATE TABLE n (a int) LOCATION 'file:{home}/a/' {acid}",
+        f"CREATE TABLE n (a int) LOCATION 'file:///{home}/a/k=1' {acid}",
+        f"CREATE TABLE n (a int) LOCATION '{home}' {acid}",
+        f"CREATE TABLE n (a int) STORED AS TEXTFILE LOCATION '{home}/a/x'",
+        f"CREATE TABLE n LOCATION '{home}/a' {acid} AS SELECT a FROM a",
+        f"CREATE TABLE n LIKE a LOCATION '{home}/a'",
+        f"CREATE TABLE n (a int) LOCATION '{home}/t' {acid}",
+        f"ALTER TABLE t SET LOCATION '{home}/a'",
+        f"ALTER TABLE far SET LOCATION '{home}/a'",
+        f"ALTER TABLE far ADD PARTITION (k=1) LOCATION '{home}/a/k=2'",
+        f"ALTER TABLE p PARTITION (k=1) SET LOCATION '{home}/a/k=1'",
+        "ALTER TABLE e SET TBLPROPERTIES ('EXTERNAL'='FALSE')",
+    ]
+    before = sorted(tmp_path.rglob("*"))
+    for sql in overlapping:
+        with pytest.raises(HiveSqlError, match="overlaps with|holds files"):
+            session.sql(sql)
+        assert sorted(tmp_path.rglob("*")) == before, sql
+    assert rows(session, "SHOW TABLES") == [("a",), ("e",), ("far",), ("p",), ("t",)]
+    # A name that begins alike, a table's own place, and tables without rows of their own.
+    session.sql(f"""
+        CREATE TABLE n (a int) LOCATION '{home}/a_' {acid};
+        CREATE TABLE m (a int) STORED AS TEXTFILE LOCATION '{home}/t';
+        CREATE VIEW v AS SELECT * FROM a;
+        ALTER TABLE far SET LOCATION '{tmp_path}/far/below';
+        ALTER TABLE a RENAME TO b;
+        CREATE TABLE a (a int) {acid};
+        INSERT INTO n VALUES (2);
+    """)
+    assert rows(session, "SELECT a FROM b UNION ALL SELECT a FROM n ORDER BY a") == [(1,), (2,)]
+
+
 @pytest.mark.spark
 def test_unknown_file_systems_are_refused(spark: object, tmp_path: Path) -> None:
     with hivesql.connect(

@@ -32,6 +32,7 @@ from hivesql_executor.metastore.database.catalog.partition_storage import (
     with_storage,
     write_storage,
 )
+from hivesql_executor.metastore.database.catalog.shared_places import refuse_shared_place
 from hivesql_executor.metastore.database.catalog.tables import give_write_id
 from hivesql_executor.metastore.database.connection import now
 from hivesql_executor.metastore.database.dialects.registry import terms_of
@@ -157,6 +158,8 @@ def add_partitions(
     note_change(db, EventKind.ADD_PARTITION, table.name, table_id, txn_id=txn_id)
     homes = {key: "" if table.is_view else f"{table.location}/{key}" for key in fresh}
     locations = [partition.location or homes[key] for key, partition in fresh.items()]
+    named_places = [partition.location for partition in fresh.values() if partition.location]
+    refuse_shared_place(db, table, named_places, but=table_id)
     cd_id, created = table_rows.columns_id(db, table_id), now(db) // 1000
     storage = table_rows.add_storage(db, table, cd_id, locations)
     ids = terms_of(db).insert_for_ids(
@@ -226,6 +229,8 @@ def alter_partition(
     sd_id = db.scalar(select(rows.c.sd_id).where(rows.c.id == own))
     changed = update(sds).where(sds.c.id == sd_id, sds.c.location != new.location)
     moved = bool(db.execute(changed.values(location=new.location)).rowcount)
+    if to == old and moved:
+        refuse_shared_place(db, table, [new.location], but=table_id)
     if to == old and (moved or new.storage):
         # Nobody has counted what is read from now on.
         table_rows.mark_inaccurate(db, partition_params, [own])

@@ -17,6 +17,7 @@ from hivesql_executor.metastore.database.catalog.partition_storage import (
     mark,
     share_columns,
 )
+from hivesql_executor.metastore.database.catalog.shared_places import refuse_shared_place
 from hivesql_executor.metastore.database.catalog.table_rows import add_params, named, params
 from hivesql_executor.metastore.database.connection import now
 from hivesql_executor.metastore.database.dialects.registry import terms_of
@@ -147,6 +148,8 @@ def create_table(db: Connection, new: Table, *, if_not_exists: bool = False) -> 
     placed = replace(
         new, name=name, location=location, created_at=new.created_at or now(db) // 1000
     )
+    if location:
+        refuse_shared_place(db, placed, [location])
     created = table_rows.add_table(db, home, placed)
     if not name.database.startswith(TEMPORARY):
         grants.grant_to_owner(db, created, placed.owner)
@@ -207,6 +210,9 @@ def alter_table(
         new, name=to, location=new.location or old.location, created_at=old.created_at
     )
     renamed_to = to if to != name else None
+    fate = (old.location, old.type, old.is_transactional)
+    if altered.location and fate != (altered.location, altered.type, altered.is_transactional):
+        refuse_shared_place(db, altered, [altered.location], but=id_)
     give_write_id(db, txn_id, old)
     note_change(db, EventKind.ALTER_TABLE, name, id_, renamed_to=renamed_to, txn_id=txn_id)
     # All partitions of an Avro table have its schema.
