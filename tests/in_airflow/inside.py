@@ -73,6 +73,10 @@ def operator() -> Any:
              [field.name for field in one.facets["schema"].fields])
             for one in lineage.outputs
         ],
+        "columns": {
+            column: [(source.name, source.field) for source in made.inputFields]
+            for column, made in lineage.outputs[0].facets["columnLineage"].fields.items()
+        },
         "sql": lineage.job_facets["sql"].query == script,
         "refused": refused,
     }  # fmt: skip

@@ -171,6 +171,8 @@ def test_lineage_and_errors(
     assert found["done"] == {"statements": 3, "affected": 3}
     assert found["inputs"] == [["hivesql://hivesql_default", "default.orders"]]
     assert found["outputs"] == [["default.totals", 3, ["day", "total"]]]
+    orders = "default.orders"
+    assert found["columns"] == {"day": [[orders, "day"]], "total": [[orders, "price"]]}
     assert found["sql"]
     assert "SELEKT" in found["refused"]
     assert rows(warehouse, spark, "SELECT * FROM totals") == []

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from airflow.providers.common.compat.openlineage.facet import (
+    ColumnLineageDatasetFacet,
+    Fields,
     InputDataset,
+    InputField,
     OutputDataset,
     OutputStatisticsOutputDatasetFacet,
     SchemaDatasetFacet,
@@ -16,26 +19,33 @@ from airflow.providers.common.compat.openlineage.facet import (
 from airflow.providers.openlineage.extractors import OperatorLineage
 
 import hivesql
+from hivesql.airflow.column_lineage import ColumnSource, ColumnSources, trace_columns
 from hivesql.airflow.served import Totals
-from hivesql_planner.model.table import Table
+from hivesql_planner.model.table import Table, TableName
 from hivesql_planner.plan_facts import tables_read, tables_written
 
 
 def lineage_of(results: Sequence[hivesql.Result], conn_id: str, hql: str) -> OperatorLineage:
-    """Tell inputs, outputs with the rows changed, and the script."""
-    plans = [(result.plan, result.affected or 0) for result in results if result.plan is not None]
-    read = {table.name: table for plan, _ in plans for table in tables_read(plan)}
-    written: dict[Any, Table] = {}
-    rows: dict[Any, int] = {}
-    for plan, affected in plans:
-        for table in tables_written(plan):
+    """Tell inputs, outputs with rows changed and sources of their columns, and the script."""
+    done = [(result, result.plan) for result in results if result.plan is not None]
+    read = {table.name: table for _, plan in done for table in tables_read(plan)}
+    written: dict[TableName, Table] = {}
+    rows: dict[TableName, int] = {}
+    sources: ColumnSources = {}
+    for result, plan in done:
+        targets = tables_written(plan)
+        for table in targets:
             written[table.name] = table
-            rows[table.name] = rows.get(table.name, 0) + affected
+            rows[table.name] = rows.get(table.name, 0) + (result.affected or 0)
+        traced = trace_columns(result.statement, tables_read(plan), targets)
+        for name, columns in traced.items():
+            for column, made_from in columns.items():
+                sources.setdefault(name, {}).setdefault(column, set()).update(made_from)
     return OperatorLineage(
         inputs=list(_inputs(read.values(), conn_id)),
         outputs=[
             OutputDataset(
-                **_named(table, conn_id),
+                **_named(table, conn_id, sources.get(name)),
                 outputFacets={
                     "outputStatistics": OutputStatisticsOutputDatasetFacet(rowCount=rows[name])
                 },
@@ -61,15 +71,28 @@ def _inputs(tables: Iterable[Table], conn_id: str) -> Iterable[InputDataset]:
         yield InputDataset(**_named(table, conn_id))
 
 
-def _named(table: Table, conn_id: str) -> dict[str, Any]:
+def _named(
+    table: Table, conn_id: str, sources: Mapping[str, Collection[ColumnSource]] | None = None
+) -> dict[str, Any]:
+    """Return a data set's name and what is known of its columns; ``sources`` of each column."""
+    namespace = f"hivesql://{conn_id}"
     fields = [
         SchemaDatasetFacetFields(
             name=column.name, type=str(column.type), description=column.comment
         )
         for column in table.all_columns
     ]
-    return {
-        "namespace": f"hivesql://{conn_id}",
-        "name": str(table.name),
-        "facets": {"schema": SchemaDatasetFacet(fields=fields)},
-    }
+    facets: dict[str, Any] = {"schema": SchemaDatasetFacet(fields=fields)}
+    if sources:
+        facets["columnLineage"] = ColumnLineageDatasetFacet(
+            fields={
+                column: Fields(
+                    inputFields=[
+                        InputField(namespace=namespace, name=source.table, field=source.column)
+                        for source in sorted(made_from)
+                    ]
+                )
+                for column, made_from in sources.items()
+            }
+        )
+    return {"namespace": namespace, "name": str(table.name), "facets": facets}

@@ -24,6 +24,8 @@ _SUFFIXES = {suffix: _HIVE.KEYWORDS[name] for suffix, name in _HIVE.NUMERIC_LITE
 _PIECE = re.compile(r"\w+|<=>|<>|!=|<=|>=|==|\|\||[^\w\s]")
 _NUMBER = re.compile(r"(?P<digits>\d+(?:\.\d*)?(?:[eE](?:[+-]?\d+)?)?)(?P<suffix>\w*)")
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
+# What stands before names of tables, and of columns of a call's result.
+_BEFORE_NAMES = (".", ")", "as", "with", "from", "join", "into", "table", "view", "update")
 _HINT = re.compile(r"\s*(/\*\+(.*?)\*/)", re.DOTALL)
 
 
@@ -77,7 +79,10 @@ def sqlglot_tokens(
             translated.append(_made(TokenType.STRING, token.value, token.start, token.end))
         elif kind is Kind.QUOTED:
             name = token.text[1:-1].replace("``", "`")
-            translated.append(_made(TokenType.IDENTIFIER, name, token.start, token.end))
+            kind_of_name = TokenType.IDENTIFIER
+            if _is_called(tokens, position - 1):
+                kind_of_name = TokenType.VAR
+            translated.append(_made(kind_of_name, name, token.start, token.end))
         elif kind is Kind.NUMBER or (kind is Kind.WORD and token.text[0].isdigit()):
             translated += _number(token.text, token.start, token.end)
         elif kind in (Kind.WORD, Kind.SYMBOL):
@@ -85,6 +90,18 @@ def sqlglot_tokens(
             translated.append(word)
             position += count_of_word - 1
     return translated
+
+
+def _is_called(tokens: Sequence[Token], position: int) -> bool:
+    """Tell whether a name in back quotes is a function's, which Hive takes as without them."""
+    after = tokens[position + 1 : position + 2]
+    before = tokens[position - 1] if position else None
+    return (
+        bool(after)
+        and after[0].is_("(")
+        and tokens[position].value.isidentifier()
+        and not (before is not None and any(map(before.is_, _BEFORE_NAMES)))
+    )
 
 
 def _word(text: str, tokens: Sequence[Token], position: int) -> tuple[SqlglotToken, int]:

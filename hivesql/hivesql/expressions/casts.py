@@ -9,6 +9,7 @@ from hivesql.dialect.value_types import TIMES, Type, is_decimal, is_number, is_t
 from hivesql.expressions.calls import Call
 from hivesql.expressions.date_rules import as_date, as_timestamp
 from hivesql.expressions.function_rules import text_of
+from hivesql.expressions.map_comparisons import without_maps
 from hivesql.python_sqlglot import exp
 from hivesql_planner.model.conversions import (
     WHOLE_NUMBERS,
@@ -105,7 +106,7 @@ def compared_template(call: Call, target: Type) -> str:
         return cast_template(call, INSTANT) or "@0"
     if target is not None and target in (DOUBLE, FLOAT, STRING) and kind != target:
         return f"CAST(@0 AS {target.kind.upper()})"
-    return "@0"
+    return without_maps(kind, "@0") if kind is not None else "@0"
 
 
 def compares_as_char(node: exp.Expr, parts: Sequence[exp.Expr], kinds: Sequence[Type]) -> bool:

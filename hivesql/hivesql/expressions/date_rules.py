@@ -12,6 +12,7 @@ from hivesql_planner.model.conversions import (
     TEXT_TO_DATE,
     TEXT_TO_TIMESTAMP,
     WHOLE_TIME,
+    conversion,
     moment_in,
 )
 from hivesql_planner.model.date_patterns import formatted, pattern_literal
@@ -59,6 +60,14 @@ def _of_times(call: Call) -> str | None:
     if not is_text(call.type(0)):
         return None
     return f"{call.name}({', '.join([as_timestamp(call, 0), *rest(call, 1)])})"
+
+
+def _in_zone(call: Call) -> str | None:
+    """Return from_utc_timestamp or to_utc_timestamp, to which a number is a TIMESTAMP too."""
+    if not is_number(call.type(0)):
+        return _of_times(call)
+    moment = conversion(call.type(0), TIMESTAMP) or "CAST(@0 AS TIMESTAMP)"
+    return f"{call.name}({', '.join([moment, *rest(call, 1)])})"
 
 
 def _between(call: Call) -> str | None:
@@ -270,7 +279,7 @@ DATE_RULES: dict[str, Rule] = {
     "dayofmonth": _of_dates(0),
     "dayofweek": _of_dates(0),
     "from_unixtime": _from_seconds,
-    "from_utc_timestamp": _of_times,
+    "from_utc_timestamp": _in_zone,
     "hour": _of_times,
     "last_day": _texts_of_dates(0),
     "minute": _of_times,
@@ -281,7 +290,7 @@ DATE_RULES: dict[str, Rule] = {
     "second": _of_times,
     "to_date": lambda call: f"CAST({as_date(call, 0)} AS DATE)",
     "to_unix_timestamp": _to_seconds,
-    "to_utc_timestamp": _of_times,
+    "to_utc_timestamp": _in_zone,
     "trunc": _truncated,
     "unix_timestamp": _to_seconds,
     "weekofyear": _of_dates(0),

@@ -20,7 +20,8 @@ from hivesql.expressions.date_rules import DATE_RULES
 from hivesql.expressions.function_types import type_of_call
 from hivesql.expressions.hash_functions import HASHES
 from hivesql.expressions.intervals import INTERVALS, TEXTS
-from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql.expressions.map_comparisons import hold_maps, without_maps
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.conversions import conversion
 from hivesql_planner.model.hive_type import (
     BIGINT,
@@ -368,12 +369,9 @@ def _same_category(call: Call) -> str | None:
             f'but "{right}" is found',
             code=10016,
         )
-    if not any(kind is not None and kind.holds(Kind.MAP) for kind in (left, right)):
+    if left is None or right is None or not hold_maps((left, right)):
         return None
-    if left is None or left.kind is not Kind.MAP or left.children[1].holds(Kind.MAP):
-        raise NotSupported(f"nullif of {left or right}")
-    # Spark compares no maps.
-    entries = (f"sort_array(map_entries({arg}))" for arg in rest(call, 0))
+    entries = (without_maps(kind, f"@{i}") for i, kind in enumerate((left, right)))
     return f"if({' = '.join(entries)}, NULL, @0)"
 
 

@@ -43,6 +43,7 @@ from hivesql.expressions.equal_chains import list_of_equals
 from hivesql.expressions.function_rules import RULES, negated, text_of
 from hivesql.expressions.function_types import type_of_call
 from hivesql.expressions.intervals import UNITS_OF_MONTHS, interval_of, interval_type
+from hivesql.expressions.map_comparisons import check_maps
 from hivesql.expressions.precedence import precedence_edits
 from hivesql.expressions.quantified_comparisons import subquery_edit
 from hivesql.expressions.session_zone import (
@@ -363,6 +364,7 @@ class Translator:
         kinds = [self.type_of(part) for part in parts]
         if None in kinds:
             return
+        check_maps(node, kinds)
         strict = refuses("type.safety", self.binding.settings)
         if strict and not safe and unsafe(kinds[0], kinds[1]):
             raise strict_error("type.safety", f"{kinds[0]} and {kinds[1]}", code=10014)

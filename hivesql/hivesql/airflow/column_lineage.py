@@ -1,0 +1,165 @@
+"""Which columns of which tables the written columns were made from, by sqlglot's lineage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import parse_one
+from sqlglot.errors import SqlglotError
+from sqlglot.lineage import lineage
+from sqlglot.optimizer.qualify import qualify
+from sqlglot.optimizer.scope import build_scope, traverse_scope
+
+from hivesql.dialect.hive_acid import NAME, Statement
+from hivesql.dialect.nodes.dml import MultiInsert, inserts_of, query_of
+from hivesql.python_sqlglot import exp
+from hivesql_planner.model.table import Table, TableName
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ColumnSource:
+    """A column of a table or view that another column was made from."""
+
+    table: str
+    column: str
+
+
+ColumnSources = dict[TableName, dict[str, set[ColumnSource]]]
+"""For each table that is written, by column."""
+
+
+def trace_columns(sql: str, read: Iterable[Table], written: Iterable[Table]) -> ColumnSources:
+    """Return what the columns that a statement writes were made from.
+
+    Empty where it cannot be told: other statements than INSERT, UPDATE, MERGE and CREATE TABLE …
+    AS, two tables of one name where a statement leaves out the database, and ``*`` of a view.
+    """
+    try:
+        return _Trace([*read], [*written]).of(parse_one(sql, read=NAME))
+    except SqlglotError:
+        return {}
+
+
+@dataclass(slots=True)
+class _Trace:
+    read: list[Table]
+    written: list[Table]
+
+    def of(self, tree: exp.Expr) -> ColumnSources:
+        """Trace what a statement's tree writes."""
+        traced: ColumnSources = {}
+        for target, values in self._writes(tree):
+            columns = traced.setdefault(target.name, {})
+            for name, sources in values:
+                columns.setdefault(name, set()).update(sources)
+        return traced
+
+    def _writes(
+        self, tree: exp.Expr
+    ) -> Iterable[tuple[Table, Iterable[tuple[str, set[ColumnSource]]]]]:
+        if isinstance(tree, (exp.Insert, MultiInsert)):
+            for insert in inserts_of(tree):
+                target = self._table(insert.find(exp.Table))
+                if target is not None and isinstance(insert.expression, exp.Query):
+                    names = _written_columns(insert, target)
+                    yield target, zip(names, self._sources(query_of(insert)), strict=False)
+        elif isinstance(tree, Statement):
+            queries = [part for part in tree.expressions if isinstance(part, exp.Query)]
+            for target in self.written if queries else ():
+                names = [*target.column_names, *target.partition_names]
+                yield target, zip(names, self._sources(queries[0]), strict=False)
+        elif isinstance(tree, (exp.Update, exp.Merge)) and len(self.written) == 1:
+            for changed, query in _changes(tree, self.written[0]):
+                yield self.written[0], zip(changed, self._sources(query), strict=False)
+
+    def _sources(self, query: exp.Expr) -> list[set[ColumnSource]]:
+        """Return the sources of each column that a query gives."""
+        query = query.copy()
+        for scope in traverse_scope(query):
+            for source in scope.sources.values():
+                if isinstance(source, exp.Table) and (known := self._table(source)) is not None:
+                    source.set("db", exp.to_identifier(known.name.database))
+        schema: dict[str, Any] = {}
+        for table in (*self.read, *self.written):
+            columns = {column.name: str(column.type) for column in table.all_columns}
+            schema.setdefault(table.name.database, {})[table.name.name] = columns
+        query = qualify(
+            query, schema=schema, dialect=NAME, validate_qualify_columns=False, identify=False
+        )
+        items = query.selects if isinstance(query, exp.Query) else []
+        if any(item.is_star for item in items):
+            return []  # of what is unknown here: which columns stand where cannot be told
+        names = [f"_{i}" for i in range(len(items))]
+        for name, item in zip(names, items, strict=True):
+            item.set("alias", exp.to_identifier(name))
+        whole = build_scope(query)
+        nodes = (lineage(name, query, schema, dialect=NAME, scope=whole) for name in names)
+        return [
+            {
+                ColumnSource(f"{leaf.source.db}.{leaf.source.name}", leaf.name.rpartition(".")[2])
+                for leaf in node.walk()
+                if not leaf.downstream and isinstance(leaf.source, exp.Table) and leaf.source.db
+            }
+            for node in nodes
+        ]
+
+    def _table(self, node: exp.Table | None) -> Table | None:
+        """Return the table that a statement names; None where it is unknown or may be two."""
+        if node is None:
+            return None
+        named = {
+            table.name: table
+            for table in (*self.read, *self.written)
+            if table.name.name == node.name.lower() and node.db.lower() in ("", table.name.database)
+        }
+        return next(iter(named.values())) if len(named) == 1 else None
+
+
+def _written_columns(insert: exp.Expr, target: Table) -> list[str]:
+    """Return the target's columns in the order in which the query gives their values."""
+    into, partition = insert.this, insert.args.get("partition")
+    listed = [item.name.lower() for item in into.expressions] if into.key == "schema" else []
+    given = partition.expressions if partition is not None else ()
+    fixed = {item.this.name.lower() for item in given if isinstance(item, exp.EQ)}
+    names = listed or target.column_names
+    return [*names, *(n for n in target.partition_names if n not in fixed and n not in listed)]
+
+
+def _changes(
+    tree: exp.Update | exp.Merge, target: Table
+) -> Iterable[tuple[Sequence[str], exp.Select]]:
+    """Yield the columns that the parts of an UPDATE or MERGE set, and a query of their values."""
+    if isinstance(tree, exp.Update):
+        from_ = tree.args.get("from_")
+        rows = exp.select().from_(tree.this)
+        yield _assigned(tree, rows.join(from_.this, join_type="cross") if from_ else rows)
+        return
+    source = tree.args["using"]
+    rows = exp.select().from_(tree.this).join(source, on=tree.args["on"])
+    if (with_ := tree.args.get("with_")) is not None:
+        rows.set("with_", with_)
+    own = [*target.column_names, *target.partition_names]
+    of_source = {name: exp.column(name, source.alias_or_name) for name in own}
+    for when in tree.args["whens"].expressions:
+        then = when.args["then"]
+        if isinstance(then, exp.Update):
+            yield _assigned(then, rows, of_source)
+        elif isinstance(then, exp.Insert) and isinstance(then.expression, exp.Tuple):
+            listed = [item.name.lower() for item in then.this.expressions] if then.this else own
+            yield listed, rows.select(*then.expression.expressions)
+        elif isinstance(then, exp.Insert):
+            yield own, rows.select(*of_source.values())
+
+
+def _assigned(
+    update: exp.Expr, rows: exp.Select, every: Mapping[str, exp.Expr] | None = None
+) -> tuple[Sequence[str], exp.Select]:
+    """Return the columns of SET and a query of their values; ``every`` is what ``*`` stands for."""
+    values = {
+        item.this.name.lower(): item.expression
+        for item in update.expressions
+        if isinstance(item, exp.EQ)
+    } or (every or {})
+    return list(values), rows.select(*values.values())

@@ -1,0 +1,72 @@
+"""Columns of OpenLineage: which columns of which tables each written one was made from."""
+
+from __future__ import annotations
+
+import pytest
+
+from hivesql.airflow.column_lineage import trace_columns
+from memory_catalog import table
+
+ORDERS = table("orders", "id int, day string, total int, tax int")
+CUST = table("db2.cust", "id int, n int")
+TOTALS = table("totals", "day string, total int")
+DAYS = table("d.days", "a string, b int", "dt string, k int")
+READ = [ORDERS, CUST]
+DAY = {"orders.day"}
+CASES = {
+    "INSERT INTO totals SELECT day, sum(total + TAX) s FROM Orders GROUP BY day": {
+        "day": DAY, "total": {"orders.total", "orders.tax"},
+    },
+    "INSERT INTO totals SELECT * FROM (SELECT day, id FROM orders) q": {
+        "day": DAY, "total": {"orders.id"},
+    },
+    "WITH q AS (SELECT o.day x, c.n FROM orders o JOIN db2.cust c ON o.id = c.id) "
+    "INSERT OVERWRITE TABLE d.days PARTITION (dt = 'x', k) SELECT x, max(n), 1 FROM q GROUP BY x": {
+        "a": DAY, "b": {"cust.n"}, "k": set(),
+    },
+    "INSERT INTO d.days (b, a) SELECT id, 'x' FROM orders": {
+        "b": {"orders.id"}, "a": set(),
+    },
+    "FROM orders INSERT INTO totals SELECT day, id INSERT INTO d.days PARTITION (dt='a', k=1) "
+    "SELECT 'x', tax": {
+        "day": DAY, "total": {"orders.id"}, "a": set(), "b": {"orders.tax"},
+    },
+    "INSERT INTO totals SELECT w, count(1) FROM orders LATERAL VIEW explode(split(day, ' ')) t AS w"
+    " GROUP BY w": {"day": DAY, "total": set()},
+    "INSERT INTO totals SELECT day, id FROM orders UNION ALL SELECT 'x', n FROM db2.cust": {
+        "day": DAY, "total": {"orders.id", "cust.n"},
+    },
+    "UPDATE totals SET total = total + 1 WHERE day = 'a'": {"total": {"totals.total"}},
+    "UPDATE totals SET total = o.id FROM orders o WHERE o.day = totals.day": {
+        "total": {"orders.id"},
+    },
+    "MERGE INTO totals t USING (SELECT day, sum(id) s FROM orders GROUP BY day) x ON t.day = x.day "
+    "WHEN MATCHED THEN UPDATE SET total = t.total + x.s "
+    "WHEN NOT MATCHED THEN INSERT VALUES (x.day, 1)": {
+        "total": {"totals.total", "orders.id"}, "day": DAY,
+    },
+    "MERGE INTO totals t USING orders x ON t.day = x.day WHEN MATCHED THEN UPDATE SET * "
+    "WHEN NOT MATCHED THEN INSERT *": {"day": DAY, "total": {"orders.total"}},
+    "CREATE TABLE totals AS SELECT day, id FROM orders": {"day": DAY, "total": {"orders.id"}},
+    "INSERT INTO totals VALUES ('a', 1)": {},
+    "DELETE FROM totals": {},
+    "INSERT INTO totals SELECT v.* FROM some_view v": {},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sql", CASES)
+def test_sources_of_columns(sql: str) -> None:
+    written = [target for target in (TOTALS, DAYS) if target.name.name in sql]
+    traced = trace_columns(sql, READ, written)
+    columns = {
+        column: {f"{source.table.partition('.')[2]}.{source.column}" for source in sources}
+        for made in traced.values()
+        for column, sources in made.items()
+    }
+    assert columns == CASES[sql]
+
+
+def test_a_name_of_two_tables_tells_nothing() -> None:
+    twins = [table("db1.t", "a int"), table("db2.t", "a int")]
+    target = table("totals", "a int")
+    assert trace_columns("INSERT INTO totals SELECT a FROM t", twins, [target]) == {}
