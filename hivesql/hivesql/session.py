@@ -348,11 +348,13 @@ class Session:
     def _explain(self, explain: Explain, request: StatementRequest) -> Outcome:
         if explain.style == "analyze":
             decided = plan(self.temporary.translated(explain.statement), self.settings)
-            return self._run(decided, request, measured=True)
-        from hivesql_planner.explain import explain_in_style
+            text = "\n".join(row[0] for row in self._run(decided, request, measured=True).rows)
+        else:
+            from hivesql_planner.explain import explain_in_style
 
-        explanation = explain_in_style(explain.statement, explain.style, self.settings)
-        return Outcome.of_table(["Explain"], [(line,) for line in explanation.splitlines()])
+            text = explain_in_style(explain.statement, explain.style, self.settings)
+        lines = self.temporary.in_users_words(text).splitlines()
+        return Outcome.of_table(["Explain"], [(line,) for line in lines])
 
     def _done(self, decided: Plan, once: Once | None) -> Done | None:
         """Tell who has committed the plan before, under its key or that of its transaction."""

@@ -48,7 +48,10 @@ def test_temporary_tables_shadow_others_until_the_session_ends(
     ]
     with pytest.raises(SemanticError, match="references temporary table"):
         session.sql("CREATE VIEW v AS SELECT * FROM tac")
-    # Errors name tables as their user does, not by the database behind them.
+    # Errors and plans name tables as their user does, not by the database behind them.
+    plan = [row[0] for row in session.sql("EXPLAIN INSERT INTO tac SELECT zz, 'x' FROM t").rows]
+    assert "  lock default.tac -> SHARED_READ" in plan
+    assert not [line for line in plan if "hivesql_tmp" in line]
     with pytest.raises(SemanticError, match=r"Table already exists: default\.tac$"):
         session.sql("CREATE TEMPORARY TABLE tac (a int)")
     session.sql("DROP TABLE t")
