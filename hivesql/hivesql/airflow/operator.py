@@ -235,6 +235,7 @@ class HiveSqlOperator(BaseOperator):
             else:
                 self._is_complete = True
         except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits
+            self.log.info("::endgroup::")
             failures.append(error)
 
     def _tell_pages(self, session: hivesql.Session) -> None:

@@ -197,8 +197,12 @@ def run_script(
     for number, text in enumerate(statements, 1):
         session.start(text, key=None if key is None else f"{key}/{number}")
         yield [f"::group::statement {number} of {len(statements)}", text.strip()], False
-        while not session.has_ended(totals):
-            yield session.new_lines(), True
+        try:
+            while not session.has_ended(totals):
+                yield session.new_lines(), True
+        except HiveSqlError:
+            yield ["::endgroup::"], False
+            raise
         lines = [line for line in session.new_lines() if not totals.note(line)]
         session.finish()
         yield [*lines, "::endgroup::"], False
