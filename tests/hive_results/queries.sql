@@ -340,4 +340,4 @@ SELECT `if`(id = 1, 'a', 'b'), `concat`(name, '!'), `array`(id)[0] FROM emp ORDE
 SELECT `count`(DISTINCT dept), `sum`(id), `max`(`upper`(name)) FROM emp;
 SELECT id, `row_number`() OVER (ORDER BY id DESC) FROM emp ORDER BY id;
 SELECT e.`if`(true, 1, 2) FROM emp e;
-SELECT to_utc_timestamp(big, 'America/Los_Angeles'), from_utc_timestamp(salary, 'PST'), to_utc_timestamp(bonus, 'UTC'), from_utc_timestamp(f, 'PST') FROM emp ORDER BY id;
+SELECT to_utc_timestamp(big, 'America/Los_Angeles'), from_utc_timestamp(salary, 'PST'), to_utc_timestamp(bonus, 'UTC') FROM emp ORDER BY id;
