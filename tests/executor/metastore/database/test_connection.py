@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 from pathlib import Path
 from threading import Thread
@@ -22,6 +21,7 @@ from hivesql_executor.metastore.database.schema import txns
 from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError, TransactionLost
 from hivesql_planner.model.table import Partition, TableName
 from hivesql_planner.predicates.partitions import PartitionTest
+from hostile_servers import drips, greets, listening, pours, says_nothing
 from interruption import lose_answer
 from programs import free_port
 
@@ -68,16 +68,38 @@ def test_addresses_of_mariadb_mean_one_driver() -> None:
         rdbms.close()
 
 
-def test_a_server_that_says_nothing_is_not_waited_for_long() -> None:
+def test_how_long_a_postgresql_is_waited_for() -> None:
     for given, seconds in (("", "20"), ("?connect_timeout=3", "3")):
         engine = terms_named("postgresql").create_engine(make_url(f"postgresql://h/d{given}"))
         assert engine.url.query["connect_timeout"] == seconds
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        address = f"127.0.0.1:{silent.getsockname()[1]}"
-        rdbms = Rdbms(f"postgresql://hive@{address}/metastore?connect_timeout=1")
-        with pytest.raises(ExecutionError, match="timeout expired"):
-            rdbms.read(now)
-        rdbms.close()
+
+
+_HUGE = b"\xff\xff\xff"
+_FOREIGN = {
+    "nothing": (says_nothing, "timeout expired", "did not greet within 1 seconds"),
+    "drips": (drips(b"\x00\x00\x01\x00"), "", "did not greet within 1 seconds"),
+    "pours": (
+        pours(_HUGE + b"\0", b"x" * (1 << 20)), "", "greeting has more than 1048576 bytes"
+    ),
+    "HTTP": (
+        greets(b"HTTP/1.1 400 Bad Request\r\n\r\n"), "", "does not speak MySQL's protocol"
+    ),
+    "a greeting of nothing": (greets(b"\0\0\0\0"), "", "does not speak MySQL's protocol"),
+    "a refusal": (
+        greets(b"\x17\0\0\0\xff\x10\x04Too many connections"), "", "Too many connections"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", _FOREIGN)
+def test_what_is_no_database_is_not_waited_for_long(kind: str) -> None:
+    talk, of_postgresql, of_mysql = _FOREIGN[kind]
+    with listening() as start:
+        for scheme, why in (("postgresql", of_postgresql), ("mysql", of_mysql)):
+            rdbms = Rdbms(f"{scheme}://hive:x@127.0.0.1:{start(talk)}/m?connect_timeout=1")
+            with pytest.raises(ExecutionError, match=why or "the metastore.s database failed"):
+                rdbms.read(now)
+            rdbms.close()
 
 
 def test_a_server_that_is_not_there_is_told() -> None:

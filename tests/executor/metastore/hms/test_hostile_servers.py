@@ -14,8 +14,7 @@ import pytest
 from hivesql_executor.metastore.hms.access.transports import Access, PasswordLogin
 from hivesql_executor.metastore.hms.metastore import HiveMetastore
 from hivesql_planner.errors import CommitUnknown, ExecutionError
-
-Talk = Callable[[socket.socket, threading.Event], None]
+from hostile_servers import Talk, drips, listening, pours, says, says_nothing
 
 
 def message(name: str, kind: int, body: bytes, number: int) -> bytes:
@@ -41,45 +40,8 @@ def request(stream: socket.socket) -> tuple[str, int]:
 @pytest.fixture
 def listen() -> Iterator[Callable[[Talk], str]]:
     """Starts a server that talks so with each of its clients; its address."""
-    listeners: list[socket.socket] = []
-    ended = threading.Event()
-
-    def start(talk: Talk) -> str:
-        listener = socket.create_server(("127.0.0.1", 0))
-        listeners.append(listener)
-
-        def serve(stream: socket.socket) -> None:
-            with stream, suppress(OSError):
-                talk(stream, ended)
-
-        def accept() -> None:
-            with suppress(OSError):
-                while True:
-                    stream = listener.accept()[0]
-                    threading.Thread(target=serve, args=[stream], daemon=True).start()
-
-        threading.Thread(target=accept, daemon=True).start()
-        return f"thrift://127.0.0.1:{listener.getsockname()[1]}"
-
-    yield start
-    ended.set()
-    for listener in listeners:
-        listener.shutdown(socket.SHUT_RDWR)
-        listener.close()
-
-
-def says(data: bytes) -> Talk:
-    """Answer each call with those bytes, and wait for more of them."""
-
-    def talk(stream: socket.socket, ended: threading.Event) -> None:
-        while stream.recv(65536):
-            stream.sendall(data)
-
-    return talk
-
-
-def says_nothing(stream: socket.socket, ended: threading.Event) -> None:
-    ended.wait()
+    with listening() as start:
+        yield lambda talk: f"thrift://127.0.0.1:{start(talk)}"
 
 
 def closes(stream: socket.socket, ended: threading.Event) -> None:
@@ -87,24 +49,14 @@ def closes(stream: socket.socket, ended: threading.Event) -> None:
     stream.sendall(message("set_ugi", 2, b"", 1)[:9])
 
 
-def drips(stream: socket.socket, ended: threading.Event) -> None:
-    stream.sendall(struct.pack("!Ii", 0x80010002, 1 << 20))
-    while not ended.wait(0.05):
-        stream.sendall(b"x")
-
-
-def pours(stream: socket.socket, ended: threading.Event) -> None:
-    head = message("set_ugi", 2, b"\x0f\0\0\x0b" + struct.pack("!i", (1 << 31) - 1), 1)
-    stream.sendall(head)
-    while not ended.is_set():
-        stream.sendall((struct.pack("!i", 1000) + b"x" * 1000) * 1000)
-
-
 HOSTILE = {
     "nothing": says_nothing,
     "closes in the middle": closes,
-    "drips": drips,
-    "pours": pours,
+    "drips": drips(struct.pack("!Ii", 0x80010002, 1 << 20)),
+    "pours": pours(
+        message("set_ugi", 2, b"\x0f\0\0\x0b" + struct.pack("!i", (1 << 31) - 1), 1),
+        (struct.pack("!i", 1000) + b"x" * 1000) * 1000,
+    ),
     "garbage": says(b"\xff\x00\x13garbage" * 9),
     "HTTP": says(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n"),
     "an alert of TLS": says(b"\x15\x03\x01\x00\x02\x02\x0a"),

@@ -86,6 +86,7 @@ class MySqlTerms(Terms):
         engine.dialect.ddl_compiler = _Definitions
         engine.dialect.type_compiler_instance = _Types(engine.dialect)
         event.listen(engine, "begin", _on_begin)
+        event.listen(engine, "do_connect", _connect)
         return engine
 
     def is_retryable(self, error: DBAPIError) -> bool:
@@ -247,6 +248,12 @@ def _check_options(url: URL) -> None:
     known -= {"self", "init_command", "sql_mode", "autocommit", "cursorclass", "defer_connect"}
     if unknown := sorted(url.query.keys() - known):
         raise ArgumentError(f"PyMySQL takes no {', '.join(unknown)}")
+
+
+def _connect(_dialect: Any, _record: Any, _arguments: Any, options: Any) -> Any:
+    from hivesql_executor.metastore.database.dialects.mysql_connection import LimitedConnection
+
+    return LimitedConnection(**options)
 
 
 def _on_begin(db: Connection) -> None:

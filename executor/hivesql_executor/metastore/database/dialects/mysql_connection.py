@@ -1,0 +1,72 @@
+"""Connections to MariaDB and MySQL that are there soon, or given up."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import time
+from typing import Any
+
+from pymysql.connections import Connection
+from pymysql.constants import CR
+from pymysql.err import InternalError, OperationalError
+
+_GREETING_BYTES = 1 << 20
+_NONSENSE = (IndexError, ValueError, TypeError, struct.error, AssertionError, InternalError)
+"""What PyMySQL stumbles over in answers that are none of its protocol."""
+
+
+class LimitedConnection(Connection):  # type: ignore[misc]
+    """A connection whose ``connect_timeout`` counts until it has logged in.
+
+    PyMySQL's own ends with TCP's handshake; then any silence is waited for, and any size believed.
+    """
+
+    _end: float | None = None
+    _bytes_left = 0
+
+    def connect(self, sock: socket.socket | None = None) -> None:
+        """Connect and log in; OperationalError 2003 for what is late, or no such server."""
+        self._end = time.monotonic() + (self.connect_timeout or float("inf"))
+        self._bytes_left = _GREETING_BYTES
+        try:
+            super().connect(sock)
+        except _NONSENSE as error:
+            raise self._refusal(f"it does not speak MySQL's protocol: {error}") from error
+        finally:
+            self._end = None
+        # What follows has its own time, and not what was left of this one.
+        self._sock.settimeout(self._read_timeout)
+        self._current_timeout = self._read_timeout
+
+    def _read_bytes(self, num_bytes: int) -> Any:
+        if self._end is None:
+            return super()._read_bytes(num_bytes)
+        self._bytes_left -= num_bytes
+        if self._bytes_left < 0:
+            raise self._refusal(f"its greeting has more than {_GREETING_BYTES} bytes")
+        data = b""
+        while len(data) < num_bytes:
+            try:
+                self._sock.settimeout(self._seconds_left(self._end))
+                part = self._rfile.read1(num_bytes - len(data))
+            except TimeoutError as error:
+                raise self._refusal(
+                    f"it did not greet within {self.connect_timeout:g} seconds"
+                ) from error
+            if not part:
+                # As it says of a connection that ended: one that is tried again.
+                return super()._read_bytes(num_bytes)
+            data += part
+        return data
+
+    def _seconds_left(self, end: float) -> float | None:
+        left = end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        return None if left == float("inf") else left
+
+    def _refusal(self, why: str) -> OperationalError:
+        return OperationalError(
+            CR.CR_CONN_HOST_ERROR, f"Can't connect to MySQL server on {self.host!r}: {why}"
+        )
