@@ -7,7 +7,6 @@ import ssl
 import struct
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 
 import pytest
 
