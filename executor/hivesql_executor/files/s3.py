@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
+from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError, PermissionDeniedError
 from obstore.store import S3Store
 
 from hivesql_executor.files.identity import identity_of
-from hivesql_executor.files.refusals import refusal_of_store
+from hivesql_executor.files.refusals import refusal_of_no_store, refusal_of_store
 from hivesql_planner.acid.layout import MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import DataError, ExecutionError
@@ -37,6 +37,9 @@ _LARGEST = 5 * 1000**3
 _LONGEST_PAUSE = 15.0
 _MOST_SECONDS = 180.0
 """After so long a request is not made again: its signature would be too old."""
+_PROVEN_SECONDS = 60.0
+_NOBODYS = "_hivesql_nobody_writes_this"
+"""A file that is nowhere."""
 # A client of S3 that keeps parts of paths cannot say these.
 _UNSPEAKABLE = re.compile(r"[\x00-\x1f\x7f]|(?:^|/)\.\.?(?:/|$)|//|/$")
 # The store has said no, and would again.
@@ -95,6 +98,7 @@ class S3Files:
             return self._hadoop.all_directories(location)
         with _asking(location):
             listed = self._store.list_with_delimiter(_key(location))
+        self._require_store(location, is_proven=bool(listed["common_prefixes"]))
         return tuple(sorted(str(path).rpartition("/")[2] for path in listed["common_prefixes"]))
 
     def directories(self, location: str) -> tuple[str, ...]:
@@ -108,6 +112,7 @@ class S3Files:
         with _asking(path):
             # What stands for an empty directory is listed as the directory itself.
             first = next(iter(self._store.list(_key(path), chunk_size=1)), None)
+        self._require_store(path, is_proven=bool(first))
         return bool(first) or self.is_file(path)
 
     def is_file(self, path: str) -> bool:
@@ -238,6 +243,25 @@ class S3Files:
     def _store(self) -> Any:
         return _store(self.access, self.access.retries)
 
+    def _require_store(self, path: str, *, is_proven: bool) -> None:
+        """Raise the error for what answers as a web page does, of which a list is empty.
+
+        ``is_proven`` says that the answer itself shows that there is a store. Else it is asked for
+        a file that nobody wrote, whose absence only a store tells in the words of S3; not again
+        for some seconds.
+        """
+        proof, now = _proof(self.access), time.monotonic()
+        if not is_proven and now >= proof.until:
+            with _asking(path):
+                try:
+                    self._store.get(f"{_key(path)}/{_NOBODYS}")
+                except (NotFoundError, FileNotFoundError, PermissionDeniedError) as error:
+                    if "<Code>" not in str(error):
+                        raise refusal_of_no_store(path) from error
+                else:
+                    raise refusal_of_no_store(path)
+        proof.until = now + _PROVEN_SECONDS
+
     def _head(self, path: str) -> tuple[int, int] | None:
         """Length, and a number of the contents; None where there is no file."""
         try:
@@ -252,6 +276,7 @@ class S3Files:
         home = _key(location)
         with _asking(location):
             listed = [entry for page in self._store.list(home) for entry in page]
+        self._require_store(location, is_proven=bool(listed))
         above = f"{home}/"
         files: list[FileStatus] = []
         empty: list[FileStatus] = []
@@ -274,6 +299,18 @@ class S3Files:
             else:
                 files.append(status)
         return _Entries(tuple(sorted(files)), has_markers)
+
+
+@dataclass
+class _Proof:
+    """Until when a store is taken for one without being asked, by time.monotonic()."""
+
+    until: float = 0.0
+
+
+@functools.lru_cache(maxsize=100)
+def _proof(access: S3Access) -> _Proof:
+    return _Proof()
 
 
 @functools.lru_cache(maxsize=100)

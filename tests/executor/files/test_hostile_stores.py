@@ -1,0 +1,78 @@
+"""What answers at an S3 endpoint and is no object store, or says what makes no sense."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from hivesql_executor.files.s3 import S3Files
+from hivesql_planner.errors import ExecutionError, HiveSqlError
+from hivesql_planner.settings.s3_access import S3Access
+from hostile_servers import Talk, drips, listening, says, says_nothing
+
+PLACE = "s3a://b/t"
+
+
+def answer(body: bytes, status: bytes = b"200 OK") -> bytes:
+    return b"HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\n%s" % (status, len(body), body)
+
+
+HOSTILE = {
+    "nothing": says_nothing,
+    "drips": drips(b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"),
+    "garbage": says(b"\0\1\2garbage"),
+    "a page": says(answer(b"<html><body>Log in</body></html>")),
+    "no body": says(answer(b"")),
+    "a page for what is not there": says(answer(b"<html>404</html>", b"404 Not Found")),
+    "elsewhere": says(b"HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n"),
+}
+ASKED: dict[str, Callable[[S3Files], Any]] = {
+    "list": lambda files: files.list(PLACE),
+    "directories": lambda files: files.directories(PLACE),
+    "read": lambda files: files.read(f"{PLACE}/x", 0, 100),
+    "write": lambda files: files.write(f"{PLACE}/x", b"row"),
+    "delete": lambda files: files.delete(PLACE),
+}
+
+
+def files_at(port: int) -> S3Files:
+    access = S3Access(
+        bucket="b", region="us-east-1", endpoint=f"http://127.0.0.1:{port}/b", is_in_path=True,
+        keys=("key", "secret", None), retries=0, pause=0.01, timeout=0.5, connect_timeout=0.5,
+    )  # fmt: skip
+
+    def no_spark() -> Any:
+        raise AssertionError("Spark is not asked")
+
+    return S3Files(no_spark, access)
+
+
+@pytest.mark.parametrize("talk", HOSTILE.values(), ids=HOSTILE)
+def test_nothing_is_made_of_such_answers(talk: Talk) -> None:
+    with listening() as start:
+        files = files_at(start(talk))
+        for question, ask in ASKED.items():
+            with pytest.raises(HiveSqlError, match=r"cannot be reached|is missing") as raised:
+                ask(files)
+            assert "\n" not in str(raised.value), question
+
+
+def test_a_page_is_no_empty_directory() -> None:
+    """A list of which nothing is understood looks as one without files."""
+    by_kind = {
+        b"GET /b?": answer(b"<html><body>Welcome</body></html>"),
+        b"GET /b/": answer(b"<html>404</html>", b"404 Not Found"),
+    }
+
+    def talk(stream: Any, ended: Any) -> None:
+        while head := stream.recv(65536):
+            path = head.replace(b"/b/b", b"/b")
+            stream.sendall(next(text for start, text in by_kind.items() if path.startswith(start)))
+
+    with listening() as start:
+        files = files_at(start(talk))
+        for ask in (files.list, files.exists, files.all_directories):
+            with pytest.raises(ExecutionError, match=r"does not speak S3.*Correct fs\.s3a\."):
+                ask(PLACE)
