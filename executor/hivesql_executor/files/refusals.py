@@ -111,8 +111,8 @@ def refusal_of_store(path: str, report: str) -> ExecutionError:
 def refusal_of_no_store(path: str) -> ExecutionError:
     """Return the error for an address where something answers that is no object store."""
     return ExecutionError(
-        f"{path} cannot be reached: what answers there lists nothing and does not speak S3, as a "
-        "page of the web does. Correct fs.s3a.endpoint and fs.s3a.path.style.access, or look for a "
+        f"{path} cannot be reached: what answers there does not speak S3, as a page of the "
+        "web does not. Correct fs.s3a.endpoint and fs.s3a.path.style.access, or look for a "
         "proxy in between",
         code=40000,
     )

@@ -269,6 +269,8 @@ class S3Files:
                 status = self._store.head(_key(path))
         except DataError:
             return None
+        if not status["e_tag"]:
+            raise refusal_of_no_store(path)
         return status["size"], _identity(status)
 
     def _entries(self, location: str) -> _Entries:

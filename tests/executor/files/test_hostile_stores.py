@@ -31,6 +31,7 @@ HOSTILE = {
 ASKED: dict[str, Callable[[S3Files], Any]] = {
     "list": lambda files: files.list(PLACE),
     "directories": lambda files: files.directories(PLACE),
+    "size": lambda files: files.size(f"{PLACE}/x"),
     "read": lambda files: files.read(f"{PLACE}/x", 0, 100),
     "write": lambda files: files.write(f"{PLACE}/x", b"row"),
     "delete": lambda files: files.delete(PLACE),
