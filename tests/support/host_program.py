@@ -9,6 +9,7 @@ errors there were. ``{"call": "services"}`` runs one round of the services.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import threading
 import time
@@ -21,6 +22,10 @@ from hivesql.services import run_services
 def _tell(answer: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(answer, default=str) + "\n")
     sys.stdout.flush()
+
+
+def _notify(line: str) -> None:
+    sys.stderr.write(f"{os.uname().nodename}: {line}\n")
 
 
 def _error(error: Exception) -> dict[str, Any]:
@@ -44,7 +49,11 @@ def _answer(session: hivesql.Session, asked: dict[str, Any]) -> dict[str, Any]:
 
 def main(metastore: str, warehouse: str, settings: str) -> None:
     """Answer until the input ends."""
-    with hivesql.connect(metastore, warehouse, settings=json.loads(settings)) as session:
+    # A JVM hangs under another clock.
+    os.environ.pop("LD_PRELOAD", None)
+    with hivesql.connect(
+        metastore, warehouse, settings=json.loads(settings), notify=_notify
+    ) as session:
         _tell({"ready": time.time()})
         for line in sys.stdin:
             began = time.monotonic()

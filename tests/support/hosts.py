@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
 _FAKE_TIME = next(iter(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")), None)
 _NET = "10.213.77"
@@ -53,7 +52,19 @@ class Host:
     names: Path
     """Says the hosts' addresses, as /etc/hosts."""
     ahead: int = 0
+    """Not less than 0: libfaketime lets nobody sleep whose clock is behind."""
     processes: list[subprocess.Popen[str]] = field(default_factory=list)
+
+    @property
+    def clock(self) -> list[str]:
+        """Return what starts a program with the host's clock, by the user who it belongs to."""
+        if not self.ahead:
+            return []
+        # What measures durations goes on as it is, and so do the disk's times.
+        return [
+            "env", f"LD_PRELOAD={_FAKE_TIME}", f"FAKETIME={self.ahead:+d}",
+            "FAKETIME_DONT_FAKE_MONOTONIC=1", "NO_FAKE_STAT=1",
+        ]  # fmt: skip
 
     def command(self, *arguments: str) -> list[str]:
         """Return what runs a program there."""
@@ -64,19 +75,11 @@ class Host:
             self.name, str(self.names), *arguments,
         ]  # fmt: skip
 
-    def start(self, *arguments: str, error: IO[str] | None = None) -> subprocess.Popen[str]:
+    def start(self, *arguments: str | Path) -> subprocess.Popen[str]:
         """Start a Python program there, with pipes for what it reads and prints."""
-        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-        if self.ahead:
-            # What measures durations goes on as it is, and so do the disk's times.
-            environment |= {
-                "LD_PRELOAD": str(_FAKE_TIME), "FAKETIME": f"{self.ahead:+d}",
-                "FAKETIME_DONT_FAKE_MONOTONIC": "1", "NO_FAKE_STAT": "1",
-            }  # fmt: skip
         process = subprocess.Popen(
-            self.command(sys.executable, *arguments), stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=error, text=True, env=environment,
-            start_new_session=True,
+            self.command(*self.clock, sys.executable, *map(str, arguments)), stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True, start_new_session=True,
         )  # fmt: skip
         self.processes.append(process)
         return process
@@ -104,7 +107,7 @@ class Host:
 
 @contextmanager
 def hosts(**ahead: int) -> Iterator[dict[str, Host]]:
-    """Provide hosts by their names, with how many seconds each clock is ahead."""
+    """Provide hosts by their names, with how many seconds each clock is ahead of this machine's."""
     switch = f"hivesql-{os.getpid()}-switch"
     with ExitStack() as stack:
         _ip("netns", "add", switch)

@@ -34,11 +34,13 @@ def _binary(name: str) -> str | None:
 
 
 @contextmanager
-def postgres_server(address: str = "127.0.0.1", prefix: Sequence[str] = ()) -> Iterator[str]:
+def postgres_server(
+    address: str = "127.0.0.1", place: Sequence[str] = (), clock: Sequence[str] = ()
+) -> Iterator[str]:
     """Run a server on a free port; its URL without a database.
 
-    ``prefix`` comes before its program: what runs that elsewhere. Who comes from the network of
-    ``address`` needs no password.
+    ``place`` is what runs a program elsewhere, ``clock`` what starts it with another clock. Who
+    comes from the network of ``address`` needs no password.
     """
     initdb, server = _binary("initdb"), _binary("pg_ctl")
     if initdb is None or server is None:
@@ -59,7 +61,10 @@ def postgres_server(address: str = "127.0.0.1", prefix: Sequence[str] = ()) -> I
 
         def run(*arguments: str) -> None:
             subprocess.run(
-                [*prefix, *other, *arguments], check=True, stdout=subprocess.DEVNULL, cwd=directory
+                [*place, *other, *clock, *arguments],
+                check=True,
+                stdout=subprocess.DEVNULL,
+                cwd=directory,
             )
 
         run(initdb, "-D", data, "-A", "trust", "-U", "postgres", "--no-sync")
