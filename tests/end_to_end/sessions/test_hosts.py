@@ -17,7 +17,7 @@ import host_program
 from hosts import Host, hosts, obstacle
 from postgres import postgres_server
 
-TIMEOUT = 6
+TIMEOUT = 4
 SETTINGS = {
     "hive.txn.timeout": f"{TIMEOUT}s",
     "hive.lock.numretries": "1000",
@@ -75,7 +75,7 @@ def network() -> Iterator[tuple[dict[str, Host], str]]:
             made["server"].address, made["server"].command(), made["server"].clock
         ) as url,
     ):
-        yield made, f"{url}/postgres?tcp_user_timeout=3000"
+        yield made, f"{url}/postgres?tcp_user_timeout=2000"
 
 
 def keep_house_until(keeper: RemoteSession, done: Callable[[], bool]) -> None:
