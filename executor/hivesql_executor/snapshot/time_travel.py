@@ -8,6 +8,7 @@ from hivesql_planner.acid.time_travel import (
     after_write,
     check_history,
     merging_bases,
+    replaced_by,
     without_writes,
 )
 from hivesql_planner.compaction.queue import READY, SUCCEEDED
@@ -74,19 +75,22 @@ def require_history(
     """
     store = runtime.metastore
     compactions = _compactions_of(table, partition, runtime)
-    cleaned = (row.highest_write_id or 0 for row in compactions if row.state == SUCCEEDED)
-    files = runtime.files(table.location)
+    cleaned = [row.highest_write_id or 0 for row in compactions if row.state == SUCCEEDED]
+    listing = runtime.files(table.location).list(location)
     check_history(
-        files.list(location),
+        listing,
         state,
         then,
-        cleaned_up_to=max(cleaned, default=0),
+        cleaned_up_to=max(cleaned, default=0 if compactions or _may_forget(runtime) else None),
         location=location,
     )
+    base = replaced_by(listing, then)
     later = [
         row
         for row in compactions
-        if row.kind != "minor" and not then.is_valid_base(row.highest_write_id or 0)
+        if not then.is_valid_base(highest := row.highest_write_id or 0)
+        # Who merges deltas alone replaces nothing, but has what an overwrite replaced removed.
+        and (row.kind != "minor" or (base is not None and base.max_write_id <= highest))
     ]
     waiting = [row for row in later if row.state == READY]
     now = store.now() if waiting else 0
@@ -120,6 +124,12 @@ def are_events_retained(
         if row.kind != "minor" and row.state == READY and row.retained_until > now
     }
     return {directory.max_write_id for directory in merging} <= retained
+
+
+def _may_forget(runtime: Runtime) -> bool:
+    """Tell whether the catalog may know of no compaction of a directory that has been cleaned."""
+    known = runtime.settings.integer("metastore.compactor.history.retention.succeeded")
+    return not runtime.metastore.keeps_rows or known < 1
 
 
 def _compactions_of(

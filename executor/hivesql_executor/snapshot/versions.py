@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hivesql_executor.snapshot.listing import acid_state, table_roots
+from hivesql_executor.snapshot.changed_files import last_of_merged, write_before_changes
 from hivesql_executor.snapshot.time_travel import visible_as_of
 from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.transaction import Transaction
@@ -41,13 +41,16 @@ def version_at(table: TableName, time: datetime, runtime: Runtime) -> int:
 def version_before_changes(table: Table, runtime: Runtime) -> int:
     """Return the last write whose changes are no longer there; 0 where all are."""
     txn = _glance(table.name, runtime)
-    files = runtime.files(table.location)
     partitions = runtime.metastore.partitions(table.name) if table.partition_columns else ()
-    states = (
-        acid_state(files, location, txn.visible[table.name], txn.txns)
-        for _, location in table_roots(table, partitions)
-    )
-    return max((state.base.directory.max_write_id for state in states if state.base), default=0)
+    return write_before_changes(table, partitions, txn.visible[table.name], txn.txns, runtime)
+
+
+def version_with_merged(table: Table, version: int, runtime: Runtime) -> int:
+    """Return the first version from this one on up to which changes can be told by themselves."""
+    txn = _glance(table.name, runtime)
+    partitions = runtime.metastore.partitions(table.name) if table.partition_columns else ()
+    visible = txn.visible[table.name]
+    return last_of_merged(table, partitions, version, visible, txn.txns, runtime)
 
 
 def _glance(table: TableName, runtime: Runtime) -> Transaction:

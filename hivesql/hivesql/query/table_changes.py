@@ -73,8 +73,9 @@ def _arguments(
 
 
 def _check(binding: Binding, table: Table, key: list[str], start: int) -> None:
-    if table.is_view or not table.is_full_acid:
-        binding.fail(SemanticError(f"{table.name} is no full ACID table: it has no changes"), start)
+    if table.is_view or not table.is_transactional:
+        error = SemanticError(f"{table.name} is not transactional: it has no changes")
+        binding.fail(error, start)
     columns = {column.name for column in table.all_columns}
     for name in key:
         if name.lower() not in columns:

@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Any
 from hivesql.script import StatementText
 from hivesql.sessions.changes import changes_text, starting_version
 from hivesql.spark_catalog.answers import SparkRequests, spark_schema
-from hivesql_executor.snapshot.versions import decided_writes, version_before_changes
+from hivesql_executor.snapshot.versions import (
+    decided_writes,
+    version_before_changes,
+    version_with_merged,
+)
 from hivesql_planner.errors import DataError, SemanticError
 from hivesql_planner.relations import CHANGE_COLUMNS
 
@@ -80,6 +84,8 @@ class ChangeFeed(SparkRequests):
         end = writes.high_watermark if last is None else min(last, writes.high_watermark)
         if question["is limited"]:
             end = self._limited(writes, after, end)
+        if after < end < writes.high_watermark:
+            end = version_with_merged(table, end, self.session.runtime)
         return {"begin": begin, "table": table.id, "version": max(after, end)}
 
     def _begin(self, table: Table) -> int:

@@ -74,9 +74,11 @@ def files_to_read(
     """Return the data files and delete files of a state.
 
     Files of insert-only tables are taken whole, whatever their names; originals of such tables
-    are not read (hive.mm.allow.originals=false). A delete file whose name says no bucket raises
-    DataError: silently skipping it would bring deleted rows back. Deletes are left out when there
-    are no rows to delete, unless ``keep_deletes``. ``location``: where to say that it is.
+    are not read (hive.mm.allow.originals=false). DataError 10327 where a compaction has merged
+    writes that are not visible with others: rows of such tables tell no write. A delete file whose
+    name says no bucket raises DataError: silently skipping it would bring deleted rows back.
+    Deletes are left out when there are no rows to delete, unless ``keep_deletes``. ``location``:
+    where to say that it is.
     """
     data: list[DataFile] = []
     deletes: list[DeleteFile] = []
@@ -84,6 +86,7 @@ def files_to_read(
         if entry.directory.kind is _DELETE_DELTA:
             _add_delete_files(deletes, entry, write_ids, location)
         elif insert_only:
+            _require_whole(entry, write_ids, location)
             data += [DataFile(file.path, file.length, 0) for file in _files_of(entry)]
         else:
             _add_data_files(data, entry, write_ids, location)
@@ -93,6 +96,19 @@ def files_to_read(
     orphans = [file for file in deletes if state.base is None and file.bucket not in buckets]
     delete_files = tuple(deletes) if data or keep_deletes else ()
     return FilesToRead(tuple(data), delete_files, tuple(orphans))
+
+
+def _require_whole(entry: ListedDirectory, write_ids: ValidWriteIdList, location: str) -> None:
+    """Raise where only some writes of an insert-only delta count; aborted ones are not in it."""
+    _, low, high, _, _ = entry.directory
+    hidden = [write_id for write_id in write_ids.open if low <= write_id <= high]
+    if high > write_ids.high_watermark or hidden:
+        raise DataError(
+            f"{location}/{entry.name}: a compaction has merged the writes {low} to {high} of an "
+            "insert-only table, whose rows do not tell which of them has written them. Ask for the "
+            f"state before write {low}, or from write {high} on",
+            code=10327,
+        )
 
 
 def _files_of(entry: ListedDirectory) -> list[FileStatus]:

@@ -160,8 +160,13 @@ def _known_format(name: str, text: str) -> str:
     return text.lower()
 
 
+def is_compacted(directory: AcidDirectory, data_format: str | None) -> bool:
+    """Tell whether a compaction made a base, and no overwrite; None has no ``_metadata_acid``."""
+    return directory.visibility_txn > 0 or data_format == "compacted"
+
+
 def _is_compacted(entry: ListedDirectory, metadata: Mapping[str, str]) -> bool:
-    return entry.directory.visibility_txn > 0 or metadata.get(entry.name) == "compacted"
+    return is_compacted(entry.directory, metadata.get(entry.name))
 
 
 def _txn_ok(entry: ListedDirectory, selection: _Selection, txns: ValidTxnList) -> bool:

@@ -116,6 +116,27 @@ def test_changes_come_once_and_in_order(
         session.changes("t", since=7)
 
 
+def test_a_stream_goes_on_past_an_overwrite(session: hivesql.Session, reader: Reader) -> None:
+    only = "'transactional'='true', 'transactional_properties'='insert_only'"
+    session.sql(f"""
+        CREATE TABLE t (id INT) STORED AS PARQUET TBLPROPERTIES ({only});
+        INSERT INTO t VALUES (1), (2);
+        INSERT OVERWRITE TABLE t VALUES (3)
+    """)
+    stream = reader.source("t", starting_version="earliest", max_rows_per_trigger=2)
+    replaced = [(1, "delete", 2), (2, "delete", 2), (3, "insert", 2)]
+    assert reader.batches(stream, "t") == [[(1, "insert", 1), (2, "insert", 1)], replaced]
+    session.sql("""
+        INSERT INTO t VALUES (4); INSERT INTO t VALUES (5); INSERT INTO t VALUES (6);
+        ALTER TABLE t COMPACT 'minor' AND WAIT; INSERT INTO t VALUES (7)
+    """)
+    # A batch has no less than what a compaction has merged.
+    merged = [(4, "insert", 5), (5, "insert", 5), (6, "insert", 5)]
+    assert reader.batches(stream, "t") == [merged, [(7, "insert", 6)]]
+    slow = reader.source("t", starting_version=3, max_versions_per_trigger=1)
+    assert reader.batches(slow, "slow") == [merged, [(7, "insert", 6)]]
+
+
 def test_compactions_while_a_stream_lags(session: hivesql.Session, reader: Reader) -> None:
     session.sql(f"CREATE TABLE t (id INT) {ACID}; INSERT INTO t VALUES (1)")
     stream = reader.source("t", starting_version=1, max_rows_per_trigger=2)
@@ -153,7 +174,7 @@ def test_compactions_while_a_stream_lags(session: hivesql.Session, reader: Reade
 
 
 REFUSED: dict[str, dict[str, Any]] = {
-    "full ACID": {"table": "plain"},
+    "not transactional": {"table": "plain"},
     "nosuch": {"table": "nosuch"},
     "no column other": {"key": "other"},
     "not at both": {"starting_version": 1, "starting_timestamp": datetime(2020, 1, 1)},

@@ -12,6 +12,7 @@ from pyspark.sql import functions as f
 from hivesql_executor.files.api import Files
 from hivesql_executor.jvm import finding_our_classes
 from hivesql_executor.orc.tail import OrcTail, cached_tail
+from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.file_paths import literal_paths
 from hivesql_executor.spark.formats.avro import avro_values, decode_avro
 from hivesql_executor.spark.formats.containers import CONTAINERS, READER, container_options
@@ -48,6 +49,15 @@ from hivesql_planner.model.hive_type import INTEGERS, HiveType, Kind, quote_name
 from hivesql_planner.model.table import Partition, Table, default_value
 
 Part = tuple[Partition | None, str, Sequence[tuple[str, int]]]
+
+
+def paths_of(parts: Sequence[PartitionFiles]) -> list[Part]:
+    """Return the files of an insert-only table as ``scan_plain`` takes them."""
+    return [
+        (part.partition, part.location, [(f"{part.location}/{file.path}", file.length)
+         for file in part.files.data])
+        for part in parts
+    ]  # fmt: skip
 
 
 def scan_plain(

@@ -19,7 +19,7 @@ from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import visible_as_of
 from hivesql_executor.spark.functions import register_called
 from hivesql_executor.spark.lines import frame_of, message_of
-from hivesql_executor.spark.scan.plain_tables import Part, scan_plain
+from hivesql_executor.spark.scan.plain_tables import Part, paths_of, scan_plain
 from hivesql_executor.spark.scan.scan import FILE_NAME, Scanned, ScanRequest, scan
 from hivesql_executor.spark.scan.table_changes import read_changes
 from hivesql_executor.spark.steps import query_over, with_grand_totals
@@ -71,11 +71,7 @@ def plain_parts(table_scan: Scan, txn: Transaction, runtime: Runtime) -> Sequenc
     """Return the files of a table without row ids, as ``scan_plain`` takes them."""
     if not table_scan.table.is_transactional:
         return plain_files(table_scan.table, table_scan.partitions, runtime)
-    return [
-        (part.partition, part.location, [(f"{part.location}/{file.path}", file.length)
-         for file in part.files.data])
-        for part in listed(table_scan, txn, runtime)
-    ]  # fmt: skip
+    return paths_of(listed(table_scan, txn, runtime))
 
 
 def read_plain(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
@@ -11,20 +12,23 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.orc.footers import check_deletes, holds_changes, read_footers
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.snapshot.listing import acid_state, check_versions, table_roots
+from hivesql_executor.snapshot.changed_files import ChangedFiles, Span, changed_files
 from hivesql_executor.snapshot.partition_files import PartitionFiles
-from hivesql_executor.snapshot.time_travel import are_events_retained, require_history
 from hivesql_executor.spark.scan.delete_events import delete_events, row_id_and_texts
-from hivesql_executor.spark.scan.scan import ScanRequest, scan
+from hivesql_executor.spark.scan.plain_tables import paths_of, scan_plain
+from hivesql_executor.spark.scan.scan import FILE_NAME, ScanRequest, scan
 from hivesql_executor.transactions.transaction import Transaction
-from hivesql_planner.acid.files_to_read import FilesToRead, files_to_read
-from hivesql_planner.acid.layout import is_marker, is_side_file, parse_directory
-from hivesql_planner.acid.time_travel import after_write, require_events
+from hivesql_planner.acid.files_to_read import FilesToRead
+from hivesql_planner.acid.layout import parse_directory
+from hivesql_planner.acid.time_travel import after_write
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.table import Table
 from hivesql_planner.relations import CHANGE_COLUMNS, Changes, Scan
 
+INSERTED, DELETED = "insert", "delete"
+_WRITE_OF_FILE = r".*/(?:base|delta)_(?:[0-9]+_)?0*([0-9]+)(?:_[0-9]+)?(?:_v[0-9]+)?/.+"
+"""The last write of an insert-only table's directory; below it may be others, of UNION ALL."""
 _KIND, _WRITE = (column.name for column in CHANGE_COLUMNS)
 
 
@@ -35,45 +39,84 @@ def read_changes(
 
     A row that a write deleted while it inserted one of the same key is the ``update_preimage`` of
     the other, the ``update_postimage``; without a key that is told by the partition: a write that
-    deleted as many rows there as it inserted has updated them. DataError 10327 when a compaction
-    has merged the events, NotSupported when the table was overwritten in between.
+    deleted as many rows there as it inserted has updated them. What an overwrite replaces was
+    deleted, and what it brings inserted. DataError 10327 when a compaction has merged the events.
     """
-    table, spark = table_scan.table, runtime.spark()
+    table = table_scan.table
     now = txn.visible[table.name]
-    high = now.high_watermark if changes.high is None else changes.high
-    then = after_write(now, high)
-    parts = _parts(table_scan, changes.low, then, txn, runtime)
-    low = f.lit(changes.low)
-    recent = [replace(part, files=_since(part.files, changes.low)) for part in parts]
+    then = after_write(now, now.high_watermark if changes.high is None else changes.high)
+    # Nobody tells of what has not been written yet: such versions have no changes.
+    low = min(changes.low, then.high_watermark + 1)
+    changed = changed_files(table, table_scan.partitions, low, then, txn.txns, runtime)
+    spans = [span for directory in changed for span in directory.spans]
+    if table.is_insert_only:
+        happened = _inserted_files(table, spans, runtime)
+    else:
+        happened = _with_updates(_events(table, low, spans, then, runtime), table, changes.key)
+    frames = [happened, *_replaced(table, changed, then, runtime)]
+    names = [f"`{column.name}`" for column in (*table.all_columns, *CHANGE_COLUMNS)]
+    return reduce(DataFrame.unionByName, [frame.select(*names) for frame in frames])
+
+
+def _events(
+    table: Table,
+    low: int,
+    spans: Sequence[Span],
+    then: ValidWriteIdList,
+    runtime: Runtime,
+) -> DataFrame:
+    """Return inserts and deletes as events tell them, with the texts of their partitions."""
+    spark = runtime.spark()
+    recent = [span.events for span in spans]
     born = _rows(spark, table, recent, then, runtime).where(
-        f.col("row__id.writeid").between(low, f.lit(high))
+        f.col("row__id.writeid").between(f.lit(low), f.lit(then.high_watermark))
     )
-    inserted = born.withColumns({_KIND: f.lit("insert"), _WRITE: f.col("row__id.writeid")})
-    frames = [inserted]
+    inserted = born.withColumns({_KIND: f.lit(INSERTED), _WRITE: f.col("row__id.writeid")})
     events = _deletes(spark, table, recent, then, runtime)
-    if events is not None:
-        names = row_id_and_texts(table)
-        died = events.where(f.col("writer") >= low).groupBy(*names).agg(f.min("writer"))
-        rows = _rows(spark, table, parts, then, runtime)
-        deleted = rows.join(died.toDF(*names, _WRITE), names)
-        frames.append(deleted.withColumn(_KIND, f.lit("delete")))
-    happened = reduce(DataFrame.unionByName, frames)
-    return _with_updates(happened, table, changes.key).select(
-        *(f"`{column.name}`" for column in (*table.all_columns, *CHANGE_COLUMNS))
-    )
+    if events is None:
+        return inserted
+    names = row_id_and_texts(table)
+    died = events.where(f.col("writer") >= f.lit(low)).groupBy(*names).agg(f.min("writer"))
+    rows = _rows(spark, table, [span.files for span in spans], then, runtime)
+    deleted = rows.join(died.toDF(*names, _WRITE), names)
+    return inserted.unionByName(deleted.withColumn(_KIND, f.lit(DELETED)))
 
 
-def _since(files: FilesToRead, low: int) -> FilesToRead:
-    """Leave out files without an event of write ``low`` or of a later one."""
+def _inserted_files(table: Table, spans: Sequence[Span], runtime: Runtime) -> DataFrame:
+    """Return the rows of an insert-only table's deltas, each inserted by the write of its file."""
+    parts = paths_of([span.events for span in spans])
+    files = runtime.files(table.location)
+    rows = scan_plain(runtime.spark(), table, parts, files=files).selectExpr("*", FILE_NAME)
+    write = f.regexp_extract("input__file__name", _WRITE_OF_FILE, 1).cast("bigint")
+    return rows.withColumns({_KIND: f.lit(INSERTED), _WRITE: write})
 
-    def is_recent(path: str) -> bool:
-        directory = parse_directory(path.partition("/")[0])
-        return directory is not None and directory.max_write_id >= low
 
-    return FilesToRead(
-        tuple(file for file in files.data if is_recent(file.path)),
-        tuple(file for file in files.deletes if is_recent(file.path)),
-    )
+def _replaced(
+    table: Table, changed: Sequence[ChangedFiles], then: ValidWriteIdList, runtime: Runtime
+) -> list[DataFrame]:
+    """Return what overwrites took away and brought."""
+    replacements = [each for directory in changed for each in directory.replacements]
+    frames = []
+    for write_id in sorted({each.write_id for each in replacements}):
+        of_write = [each for each in replacements if each.write_id == write_id]
+        for kind, last, parts in (
+            (DELETED, write_id - 1, [each.before for each in of_write]),
+            (INSERTED, write_id, [each.after for each in of_write]),
+        ):
+            rows = _state(table, parts, after_write(then, last), runtime)
+            frames.append(rows.withColumns({_KIND: f.lit(kind), _WRITE: f.lit(write_id)}))
+    return frames
+
+
+def _state(
+    table: Table, parts: Sequence[PartitionFiles], visible: ValidWriteIdList, runtime: Runtime
+) -> DataFrame:
+    """Return the rows that a state has."""
+    spark, files = runtime.spark(), runtime.files(table.location)
+    if table.is_insert_only:
+        return scan_plain(spark, table, paths_of(parts), files=files)
+    request = ScanRequest(table=table, parts=parts, visible=visible, files=files, with_row_id=False)
+    return scan(spark, request).rows
 
 
 def _with_updates(happened: DataFrame, table: Table, key: Sequence[str]) -> DataFrame:
@@ -84,32 +127,12 @@ def _with_updates(happened: DataFrame, table: Table, key: Sequence[str]) -> Data
     def count(kind: str) -> Column:
         return f.count_if(f.col(_KIND) == kind).over(same)
 
-    gone, come = count("delete"), count("insert")
+    gone, come = count(DELETED), count(INSERTED)
     is_update = (gone > 0) & (gone == come)
-    before_or_after = f.when(f.col(_KIND) == "insert", f.lit("update_postimage")).otherwise(
+    before_or_after = f.when(f.col(_KIND) == INSERTED, f.lit("update_postimage")).otherwise(
         f.lit("update_preimage")
     )
     return happened.withColumn(_KIND, f.when(is_update, before_or_after).otherwise(f.col(_KIND)))
-
-
-def _parts(
-    table_scan: Scan, low: int, then: ValidWriteIdList, txn: Transaction, runtime: Runtime
-) -> list[PartitionFiles]:
-    table, files = table_scan.table, runtime.files(table_scan.table.location)
-    parts = []
-    for partition, location in table_roots(table, table_scan.partitions):
-        state = acid_state(files, location, then, txn.txns, is_earlier=True)
-        check_versions(files, location, state)
-        if state.base is not None and state.base.directory.max_write_id >= low:
-            # Where a retention has left them, events are there beside what they were merged into.
-            events = acid_state(files, location, then, txn.txns, is_earlier=True, events_from=low)
-            if are_events_retained(table, partition, location, low, txn.txns, runtime):
-                state = events
-        require_history(table, partition, location, state, then, runtime)
-        require_events(state, low, location=location)
-        chosen = files_to_read(state, then, location=location)
-        parts.append(PartitionFiles(partition=partition, location=location, files=chosen))
-    return parts
 
 
 def _rows(
@@ -160,25 +183,40 @@ def _deletes(
 def count_events(table: Table, low: int, runtime: Runtime) -> dict[int, int]:
     """Return how many rows the writes from ``low`` on have inserted and deleted, by write.
 
-    What a compaction has merged counts as the first of its writes.
+    Of full ACID tables what files tell: what a compaction has merged counts as the first of its
+    writes, and rows that an overwrite replaced count though they had been deleted.
     """
     txns = runtime.metastore.valid_txns()
     visible = runtime.metastore.valid_write_ids(txns, [table.name])[table.name]
     partitions = runtime.metastore.partitions(table.name) if table.partition_columns else ()
-    files = runtime.files(table.location)
-    writes: dict[str, int] = {}
-    sizes = []
-    for _, location in table_roots(table, partitions):
-        state = acid_state(files, location, visible, txns, is_earlier=True, events_from=low)
-        for entry in state.deltas:
-            if entry.directory.max_write_id < low:
-                continue
-            for file in entry.files:
-                path = f"{location}/{file.path}"
-                if not is_marker(file.path) and not is_side_file(file.path) and file.length:
-                    writes[path] = max(low, entry.directory.min_write_id)
-                    sizes.append((path, file.length))
-    counts: dict[int, int] = {}
-    for path, tail in read_footers(files, sizes).items():
-        counts[writes[path]] = counts.get(writes[path], 0) + tail.rows
+    changed = changed_files(table, partitions, low, visible, txns, runtime)
+    spans = [span for directory in changed for span in directory.spans]
+    counts: Counter[int] = Counter()
+    if table.is_insert_only:
+        frames = (
+            _inserted_files(table, spans, runtime),
+            *_replaced(table, changed, visible, runtime),
+        )
+        for frame in frames:
+            counts.update(dict(frame.groupBy(_WRITE).count().collect()))
+        return counts
+    of_write: list[tuple[int, str, int]] = []
+    for span in spans:
+        part = span.events
+        files = [(file.path, file.length) for file in part.files.data]
+        files += [(file.path, file.length) for file in part.files.deletes]
+        for path, length in files:
+            directory = parse_directory(path.partition("/")[0])
+            first = max(low, directory.min_write_id if directory else 0)
+            of_write.append((first, f"{part.location}/{path}", length))
+    for each in (each for directory in changed for each in directory.replacements):
+        of_write += [
+            (each.write_id, f"{part.location}/{file.path}", file.length)
+            for part in (each.before, each.after)
+            for file in part.files.data
+        ]
+    sizes = [(path, length) for _, path, length in of_write]
+    tails = read_footers(runtime.files(table.location), sizes)
+    for write_id, path, _ in of_write:
+        counts[write_id] += tails[path].rows
     return counts
