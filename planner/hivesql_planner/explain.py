@@ -130,6 +130,8 @@ def _scan_text(scan: Scan) -> str:
     text = f"scan {scan.table.name}"
     if scan.changes:
         text += f" changes of {scan.changes}"
+    if scan.restores:
+        text += " gone since then," if scan.as_of else f" newer than {scan.restores}"
     if scan.as_of:
         text += f" as of {scan.as_of}"
     if scan.with_row_id:

@@ -93,6 +93,9 @@ class Scan:
     where: Predicate | None = None
     as_of: AsOf | None = None
     """None reads the statement's snapshot."""
+    restores: AsOf | None = None
+    """Set, only rows in which the table differs from that state are wanted: of ``as_of``, the same
+    state, those that are gone by now, else those that came since."""
     changes: Changes | None = None
     """Set, the scan gives what happened instead of what is there."""
     listing: Listing | None = field(default=None, repr=False, compare=False)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from hivesql_executor.snapshot.listing import acid_state, check_versions, read_metadata, table_roots
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import are_events_retained, require_history
-from hivesql_planner.acid.files_to_read import FilesToRead, files_to_read
+from hivesql_planner.acid.files_to_read import files_to_read
 from hivesql_planner.acid.layout import DirectoryKind, parse_directory
+from hivesql_planner.acid.restored_files import files_since
 from hivesql_planner.acid.time_travel import after_write, overwrites, require_events
 from hivesql_planner.errors import DataError
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from hivesql_executor.files.api import Files
     from hivesql_executor.runtime import Runtime
-    from hivesql_planner.acid.files_to_read import DataFile, DeleteFile
     from hivesql_planner.acid.snapshot import AcidState
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
     from hivesql_planner.model.table import Partition, Table
@@ -46,16 +46,7 @@ class Span:
     @property
     def events(self) -> PartitionFiles:
         """Those that have events of these writes."""
-        chosen = self.files.files
-
-        def is_recent(file: DataFile | DeleteFile) -> bool:
-            directory = parse_directory(file.path.partition("/")[0])
-            return directory is not None and directory.max_write_id >= self.first
-
-        recent = FilesToRead(
-            tuple(filter(is_recent, chosen.data)), tuple(filter(is_recent, chosen.deletes))
-        )
-        return replace(self.files, files=recent)
+        return replace(self.files, files=files_since(self.files.files, self.first))
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,15 @@ def bind_restore(node: exp.Expr, binding: Binding) -> MergeRows:
         bound = bind_merge(_parsed(text), inner)
     except HiveSqlError as error:
         _fail_at(error, binding, *moment)
-    return replace(bound, operation="RESTORE")
+    (source,) = bound.source.sources
+    state = source.scan.as_of
+    gone = replace(source, scan=replace(source.scan, restores=state))
+    return replace(
+        bound,
+        operation="RESTORE",
+        target=replace(bound.target, restores=state),
+        source=replace(bound.source, sources=(gone,)),
+    )
 
 
 def _merge(table: Table, clause: str, values: Mapping[str, str | None]) -> str:

@@ -77,6 +77,34 @@ def test_what_did_not_change_is_not_written(session: hivesql.Session) -> None:
     ]
 
 
+def test_only_files_that_differ_are_read(session: hivesql.Session) -> None:
+    """Of 3 x 2 files with a thousand rows each, those of other partitions and writes stay shut."""
+    session.sql(f"CREATE TABLE t (id INT, v STRING) PARTITIONED BY (p INT) {ACID}")
+    for first in (0, 1000):
+        session.sql(f"""
+            INSERT INTO t PARTITION (p) SELECT {first} + i, 'v', p
+              FROM (SELECT posexplode(split(space(999), ' ')) AS (i, x)) q
+              LATERAL VIEW explode(array(1, 2, 3)) r AS p DISTRIBUTE BY p
+        """)
+    session.sql("""
+        UPDATE t SET v = 'w' WHERE p = 1 AND id < 10;
+        INSERT INTO t VALUES (-1, 'new', 2)
+    """)
+    lines = [row[0] for row in session.sql(
+        "EXPLAIN ANALYZE RESTORE TABLE t TO VERSION AS OF 2").rows]  # fmt: skip
+    scans = sorted(line.strip() for line in lines if "files read" in line)
+    assert scans == []
+    assert session.sql("RESTORE TABLE t TO VERSION AS OF 2").affected == 10 + 10 + 1
+    assert session.sql("RESTORE TABLE t TO VERSION AS OF 5").affected == 0
+    session.sql("INSERT OVERWRITE TABLE t PARTITION (p = 3) VALUES (1, 'over')")
+    session.sql("SET hivesql.retention=1d; DELETE FROM t WHERE p = 2 AND id > 1500")
+    session.sql("ALTER TABLE t PARTITION (p = 2) COMPACT 'major'")
+    assert session.sql("RESTORE TABLE t TO VERSION AS OF 2").affected == 1 + 2000 + 499
+    assert session.sql("SELECT p, count(*), count(DISTINCT id), max(v) FROM t GROUP BY p").rows == [
+        (1, 2000, 2000, "v"), (2, 2000, 2000, "v"), (3, 2000, 2000, "v"),
+    ]  # fmt: skip
+
+
 def test_one_partition(session: hivesql.Session) -> None:
     session.sql(f"""
         CREATE TABLE t (id INT) PARTITIONED BY (p INT, q STRING) {ACID};

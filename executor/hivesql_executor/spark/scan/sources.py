@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame
@@ -16,10 +17,14 @@ from hivesql_executor.local.types import arrow_table
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import plain_files, scan_files
 from hivesql_executor.snapshot.partition_files import PartitionFiles
+from hivesql_executor.snapshot.restored_files import RestoredFiles, restored_files
 from hivesql_executor.snapshot.time_travel import visible_as_of
 from hivesql_executor.spark.functions import register_called
 from hivesql_executor.spark.lines import frame_of, message_of
+from hivesql_executor.spark.scan.event_schema import visible_writes
+from hivesql_executor.spark.scan.partition_columns import text_columns
 from hivesql_executor.spark.scan.plain_tables import Part, paths_of, scan_plain
+from hivesql_executor.spark.scan.restored_rows import lost_rows
 from hivesql_executor.spark.scan.scan import FILE_NAME, Scanned, ScanRequest, scan
 from hivesql_executor.spark.scan.table_changes import read_changes
 from hivesql_executor.spark.steps import query_over, with_grand_totals
@@ -57,6 +62,8 @@ def read(
     if not table.is_full_acid:
         plain = plain_parts(table_scan, txn, runtime)
         return read_plain(table_scan, plain, runtime, with_nanosecond_texts=with_nanosecond_texts)
+    if table_scan.restores is not None and (parts is None or parts):
+        return _read_lost(table_scan, txn, runtime, with_nanosecond_texts=with_nanosecond_texts)
     return _scanned(
         table_scan,
         listed(table_scan, txn, runtime) if parts is None else parts,
@@ -65,6 +72,45 @@ def read(
         with_partition_texts=table_scan.with_partition_texts,
         with_nanosecond_texts=with_nanosecond_texts,
     ).rows
+
+
+def _read_lost(
+    table_scan: Scan, txn: Transaction, runtime: Runtime, *, with_nanosecond_texts: Collection[int]
+) -> DataFrame:
+    """Return the rows of an earlier state that are not there any more."""
+    table = table_scan.table
+
+    def rows(scan: Scan, parts: Sequence[PartitionFiles]) -> DataFrame:
+        scanned = _scanned(
+            replace(scan, with_row_id=True), parts, txn, runtime, with_partition_texts=True,
+            with_nanosecond_texts=with_nanosecond_texts,
+        )  # fmt: skip
+        return scanned.rows
+
+    lost = lost_rows(
+        runtime.spark(),
+        table,
+        _restored(table_scan, txn, runtime),
+        earlier=partial(rows, table_scan),
+        present=partial(rows, replace(table_scan, as_of=None)),
+        now=txn.visible[table.name],
+        then=_visible(table_scan, txn, runtime),
+        files=runtime.files(table.location),
+    )
+    return lost if table_scan.with_partition_texts else lost.drop(*text_columns(table))
+
+
+def _restored(table_scan: Scan, txn: Transaction, runtime: Runtime) -> list[RestoredFiles]:
+    assert table_scan.restores is not None
+    table = table_scan.table
+    return restored_files(
+        table,
+        table_scan.partitions,
+        now=txn.visible[table.name],
+        then=visible_as_of(table_scan.restores, table.name, txn, runtime),
+        txns=txn.txns,
+        runtime=runtime,
+    )
 
 
 def plain_parts(table_scan: Scan, txn: Transaction, runtime: Runtime) -> Sequence[Part]:
@@ -120,7 +166,7 @@ def read_target(
 
     ``parts`` are the snapshot's files where they have been listed already.
     """
-    return _scanned(
+    target = _scanned(
         table_scan,
         listed(table_scan, txn, runtime) if parts is None else parts,
         txn,
@@ -129,6 +175,10 @@ def read_target(
         with_nanosecond_texts=with_nanosecond_texts,
         by_writer=by_writer,
     )
+    if table_scan.restores is None:
+        return target
+    then = visible_as_of(table_scan.restores, table_scan.table.name, txn, runtime)
+    return replace(target, rows=target.rows.where(~visible_writes("row__id.writeid", then)))
 
 
 def _scanned(
@@ -170,7 +220,13 @@ def _known(table: Table, runtime: Runtime) -> tuple[ColumnStatistics, ...]:
 
 
 def listed(table_scan: Scan, txn: Transaction, runtime: Runtime) -> list[PartitionFiles]:
-    """Return the files of a transactional table that the transaction's snapshot sees."""
+    """Return the files of a transactional table that the transaction's snapshot sees.
+
+    For RESTORE those alone with rows that are wanted.
+    """
+    if table_scan.restores is not None:
+        restored = _restored(table_scan, txn, runtime)
+        return [part.new if table_scan.as_of is None else part.earlier for part in restored]
     return scan_files(table_scan, _visible(table_scan, txn, runtime), txn.txns, runtime)
 
 
