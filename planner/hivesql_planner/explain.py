@@ -14,7 +14,7 @@ from hivesql_planner.definitions.describe import (
 from hivesql_planner.definitions.steps import Definition
 from hivesql_planner.few_rows import SmallMerge
 from hivesql_planner.locks.lock import Lock
-from hivesql_planner.model.table import SPARK_VIEWS, Table, TableName, partition_name
+from hivesql_planner.model.table import SPARK_VIEWS, Column, Table, TableName, partition_name
 from hivesql_planner.plan import (
     Change,
     ChangeBranch,
@@ -172,9 +172,7 @@ def _change_lines(change: Change) -> Iterator[str]:
         yield "  target by the keys of the source, which is computed once"
     for query in change.queries:
         yield f"  {query.view} = {_scan_text(query.scan)}"
-    if change.added:
-        columns = ", ".join(f"{column.name} {column.type}" for column in change.added)
-        yield f"  add columns {columns}"
+    yield from _column_lines(change)
     if change.check:
         yield f"  constraint {change.check}"
     if few := change.merge or change.small:
@@ -193,6 +191,20 @@ def _little(small: SmallChange | SmallSelect | SmallMerge) -> str:
     what = "there are" if small.where is None else "row groups that may hold such rows have"
     more = "" if small.where else " to read"
     return f"{what} at most {small.most_bytes} bytes{more}"
+
+
+def _column_lines(change: Change) -> Iterator[str]:
+    if change.added:
+        columns = ", ".join(f"{column.name} {column.type}" for column in change.added)
+        yield f"  add columns {columns}"
+    for old, new in _widened(change):
+        yield f"  change column {old.name} from {old.type} to {new.type}"
+
+
+def _widened(change: Change) -> list[tuple[Column, Column]]:
+    """Pair columns that get other types with what they become."""
+    columns = {column.name: column for column in change.target.table.columns}
+    return [(old, columns[old.name]) for old in change.narrow]
 
 
 def _branch_lines(branch: ChangeBranch) -> Iterator[str]:
@@ -402,6 +414,8 @@ def _change(change: Change) -> _Json:
         ]
     if change.added:
         members["addColumns"] = {column.name: str(column.type) for column in change.added}
+    if change.narrow:
+        members["changeColumns"] = {old.name: str(new.type) for old, new in _widened(change)}
     if change.small:
         members["withoutSpark"] = {"mostBytes": change.small.most_bytes}
     if change.merge:

@@ -49,8 +49,8 @@ def check_inside(
     if plain:
         what = f"writing {plain[0].table.name}, which is not transactional,"
         raise _not_allowed(what, txn_id)
-    if isinstance(plan.body, Change) and plan.body.added:
-        raise _not_allowed("MERGE WITH SCHEMA EVOLUTION that adds columns", txn_id)
+    if isinstance(plan.body, Change) and plan.body.evolves:
+        raise _not_allowed("MERGE WITH SCHEMA EVOLUTION that adds or changes columns", txn_id)
     if read_only:
         raise _not_allowed(f"writing {writes[0].table.name}", txn_id, "READ ONLY transaction")
     for write in writes:

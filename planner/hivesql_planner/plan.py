@@ -122,6 +122,8 @@ class Change:
     branches: tuple[ChangeBranch, ...]
     added: tuple[Column, ...] = ()
     """The last columns of the target, which it gets with the commit."""
+    narrow: tuple[Column, ...] = ()
+    """Columns as they were: the commit gives them the types of the target's of their names."""
     on: Expr | None = None
     source: Query | None = None
     source_alias: str | None = None
@@ -138,10 +140,17 @@ class Change:
 
     @property
     def table_before(self) -> Table:
-        """Return the target as the catalog has it, without the columns that it gets."""
+        """Return the target as the catalog has it, without the columns and types that it gets."""
         table = self.target.table
         count = len(table.columns) - len(self.added)
-        return replace(table, columns=table.columns[:count])
+        narrow = {column.name: column for column in self.narrow}
+        columns = (narrow.get(column.name, column) for column in table.columns[:count])
+        return replace(table, columns=tuple(columns))
+
+    @property
+    def evolves(self) -> bool:
+        """Tell whether the target gets columns or types with the commit."""
+        return bool(self.added or self.narrow)
 
     @property
     def deletes_matched(self) -> bool:

@@ -124,10 +124,10 @@ def _change(target: Table, reads: Reads, kinds: Iterable[str]) -> Required:
 
 
 def _merge(statement: bound.MergeRows, reads: Reads) -> Required:
-    """Require what its clauses do, and of who adds columns that the table is theirs."""
+    """Require what its clauses do, and of who adds or changes columns that the table is theirs."""
     table = statement.target.table
     changed = _change(table, reads, [clause.kind for clause in statement.clauses])
-    if not statement.added:
+    if not (statement.added or statement.narrow):
         return changed
     return replace(changed, needs=(*changed.needs, _on(table.name, *_OWNER)))
 

@@ -145,6 +145,30 @@ CASES = {
         hive_update="UPDATE t SET v = 'hive' WHERE k >= 3",
         compacted="t PARTITION (p = 7)",
     ),
+    "types that a merge has widened": Case(
+        tables={
+            "t": "(k INT, s SMALLINT, f FLOAT, d DECIMAL(4,1), st STRUCT<a:INT>, "
+            f"l ARRAY<STRUCT<a:INT>>) PARTITIONED BY (p INT) {ACID}",
+        },
+        alter="ALTER TABLE t CHANGE s s BIGINT CASCADE; ALTER TABLE t CHANGE f f DOUBLE CASCADE;\n"
+        "ALTER TABLE t CHANGE d d DECIMAL(7,4) CASCADE;\n"
+        "ALTER TABLE t CHANGE st st STRUCT<a:BIGINT,b:STRING> CASCADE;\n"
+        "ALTER TABLE t CHANGE l l ARRAY<STRUCT<a:INT,b:STRING>> CASCADE;\n"
+        "ALTER TABLE t ADD COLUMNS (n INT) CASCADE;\n",
+        script="""
+            INSERT INTO t PARTITION (p) SELECT i, i + 1, i - 0.5, i + 9.5, named_struct('a', i),
+              array(named_struct('a', i)), i % 2 FROM (SELECT explode(array(1, 2, 3)) AS i) q;
+            MERGE WITH SCHEMA EVOLUTION INTO t USING (
+              SELECT 2 AS k, 5000000000 AS s, CAST(0.1 AS DOUBLE) AS f,
+                CAST(12.1234 AS DECIMAL(6,4)) AS d,
+                named_struct('a', 6000000000, 'b', 'q') AS st,
+                array(named_struct('a', 7, 'b', 'r')) AS l, 0 AS p, 8 AS n
+            ) s ON t.k = s.k WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *;
+            DELETE FROM t WHERE k = 3;
+        """,
+        hive_update="UPDATE t SET n = 9 WHERE k = 1",
+        compacted="t PARTITION (p = 0)",
+    ),
     "multi-insert": Case(
         tables={
             "s": f"(id INT, v STRING) {ACID}",

@@ -362,8 +362,8 @@ class TableNote:
 
 
 @dataclass(frozen=True, slots=True)
-class AddedColumns:
-    """Columns that a table, known as it was, gets with a commit, and all its partitions."""
+class NewColumns:
+    """All columns that a table, known as it was, has from a commit on, and its partitions."""
 
     table: Table
     columns: tuple[Column, ...]
@@ -373,7 +373,7 @@ class AddedColumns:
 class CommitEntries:
     """What a commit enters beside its transaction's end."""
 
-    note: TableNote | AddedColumns | None = None
+    note: TableNote | NewColumns | None = None
     changes: Collection[StatisticsChange] = ()
     """What the transaction did, which becomes statistics."""
     writes: Collection[TableWrite] = ()

@@ -13,7 +13,7 @@ from hivesql_executor.bookkeeping.partitions import (
     staging_directory,
 )
 from hivesql_executor.bookkeeping.statistics import count_changed
-from hivesql_executor.metastore.api import AddedColumns
+from hivesql_executor.metastore.api import NewColumns
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.snapshot.listing import scan_files
 from hivesql_executor.snapshot.partition_files import PartitionFiles
@@ -43,8 +43,8 @@ def run_change(change: Change, work: Work) -> Outcome:
         require_same_row_ids(work)
     if table.is_immutable:
         refuse_filled(table, table.location, work.runtime)
-    if change.added:
-        _note_added(change, work)
+    if change.evolves:
+        _note_columns(change, work)
     written = _write(change, work)
     for operation, kind in (
         (Operation.DELETE, WriteKind.DELETE_DELTA),
@@ -59,14 +59,14 @@ def run_change(change: Change, work: Work) -> Outcome:
     return Outcome(affected=(counts.inserted or 0) + (counts.updated or 0) + (counts.deleted or 0))
 
 
-def _note_added(change: Change, work: Work) -> None:
+def _note_columns(change: Change, work: Work) -> None:
     """Let the commit give the table its new columns: nobody sees them without their values."""
     if not work.runtime.metastore.keeps_rows:
         raise NotSupported(
-            "MERGE WITH SCHEMA EVOLUTION that adds columns with a Hive Metastore, whose commit "
-            "adds none: ALTER TABLE … ADD COLUMNS before it"
+            "MERGE WITH SCHEMA EVOLUTION that adds or changes columns with a Hive Metastore, whose "
+            "commit does not: ALTER TABLE … ADD COLUMNS or CHANGE COLUMN before it"
         )
-    work.txn.notes.append(AddedColumns(change.table_before, change.added))
+    work.txn.notes.append(NewColumns(change.table_before, change.target.table.columns))
 
 
 def _write(change: Change, work: Work) -> tuple[WrittenFile, ...]:

@@ -22,7 +22,7 @@ from hivesql_planner.older_python import add_note
 from hivesql_planner.plan import Command, Select
 
 if TYPE_CHECKING:
-    from hivesql_executor.metastore.api import AddedColumns, LockAnswer, TableNote
+    from hivesql_executor.metastore.api import LockAnswer, NewColumns, TableNote
     from hivesql_executor.runtime import Runtime
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
     from hivesql_planner.locks.lock import Operation
@@ -48,7 +48,7 @@ class Transaction:
     heartbeat: Heartbeat | None = None
     counted: list[StatisticsChange] = field(default_factory=list)
     """What its statements have written so far; the commit makes it statistics."""
-    notes: list[TableNote | AddedColumns] = field(default_factory=list)
+    notes: list[TableNote | NewColumns] = field(default_factory=list)
     """What of a table the commit changes beside its rows; at most one."""
     touched: dict[tuple[TableName, Operation], set[str]] = field(default_factory=dict)
     """Partitions that the statement has written and not yet told the metastore."""
@@ -68,7 +68,7 @@ class OpenTransaction:
     next_statement_id: int = 0
     replaced: set[TableName] = field(default_factory=set)
     counted: list[StatisticsChange] = field(default_factory=list)
-    notes: list[TableNote | AddedColumns] = field(default_factory=list)
+    notes: list[TableNote | NewColumns] = field(default_factory=list)
     writes: list[TableWrite] = field(default_factory=list)
     """What its statements did, which becomes the history of their tables."""
 

@@ -28,6 +28,7 @@ from hivesql_planner.model.hive_type import UNKNOWN, Kind, quote_name
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.relations import Expr, OfSource, Query, Source
 from hivesql_planner.statements.bound import DeleteRows, MergeClause, MergeRows, UpdateRows
+from hivesql_planner.statements.convert import widen
 
 
 def bind_update(node: exp.Expr, binding: Binding) -> UpdateRows | MergeRows:
@@ -191,9 +192,13 @@ def _bind_joined(
     source = _source_of(using, node.args.get("with_"))
     source_uses = _bind_source(source, source_alias, walk, scope)
     added: tuple[Column, ...] = ()
+    narrow: tuple[Column, ...] = ()
     if node.args.get("evolves"):
         added = _added(table, whens, scope.relations[1], binding)
-        target.table = table = replace(table, columns=table.columns + added)
+        wide = _widened(table, whens, scope.relations[1])
+        narrow = tuple(column for column in table.columns if column.name in wide)
+        columns = tuple(wide.get(column.name, column) for column in table.columns)
+        target.table = table = replace(table, columns=columns + added)
         scope.relations[0].columns = traced(outputs_of(table), target)
     condition = slice_of(on_tree)
     on = walk.expr(condition, scope)
@@ -223,6 +228,7 @@ def _bind_joined(
         on=on,
         clauses=clauses,
         added=added,
+        narrow=narrow,
         check=enforced(table, binding),
         on_mentions_target=mentions,
         subqueries=_sources(walk.uses[len(source_uses) :], binding),
@@ -352,6 +358,24 @@ def _added(
             binding.fail(error, *place)
         added[output.name] = Column(output.name, output.type)
     return tuple(added.values())
+
+
+def _widened(table: Table, whens: Sequence[exp.Expr], source: Relation) -> dict[str, Column]:
+    """Return columns of the table with the types that values of the source's need in a ``*``.
+
+    Not those that say where rows lie: they would be looked for elsewhere.
+    """
+    if all(_star(when.args["then"]) is None for when in whens):
+        return {}
+    types = {output.name: output.type for output in source.columns or ()}
+    wide = {}
+    for column in table.columns:
+        other = types.get(column.name)
+        if other is not None and column.name not in table.bucket_columns:
+            wider = widen(column.type, other)
+            if wider != column.type:
+                wide[column.name] = replace(column, type=wider)
+    return wide
 
 
 def _mentions(part: Slice, walk: Walk, target: Relation) -> bool:

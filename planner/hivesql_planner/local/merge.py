@@ -43,7 +43,7 @@ def small_merge(
 ) -> SmallMerge:
     """Return how a MERGE goes without a join of Spark's; Unclear where it cannot."""
     table, on = change.target.table, change.on
-    if change.moves or change.added or change.by_row_id:
+    if change.moves or change.evolves or change.by_row_id:
         raise Unclear
     if change.target.as_of or change.target.changes or change.has(When.NOT_MATCHED_BY_SOURCE):
         raise Unclear

@@ -56,6 +56,7 @@ def rewrite_merge(merge: MergeRows, settings: Settings) -> Change:
         check=merge.check,
         branches=_branches(merge.target.table, merge.alias, merge.clauses),
         added=merge.added,
+        narrow=merge.narrow,
         cardinality_check=changes_rows
         and not merge.by_row_id
         and not merge.by_any

@@ -143,6 +143,8 @@ class MergeRows:
     clauses: tuple[MergeClause, ...]
     added: tuple[Column, ...] = ()
     """The last columns of the target, which it gets with the commit (WITH SCHEMA EVOLUTION)."""
+    narrow: tuple[Column, ...] = ()
+    """Columns as they were: the commit gives them the types of the target's of their names."""
     on_mentions_target: bool = True
     by_row_id: bool = False
     """Whether the source has the row ids of the rows that it changes: nothing is compared."""

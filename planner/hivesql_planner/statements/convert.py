@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Final
 
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.hive_type import HiveType, Kind
+from hivesql_planner.model.hive_type import BITS, HiveType, Kind
 from hivesql_planner.model.table import Table
 
 _EXTERNAL = "EXTERNAL"
@@ -16,6 +17,8 @@ _NUMBERS: Final = (
     Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT, Kind.DECIMAL, Kind.FLOAT, Kind.DOUBLE,
 )  # fmt: skip
 """From the narrowest to the widest."""
+
+_MOST_DIGITS = 38
 
 
 def check_compatible(old: HiveType, new: HiveType) -> bool:
@@ -38,6 +41,42 @@ def check_compatible(old: HiveType, new: HiveType) -> bool:
     if before in _NUMBERS and after in _NUMBERS:
         return _NUMBERS.index(before) <= _NUMBERS.index(after)
     return before is Kind.DATE and after is Kind.TIMESTAMP
+
+
+def widen(own: HiveType, other: HiveType) -> HiveType:
+    """Return the type that a column has to get for values of another type, or ``own``.
+
+    Integers become wider ones, FLOAT becomes DOUBLE, DECIMAL gets digits on both sides of its
+    point, and structs get fields behind those that they have. All else stays as it is.
+    """
+    if own.kind in BITS and other.kind in BITS:
+        return max(own, other, key=lambda kind: BITS[kind.kind])
+    if (own.kind, other.kind) == (Kind.FLOAT, Kind.DOUBLE):
+        return other
+    if own.kind is other.kind is Kind.DECIMAL:
+        return _wider_decimal(own, other)
+    if own.kind is other.kind and own.kind in (Kind.STRUCT, Kind.ARRAY, Kind.MAP):
+        # Whole values are taken as they are: each part must be what the source has.
+        return other if _is_wider(own, other) else own
+    return own
+
+
+def _wider_decimal(own: HiveType, other: HiveType) -> HiveType:
+    scale = max(own.arguments[1], other.arguments[1])
+    whole = max(own.arguments[0] - own.arguments[1], other.arguments[0] - other.arguments[1])
+    return own if whole + scale > _MOST_DIGITS else HiveType.decimal(whole + scale, scale)
+
+
+def _is_wider(own: HiveType, other: HiveType) -> bool:
+    if own.kind is not other.kind or own.kind not in (Kind.STRUCT, Kind.ARRAY, Kind.MAP):
+        return own == other or widen(own, other) == other
+    if own.kind is Kind.MAP and own.children[0] != other.children[0]:
+        return False
+    names, others = ([name.lower() for name in kind.names] for kind in (own, other))
+    if len(other.children) < len(own.children) or others[: len(names)] != names:
+        return False
+    pairs = zip_longest(own.children, other.children)
+    return all(mine is None or _is_wider(mine, theirs) for mine, theirs in pairs)
 
 
 def altered_properties(

@@ -99,11 +99,13 @@ def test_only_files_that_differ_are_read(session: hivesql.Session) -> None:
         ("1", "1000"), ("2", "11"), ("2", "11"),
     ]  # fmt: skip
     assert session.sql("RESTORE TABLE t TO VERSION AS OF 2").affected == 10 + 10 + 1
-    assert session.sql("RESTORE TABLE t TO VERSION AS OF 5").affected == 0
+    assert session.sql("RESTORE TABLE t TO VERSION AS OF 6").affected == 0
     session.sql("INSERT OVERWRITE TABLE t PARTITION (p = 3) VALUES (1, 'over')")
     session.sql("SET hivesql.retention=1d; DELETE FROM t WHERE p = 2 AND id > 1500")
     session.sql("ALTER TABLE t PARTITION (p = 2) COMPACT 'major'")
-    assert session.sql("RESTORE TABLE t TO VERSION AS OF 2").affected == 1 + 2000 + 499
+    assert session.sql("RESTORE TABLE t TO VERSION AS OF 2").affected == (
+        10 + 10 + 1 + 2000 + 499  # what came back before has other ids
+    )
     assert session.sql("SELECT p, count(*), count(DISTINCT id), max(v) FROM t GROUP BY p").rows == [
         (1, 2000, 2000, "v"), (2, 2000, 2000, "v"), (3, 2000, 2000, "v"),
     ]  # fmt: skip

@@ -68,13 +68,56 @@ def test_new_columns_come_with_the_rows(tables: hivesql.Session) -> None:
     assert tables.sql(MERGE).affected == 2
 
 
+def test_types_become_wide_enough_for_the_source(session: hivesql.Session) -> None:
+    session.sql("""
+        CREATE TABLE t (k INT, s SMALLINT, f FLOAT, d DECIMAL(4,1), st STRUCT<a:INT>,
+          l ARRAY<STRUCT<a:INT>>, c VARCHAR(3))
+          CLUSTERED BY (k) INTO 2 BUCKETS STORED AS ORC TBLPROPERTIES ('transactional'='true');
+        INSERT INTO t SELECT i, i + 1, i - 0.5, i + 9.5, named_struct('a', i),
+          array(named_struct('a', i)), 'x' FROM (SELECT explode(array(1, 2)) AS i) q;
+        CREATE TABLE s (k BIGINT, s BIGINT, f DOUBLE, d DECIMAL(6,4), st STRUCT<a:BIGINT,b:STRING>,
+          l ARRAY<STRUCT<a:INT, b:STRING>>, c STRING) STORED AS ORC;
+        INSERT INTO s SELECT 2, 5000000000, 0.1, 12.1234, named_struct('a', 6000000000, 'b', 'q'),
+          array(named_struct('a', 7, 'b', 'r')), 'long';
+    """)
+    plan = [str(row[0]).strip() for row in session.sql(f"EXPLAIN {MERGE}").rows]
+    assert [line for line in plan if line.startswith("change column")] == [
+        "change column s from smallint to bigint", "change column f from float to double",
+        "change column d from decimal(4,1) to decimal(7,4)",
+        "change column st from struct<a:int> to struct<a:bigint,b:string>",
+        "change column l from array<struct<a:int>> to array<struct<a:int,b:string>>",
+    ]  # fmt: skip
+    assert session.sql(MERGE).affected == 1
+    types = [row[1] for row in session.sql("DESCRIBE t").rows][:7]
+    assert types == [
+        "int", "bigint", "double", "decimal(7,4)", "struct<a:bigint,b:string>",
+        "array<struct<a:int,b:string>>", "varchar(3)",
+    ]  # fmt: skip
+    query = "SELECT k, s, f, CAST(d AS STRING), st.a, st.b, l[0].a, l[0].b, c FROM t"
+    expected: Rows = [
+        (1, 2, 0.5, "10.5000", 1, None, 1, None, "x"),
+        (2, 5000000000, 0.1, "12.1234", 6000000000, "q", 7, "r", "lon"),
+    ]
+    assert rows(session, query) == expected
+    # The columns of today are those of earlier states, too; compaction writes them anew.
+    assert rows(session, f"{query} FOR SYSTEM_VERSION AS OF 1") == expected[:1]
+    session.sql("ALTER TABLE t COMPACT 'major' AND WAIT")
+    assert rows(session, query) == expected
+    assert "change column" not in str(session.sql(f"EXPLAIN {MERGE}").rows)
+    # A struct with other fields is no wider one.
+    other = "SELECT 1 AS k, named_struct('b', 'x') AS st"
+    with pytest.raises(HiveSqlError, match="st"):
+        session.sql(f"MERGE WITH SCHEMA EVOLUTION INTO t USING ({other}) s ON t.k = s.k {ALL}")
+    assert rows(session, query) == expected
+
+
 def test_what_fails_adds_nothing(tables: hivesql.Session) -> None:
     before = rows(tables, "SELECT * FROM t")
     tables.sql("INSERT INTO s SELECT * FROM s")
     with pytest.raises(HiveSqlError, match="Cardinality"):
         tables.sql(MERGE)
     tables.sql("START TRANSACTION")
-    with pytest.raises(ExecutionError, match="adds columns is not allowed") as error:
+    with pytest.raises(ExecutionError, match="adds or changes columns is not allowed") as error:
         tables.sql(MERGE)
     assert error.value.code == 20007
     for source, code in (("SELECT 1 k, NULL n", 10305), ("SELECT 1 k, 2 n, 3 n", 10036)):

@@ -19,14 +19,14 @@ from sqlalchemy import (
 
 from hivesql_executor.metastore.api import (
     NO_ENTRIES,
-    AddedColumns,
     CommitEntries,
+    NewColumns,
     Once,
     TableNote,
     TxnType,
 )
 from hivesql_executor.metastore.database.catalog import statistics_changes
-from hivesql_executor.metastore.database.catalog.tables import add_columns, set_property
+from hivesql_executor.metastore.database.catalog.tables import change_columns, set_property
 from hivesql_executor.metastore.database.connection import millis_now
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.notification_log import note
@@ -130,12 +130,12 @@ def commit_txn(
     return conflict
 
 
-def _change_table(db: Connection, note: TableNote | AddedColumns | None) -> None:
+def _change_table(db: Connection, note: TableNote | NewColumns | None) -> None:
     match note:
         case TableNote():
             set_property(db, note)
-        case AddedColumns():
-            add_columns(db, note)
+        case NewColumns():
+            change_columns(db, note)
 
 
 def _commit(

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
-from hivesql_executor.metastore.api import AddedColumns, CommitEntries, Metastore, TableNote
+from hivesql_executor.metastore.api import CommitEntries, Metastore, NewColumns, TableNote
 from hivesql_executor.metastore.database.schema import (
     cds,
     columns_v2,
@@ -157,7 +157,7 @@ def test_columns_come_with_a_commit(metastore: Metastore, make_table: Callable[.
     """Where the table got others meanwhile, nothing is changed and nothing committed."""
     before = make_table("t", ["p"])
     metastore.add_partitions(before.name, [Partition(values=("x",), location="/x")])
-    added = AddedColumns(before, (Column.of("c", "date"),))
+    added = NewColumns(before, (*before.columns, Column.of("c", "date")))
     first, second = metastore.open_txns(2, "ann", "here")
     metastore.commit_txn(first, entries=CommitEntries(note=added))
     after = metastore.table(before.name)

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, delete, insert, select, update
 
-from hivesql_executor.metastore.api import AddedColumns, TableNote
+from hivesql_executor.metastore.api import NewColumns, TableNote
 from hivesql_executor.metastore.database import history_cleanup as cleanup
 from hivesql_executor.metastore.database.catalog import functions, grants, table_rows
 from hivesql_executor.metastore.database.catalog.catalog_values import database_of
@@ -344,12 +344,12 @@ def set_property(db: Connection, note: TableNote) -> None:
     db.execute(insert(rows).values(owner_id=owner, name=note.key, value=note.value))
 
 
-def add_columns(db: Connection, note: AddedColumns) -> None:
-    """Add them, in the database transaction that commits; StaleSnapshot where others came first."""
+def change_columns(db: Connection, note: NewColumns) -> None:
+    """Change them, in the database transaction that commits; StaleSnapshot after others."""
     now = table(db, note.table.name)
     if (now.id, now.columns) != (note.table.id, note.table.columns):
         raise StaleSnapshot(
             f"{now.name} got other columns while the statement ran, and this happened again and "
             "again. Run the statement again"
         )
-    alter_table(db, now.name, replace(now, columns=now.columns + note.columns))
+    alter_table(db, now.name, replace(now, columns=note.columns))
