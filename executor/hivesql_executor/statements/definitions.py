@@ -20,12 +20,19 @@ from hivesql_executor.files.locations import is_absolute
 from hivesql_executor.metastore.api import Move
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.snapshot.listing import table_roots
 from hivesql_executor.statements.repair import repair_table
 from hivesql_executor.statements.tables import create_new_table, empty_table
 from hivesql_executor.transactions.transaction import Transaction
-from hivesql_planner.acid.layout import parse_original_file
+from hivesql_planner.acid.layout import (
+    ACID_PREFIXES,
+    delta_name,
+    is_hidden,
+    parse_original_file,
+)
 from hivesql_planner.definitions.steps import (
     AddEntry,
+    AdoptFiles,
     AlterEntry,
     CatalogStep,
     Definition,
@@ -76,6 +83,11 @@ def take_steps(steps: Sequence[Step], txn_id: int, runtime: Runtime) -> None:
     ]
     directories = [_made(step, runtime) for step in steps if isinstance(step, MakeDirectory)]
     moves = list(_moves(steps, runtime))
+    for adopted in (step for step in steps if isinstance(step, AdoptFiles)):
+        moves_into = _adopted(adopted.table, runtime)
+        moves += moves_into
+        homes = (move.target.rpartition("/")[0] for move in moves_into)
+        directories += dict.fromkeys(homes)
     around = next((step.path for step in steps if isinstance(step, RemoveIfEmpty)), "")
     with ExitStack() as effects:
         if directories:
@@ -169,6 +181,24 @@ def _moves(steps: Iterable[Step], runtime: Runtime) -> Iterable[Move]:
                     yield hiding(path, table.id, named, stays=_stays(table, named, path, runtime))
 
 
+def _adopted(table: Table, runtime: Runtime) -> list[Move]:
+    """Return the moves of a plain table's files into a directory of write 1, as real Hive moves."""
+    partitions = runtime.metastore.partitions(table.name) if table.partition_columns else ()
+    files, home, moves = runtime.files(table.location), delta_name(1, 0), []
+    for _, location in table_roots(table, partitions):
+        for status in files.list(location):
+            if is_hidden(status.path):
+                continue
+            if status.path.startswith(ACID_PREFIXES):
+                raise NotSupported(
+                    f"ALTER TABLE from plain to insert-only with {location}/{status.path}, which "
+                    "would pass for a file of a write: rename its directory"
+                )
+            target = f"{location}/{home}/{status.path}"
+            moves.append(Move(source=f"{location}/{status.path}", target=target))
+    return moves
+
+
 def _stays(table: Table, partition: str, path: str, runtime: Runtime) -> bool:
     """Tell whether files are not hidden before they are deleted, where a move copies each.
 
@@ -201,6 +231,8 @@ def _catalog_change(step: CatalogStep, txn_id: int, runtime: Runtime) -> Change:
         case ReserveWriteIds(table=table, next_write_id=next_write_id):
             _check_file_names(table, runtime)
             return partial(store.seed_write_id, table.name, next_write_id)
+        case AdoptFiles(table=table):
+            return partial(store.seed_write_id, table.name, 2)
         case StoreStatistics(table=table):
             return partial(store.put_statistics, table.name, _statistics(step, runtime))
 

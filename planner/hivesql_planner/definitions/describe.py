@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 
+from hivesql_planner.acid.layout import delta_name
 from hivesql_planner.definitions.steps import (
     AddEntry,
+    AdoptFiles,
     AlterEntry,
     Definition,
     DropEntry,
@@ -89,6 +91,9 @@ def _described(step: Step) -> Iterator[Description]:  # noqa: C901 - one flat li
             details = {"for": "files that are there, which become original files"}
             of = f"below {next_id} in {table.name}"
             yield Description(action="RESERVE WRITE IDS", of=of, details=details)
+        case AdoptFiles(table=table):
+            to = {"to": f"{delta_name(1, 0)} of each directory"}
+            yield Description(action="MOVE FILES", of=str(table.name), details=to)
         case StoreStatistics():
             yield from _statistics(step)
         case FollowDirectories():

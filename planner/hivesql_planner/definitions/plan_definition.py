@@ -8,6 +8,7 @@ from dataclasses import replace
 from hivesql_planner.acid.write_ids import CONVERTED_NEXT_WRITE_ID
 from hivesql_planner.definitions.steps import (
     AddEntry,
+    AdoptFiles,
     AlterEntry,
     Definition,
     DropEntry,
@@ -152,6 +153,8 @@ def _alter(statement: ddl.DdlStatement) -> Iterator[Step]:  # noqa: C901 - one f
         case ddl.AlterTable(table=table, altered=altered, change=change, cascade=cascade):
             if altered.is_full_acid and not table.is_transactional:
                 yield ReserveWriteIds(table=altered, next_write_id=CONVERTED_NEXT_WRITE_ID)
+            elif altered.is_insert_only and not table.is_transactional:
+                yield AdoptFiles(table=altered)
             place = change.location if isinstance(change, ChangeLocation) else ""
             yield AlterEntry(before=table, after=altered, cascade=cascade, to_location=place)
         case ddl.AlterView(view=view, altered=altered):

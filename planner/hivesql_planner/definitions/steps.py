@@ -146,6 +146,13 @@ class ReserveWriteIds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AdoptFiles:
+    """The files of a table move into a directory of its first write, which is thereby used up."""
+
+    table: Table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoreStatistics:
     """The catalog takes numbers for right that a user tells; partitions are None for the table."""
 
@@ -168,7 +175,9 @@ class FollowDirectories:
 
 
 DirectoryStep = MakeDirectory | MoveDirectory | RemoveDirectory | RemoveIfEmpty
-CatalogStep = AddEntry | AlterEntry | DropEntry | HandOver | ReserveWriteIds | StoreStatistics
+CatalogStep = (
+    AddEntry | AlterEntry | DropEntry | HandOver | ReserveWriteIds | AdoptFiles | StoreStatistics
+)
 Step = DirectoryStep | CatalogStep | NewTable | EmptyTable | FollowDirectories
 
 

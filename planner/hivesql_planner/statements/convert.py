@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Final
 
-from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.hive_type import BITS, HiveType, Kind
 from hivesql_planner.model.table import Table
 
@@ -160,7 +160,7 @@ def check_convertible(table: Table, *, insert_only: bool) -> None:
             f"{table.name} cannot be declared transactional because it's an external table"
         )
     if insert_only:
-        raise NotSupported("ALTER TABLE from plain to insert-only")
+        return
     if table.format != "orc":
         raise SemanticError(
             f"The table must be stored using an ACID compliant format (such as ORC): {table.name}"

@@ -270,6 +270,39 @@ def test_insert_only_tables_become_full_acid(session: hivesql.Session) -> None:
         session.sql("CREATE TABLE ot (a int) STORED AS TEXTFILE; ALTER TABLE ot CONVERT TO ACID")
 
 
+@pytest.mark.parametrize("storage", ["PARQUET", "TEXTFILE", "ORC"])
+def test_plain_tables_become_insert_only(session: hivesql.Session, storage: str) -> None:
+    """As real Hive: their files move into the directory of a first write."""
+    only = "'transactional'='true', 'transactional_properties'='insert_only'"
+    session.sql(f"""
+        CREATE TABLE one (a int) STORED AS {storage};
+        INSERT INTO one VALUES (1), (2); INSERT INTO one VALUES (3);
+        CREATE TABLE parts (a int) PARTITIONED BY (`p q` string) STORED AS {storage};
+        INSERT INTO parts VALUES (1, 'x'), (2, 'y/z');
+        ALTER TABLE parts ADD PARTITION (`p q` = 'empty');
+    """)
+    plan = [row[0].strip() for row in session.sql(
+        f"EXPLAIN ALTER TABLE one SET TBLPROPERTIES ({only})").rows]  # fmt: skip
+    assert "to delta_0000001_0000001_0000 of each directory" in plan
+    home = Path(table_of(session, "one").location.removeprefix("file:"))
+    before = sorted(path.name for path in home.iterdir())
+    session.sql(f"ALTER TABLE one SET TBLPROPERTIES ({only})")
+    assert sorted(path.name for path in home.iterdir()) == ["delta_0000001_0000001_0000"]
+    moved = [path.name for path in (home / "delta_0000001_0000001_0000").iterdir()]
+    assert sorted(moved) == before
+    session.sql(f"""
+        ALTER TABLE parts SET TBLPROPERTIES ({only});
+        INSERT INTO one VALUES (4); INSERT INTO parts VALUES (3, 'x');
+    """)
+    assert rows(session, "SELECT * FROM one") == [(1,), (2,), (3,), (4,)]
+    assert rows(session, "SELECT * FROM one FOR SYSTEM_VERSION AS OF 1") == [(1,), (2,), (3,)]
+    assert rows(session, "SELECT * FROM parts") == [(1, "x"), (2, "y/z"), (3, "x")]
+    session.sql("ALTER TABLE parts PARTITION (`p q` = 'x') COMPACT 'major' AND WAIT")
+    assert rows(session, "SELECT * FROM parts") == [(1, "x"), (2, "y/z"), (3, "x")]
+    session.sql("DROP TABLE one; DROP TABLE parts")
+    assert not home.exists()
+
+
 def test_columns_come_go_and_change_their_names(session: hivesql.Session) -> None:
     session.sql("""
         CREATE TABLE acid (a INT, b STRING) PARTITIONED BY (p INT) STORED AS ORC

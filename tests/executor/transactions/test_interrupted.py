@@ -82,6 +82,10 @@ CASES: dict[str, tuple[str, str]] = {
         "LOAD DATA INPATH '{user}/orc' INTO TABLE l PARTITION (p = 'z');" + EXPORT,
         "IMPORT TABLE t FROM '{user}/out'",
     ),
+    "plain to insert-only": (
+        PARTED, "ALTER TABLE l SET TBLPROPERTIES ('transactional'='true', "
+        "'transactional_properties'='insert_only')"
+    ),
     "truncate": (PARTED, "TRUNCATE TABLE l"),
     "truncate acid": (TWO, "TRUNCATE TABLE t"),
     "truncate a partition": (TWO, "TRUNCATE TABLE t PARTITION (p = 'x')"),
@@ -98,7 +102,7 @@ CASES: dict[str, tuple[str, str]] = {
 
 FAILING = (
     "create at a place", "add partitions", "drop database", "rename", "load over",
-    "load into acid", "truncate", "insert into partitions",
+    "load into acid", "plain to insert-only", "truncate", "insert into partitions",
 )  # fmt: skip
 UNANSWERED = ("create", "drop", "load local", "truncate", "rename partition")
 

@@ -10,9 +10,9 @@ from pyspark.sql import DataFrame, SparkSession
 from hivesql_executor.files.api import Files
 from hivesql_executor.orc.footers import check_deletes, read_footers
 from hivesql_executor.snapshot.partition_files import PartitionFiles
-from hivesql_executor.snapshot.restored_files import RestoredFiles
 from hivesql_executor.spark.scan.delete_events import delete_events, row_id_and_texts
 from hivesql_executor.spark.scan.event_schema import visible_writes
+from hivesql_executor.spark.scan.restored_files import RestoredFiles
 from hivesql_planner.acid.restored_files import Losses
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.model.table import Table

@@ -17,13 +17,13 @@ from hivesql_executor.local.types import arrow_table
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import plain_files, scan_files
 from hivesql_executor.snapshot.partition_files import PartitionFiles
-from hivesql_executor.snapshot.restored_files import RestoredFiles, restored_files
 from hivesql_executor.snapshot.time_travel import visible_as_of
 from hivesql_executor.spark.functions import register_called
 from hivesql_executor.spark.lines import frame_of, message_of
 from hivesql_executor.spark.scan.event_schema import visible_writes
 from hivesql_executor.spark.scan.partition_columns import text_columns
 from hivesql_executor.spark.scan.plain_tables import Part, paths_of, scan_plain
+from hivesql_executor.spark.scan.restored_files import RestoredFiles, restored_files
 from hivesql_executor.spark.scan.restored_rows import lost_rows
 from hivesql_executor.spark.scan.scan import FILE_NAME, Scanned, ScanRequest, scan
 from hivesql_executor.spark.scan.table_changes import read_changes
