@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
+from collections.abc import Sequence
+from random import Random
+
 import pytest
 
 import hivesql
 from adoption import adopt
 from golden_tables import golden_tables
+from hivesql_executor.snapshot.versions import decided_writes, version_before_changes
+from hivesql_planner.model.table import TableName
 
 pytestmark = pytest.mark.spark
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+
+
+CAME = ("insert", "update_postimage")
 
 
 def changes(session: hivesql.Session, call: str, where: str = "") -> list[tuple[object, ...]]:
@@ -153,6 +163,79 @@ def test_changes_in_files_of_hive(session: hivesql.Session) -> None:
     assert (3, "update_preimage") in kinds
     assert (3, "update_postimage") in kinds
     assert (4, "delete") in kinds
+
+
+ROWS = "SELECT * FROM {}"
+OF_ROWS = (
+    "INSERT INTO t VALUES ({n}, 'i', 1), ({n}, 'i', 2), ({n}, NULL, 2)",
+    "INSERT INTO t SELECT id + 10, v, 3 FROM t WHERE id < 3",
+    "UPDATE t SET v = 'u{n}' WHERE id >= {n} - 4",
+    "UPDATE t SET p = 2 WHERE id = {n} - 1",
+    "DELETE FROM t WHERE id < {n} - 3",
+    "MERGE INTO t USING (SELECT {n} - 2 AS id) s ON t.id = s.id"
+    " WHEN MATCHED THEN UPDATE SET v = 'm' WHEN NOT MATCHED THEN INSERT VALUES (s.id, 'n', 1)",
+    "START TRANSACTION; INSERT INTO t VALUES ({n}, 'x', 1); UPDATE t SET v = 'y' WHERE id > {n} - 2;"
+    " DELETE FROM t WHERE p = 1 AND id = {n}; COMMIT",
+    "START TRANSACTION; INSERT INTO t VALUES ({n}, 'x', 9); DELETE FROM t; ROLLBACK",
+    "INSERT OVERWRITE TABLE t PARTITION (p = 1) VALUES ({n}, 'o')",
+    "INSERT OVERWRITE TABLE t PARTITION (p = 4) VALUES ({n}, 'first')",
+    "TRUNCATE TABLE t PARTITION (p = 2)",
+    "ALTER TABLE t PARTITION (p = 1) COMPACT 'minor' AND WAIT",
+    "ALTER TABLE t PARTITION (p = 2) COMPACT 'major' AND WAIT",
+    "RESTORE TABLE t TO VERSION AS OF {version}",
+)
+OF_FILES = (
+    "INSERT INTO m VALUES ({n}, 'i', 1), ({n}, 'i', 2)",
+    "INSERT INTO m VALUES ({n}, NULL, 3)",
+    "INSERT OVERWRITE TABLE m PARTITION (p = 2) VALUES ({n}, 'o')",
+    "TRUNCATE TABLE m PARTITION (p = 1)",
+    "ALTER TABLE m PARTITION (p = 2) COMPACT 'minor' AND WAIT",
+    "ALTER TABLE m PARTITION (p = 1) COMPACT 'major' AND WAIT",
+)
+STEPS = int(os.environ.get("HIVESQL_CHANGE_STEPS", "10"))
+States = dict[int, list[tuple[object, ...]]]
+
+
+def walk(session: hivesql.Session, table: str, statements: Sequence[str], chance: Random) -> States:
+    """Run random statements; the rows that each version has."""
+    states: States = {0: []}
+    for number in range(STEPS):
+        version = chance.choice(sorted(states))
+        sql = statements[0] if number == 0 else chance.choice(statements)
+        try:
+            session.sql(sql.format(n=number, version=version))
+        except (hivesql.DataError, hivesql.NoSuchObject, hivesql.SemanticError) as error:
+            # Cleaned states do not come back, and not all partitions are there.
+            assert error.code in (10327, 10006), (sql, error)
+        last = decided_writes(TableName("default", table), session.runtime).high_watermark
+        states[last] = [tuple(row) for row in session.sql(ROWS.format(table)).rows]
+    return states
+
+
+@pytest.mark.parametrize("seed", os.environ.get("HIVESQL_CHANGE_SEEDS", "1").split(","))
+def test_changes_make_the_same_rows_again(session: hivesql.Session, seed: str) -> None:
+    """Replayed onto an empty table, the feed leads through all states that were there."""
+    only = "'transactional'='true', 'transactional_properties'='insert_only'"
+    session.sql(f"""
+        CREATE TABLE t (id int, v string) PARTITIONED BY (p int) {ACID};
+        CREATE TABLE m (id int, v string) PARTITIONED BY (p int) STORED AS ORC
+          TBLPROPERTIES ({only});
+        SET hivesql.retention=1d
+    """)
+    for name, statements in (("t", OF_ROWS), ("m", OF_FILES)):
+        states = walk(session, name, statements, Random(f"{seed}{name}"))
+        table = session.runtime.metastore.table(TableName("default", name))
+        begin = version_before_changes(table, session.runtime)
+        feed = session.sql(f"SELECT * FROM table_changes('{name}', {begin + 1})").rows
+        have = Counter(states[max(version for version in states if version <= begin)])
+        for version in range(begin + 1, max(states) + 1):
+            of_version = [tuple(row) for row in feed if row[-1] == version]
+            have.update(row[:-2] for row in of_version if row[-2] in CAME)
+            have.subtract(row[:-2] for row in of_version if row[-2] not in CAME)
+            assert min(have.values(), default=0) >= 0, (name, version)
+            merged = name == "m" and version < max(states)
+            if version in states and not merged:
+                assert +have == Counter(states[version]), (name, version)
 
 
 REFUSED = {
