@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _OTHER_SCHEME = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]*:")
 _SMALL = 64 * 1024
 """Bytes of files whose footer is wanted first, and their rows a moment later."""
-_OBJECT_STORE = re.compile(r"s3[an]?:")
+_OBJECT_STORE = re.compile(r"(?:s3[an]?|gs|abfss?):")
 
 
 class Files(Protocol):
@@ -127,8 +127,8 @@ def files_for(
 ) -> Files:
     """Return the file system of a location; local paths never start a JVM.
 
-    Nor does S3, where its client is installed and ``settings``, Hadoop's, say all of it; None of
-    them where Spark alone knows them.
+    Nor do object stores, where their client is installed and ``settings``, Hadoop's, say all of
+    it; None of them where Spark alone knows them.
     """
     if _OBJECT_STORE.match(location):
         from hivesql_executor.files.object_store import store_files

@@ -7,29 +7,47 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from hivesql_planner.settings.s3_access import s3_access
+from hivesql_planner.settings.azure_access import AzureAccess, azure_access, is_flat
+from hivesql_planner.settings.gcs_access import GcsAccess, gcs_access
+from hivesql_planner.settings.s3_access import S3Access, s3_access
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from hivesql_executor.files.hadoop import ObjectStoreFiles
-    from hivesql_executor.files.s3 import S3Files
+    from hivesql_executor.files.hadoop import HadoopFiles
+    from hivesql_executor.files.store import StoreFiles
 
 
 def store_files(
     location: str,
     spark: Callable[[], SparkSession],
     settings: Callable[[], Mapping[str, str] | None],
-) -> ObjectStoreFiles | S3Files:
-    """Return the files of a bucket by obstore, where it does all that the settings say of S3A."""
-    of_hadoop = settings() if location.startswith("s3a:") and find_spec("obstore") else None
-    if of_hadoop is not None:
-        bucket = location.partition("://")[2].partition("/")[0]
-        access = s3_access(bucket, of_hadoop, os.environ)
+) -> HadoopFiles | StoreFiles:
+    """Return the files of a bucket by obstore, where it does all that Hadoop's settings say.
+
+    An Azure account has directories, unless it is said that it has none.
+    """
+    of_hadoop = settings()
+    if of_hadoop is not None and find_spec("obstore"):
+        access = _access(location, of_hadoop)
         if access is not None:
-            from hivesql_executor.files.s3 import S3Files
+            from hivesql_executor.files.store import StoreFiles
 
-            return S3Files(spark, access=access)
-    from hivesql_executor.files.hadoop import ObjectStoreFiles
+            return StoreFiles(spark, access=access)
+    from hivesql_executor.files.hadoop import HadoopFiles, ObjectStoreFiles
 
+    if location.startswith("abfs") and not is_flat(location, of_hadoop or {}):
+        return HadoopFiles(spark)
     return ObjectStoreFiles(spark)
+
+
+def _access(
+    location: str, settings: Mapping[str, str]
+) -> S3Access | GcsAccess | AzureAccess | None:
+    scheme, _, place = location.partition("://")
+    bucket = place.partition("/")[0]
+    if scheme == "s3a":
+        return s3_access(bucket, settings, os.environ)
+    if scheme == "gs":
+        return gcs_access(bucket, settings, os.environ)
+    return azure_access(location, settings, os.environ)

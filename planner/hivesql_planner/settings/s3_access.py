@@ -98,7 +98,7 @@ def s3_access(
     if region is None or by_role is None or not _knows_all(environment, endpoint):
         return None
     keys, is_anonymous = by_role
-    is_in_path = _flag(texts, "path.style.access", usual=False)
+    is_in_path = flag(texts, "path.style.access", usual=False)
     if endpoint is not None:
         is_in_path = is_in_path or not _takes_bucket(endpoint, bucket)
         endpoint = _address(texts, endpoint, "" if is_in_path else bucket)
@@ -116,7 +116,7 @@ def s3_access(
             pause=_seconds(texts, "retry.interval", 0.5),
             timeout=_seconds(texts, "connection.request.timeout", 60.0) or 60.0,
             connect_timeout=_seconds(texts, "connection.establish.timeout", 30.0) or 30.0,
-            deletes_many=_flag(texts, "multiobjectdelete.enable", usual=True),
+            deletes_many=flag(texts, "multiobjectdelete.enable", usual=True),
         )
     except ValueError:
         # What becomes of such a number, or says what is wrong with it, is Hadoop's affair.
@@ -210,12 +210,12 @@ def _address(texts: Mapping[str, str], endpoint: str, bucket: str) -> str:
     """Return an address with its scheme, and with the bucket before its host, if there is one."""
     scheme, _, host = endpoint.rpartition("://")
     if not scheme:
-        scheme = "https" if _flag(texts, "connection.ssl.enabled", usual=True) else "http"
+        scheme = "https" if flag(texts, "connection.ssl.enabled", usual=True) else "http"
     return f"{scheme}://{bucket}{'.' if bucket else ''}{host.rstrip('/')}"
 
 
-def _flag(texts: Mapping[str, str], key: str, *, usual: bool) -> bool:
-    # As Hadoop reads it: anything else is what is usual.
+def flag(texts: Mapping[str, str], key: str, *, usual: bool) -> bool:
+    """Read a yes or no as Hadoop does: anything else is what is usual."""
     return {"true": True, "false": False}.get(texts.get(key, "").lower(), usual)
 
 

@@ -1,4 +1,4 @@
-"""Files of S3 by a client of this process: Spark's JVM is asked only for what it alone can do."""
+"""Files of object stores by a client of this process; Spark's JVM does what it alone can."""
 
 from __future__ import annotations
 
@@ -10,38 +10,41 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError, PermissionDeniedError
-from obstore.store import S3Store
 
 from hivesql_executor.files.identity import identity_of
 from hivesql_executor.files.refusals import refusal_of_no_store, refusal_of_store
+from hivesql_executor.files.store_clients import (
+    BASE,
+    LONGEST_PAUSE,
+    MOST_SECONDS,
+    Access,
+    open_store,
+)
 from hivesql_planner.acid.layout import MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import DataError, ExecutionError
+from hivesql_planner.settings.azure_access import AzureAccess
+from hivesql_planner.settings.s3_access import S3Access
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from hivesql_executor.files.hadoop import ObjectStoreFiles
     from hivesql_executor.files.uploads import Uploads
-    from hivesql_planner.settings.s3_access import S3Access
 
-_BASE = 2
 _COPIES = 8
 """Files that the store copies at once."""
 _LARGEST = 5 * 1000**3
 """Larger files are not copied by one request."""
-_LONGEST_PAUSE = 15.0
-_MOST_SECONDS = 180.0
-"""After so long a request is not made again: its signature would be too old."""
 _PROVEN_SECONDS = 60.0
 _NOBODYS = "_hivesql_nobody_writes_this"
 """A file that is nowhere."""
-# A client of S3 that keeps parts of paths cannot say these.
+# A client that keeps parts of paths cannot say these.
 _UNSPEAKABLE = re.compile(r"[\x00-\x1f\x7f]|(?:^|/)\.\.?(?:/|$)|//|/$")
+_OF_DIRECTORY = "hdi_isfolder"
 # The store has said no, and would again.
 _REFUSED = re.compile(r"non-2xx status code: 4\d\d")
 
@@ -52,14 +55,17 @@ class _Entries:
 
     files: tuple[FileStatus, ...]
     has_markers: bool
+    """Whether some of it only Hadoop can name: their names end with a slash."""
+    markers: tuple[str, ...] = ()
+    """Paths of what stands for directories and is named like them, as in Azure."""
 
 
 @dataclass(frozen=True)
-class S3Files:
+class StoreFiles:
     """The Files protocol by obstore; what tasks upload, and copies, go through Hadoop."""
 
     spark: Callable[[], SparkSession]
-    access: S3Access
+    access: Access
 
     @property
     def has_directories(self) -> bool:
@@ -113,13 +119,14 @@ class S3Files:
             # What stands for an empty directory is listed as the directory itself.
             first = next(iter(self._store.list(_key(path), chunk_size=1)), None)
         self._require_store(path, is_proven=bool(first))
-        return bool(first) or self.is_file(path)
+        return bool(first) or self._head(path) is not None
 
     def is_file(self, path: str) -> bool:
         """Tell whether there is a file."""
         if _is_unspeakable(path):
             return self._hadoop.is_file(path)
-        return self._head(path) is not None
+        status = self._head(path)
+        return status is not None and not (not status[0] and self._is_marker(path))
 
     def size(self, path: str) -> int:
         """Length of a file."""
@@ -157,8 +164,8 @@ class S3Files:
 
         Then it may be there already, and be ours: what was written is compared.
         """
-        access, once, may_be_ours = self.access, _store(self.access, 0), False
-        deadline = time.monotonic() + _MOST_SECONDS
+        access, once, may_be_ours = self.access, open_store(self.access, 0), False
+        deadline = time.monotonic() + MOST_SECONDS
         for number in range(access.retries + 1):
             try:
                 once.put(_key(path), data, mode="create", use_multipart=False)
@@ -173,7 +180,7 @@ class S3Files:
                 if is_last or _REFUSED.search(str(error)):
                     raise
                 may_be_ours = True
-                pause = min(access.pause * _BASE**number, _LONGEST_PAUSE)
+                pause = min(access.pause * BASE**number, LONGEST_PAUSE)
                 # As others do at the same time: not all of them at the same moment again.
                 time.sleep(random.uniform(pause / 2, pause))
             else:
@@ -207,7 +214,8 @@ class S3Files:
         names = [f"/{status.path}" for status in entries.files] or [""]
         with _asking(source), ThreadPoolExecutor(min(len(names), _COPIES)) as threads:
             list(threads.map(lambda name: self._copy(f"{source}{name}", f"{target}{name}"), names))
-        self._delete([f"{source}{name}" for name in names])
+        left = [f"{source}{name}" for name in names]
+        self._delete([*left, *(f"{source}/{marker}" for marker in entries.markers)])
 
     def _copy(self, source: str, target: str) -> None:
         self._store.copy(_key(source), _key(target))
@@ -226,7 +234,8 @@ class S3Files:
             self._hadoop.delete(path)
             return
         entries = self._entries(path)
-        self._delete([path, *(f"{path}/{status.path}" for status in entries.files)])
+        names = (*(status.path for status in entries.files), *reversed(entries.markers))
+        self._delete([*(f"{path}/{name}" for name in names), path])
         if entries.has_markers:
             self._hadoop.delete(path)
 
@@ -241,7 +250,15 @@ class S3Files:
 
     @property
     def _store(self) -> Any:
-        return _store(self.access, self.access.retries)
+        return open_store(self.access, self.access.retries)
+
+    def _is_marker(self, path: str) -> bool:
+        """Tell whether an empty blob stands for a directory, as ABFS makes them; none elsewhere."""
+        if not isinstance(self.access, AzureAccess):
+            return False
+        with _asking(path):
+            told = self._store.get(_key(path), options={"head": True}).attributes
+        return any(str(name).lower() == _OF_DIRECTORY for name in told)
 
     def _require_store(self, path: str, *, is_proven: bool) -> None:
         """Raise the error for what answers as a web page does, of which a list is empty.
@@ -250,6 +267,8 @@ class S3Files:
         a file that nobody wrote, whose absence only a store tells in the words of S3; not again
         for some seconds.
         """
+        if not isinstance(self.access, S3Access):
+            return
         proof, now = _proof(self.access), time.monotonic()
         if not is_proven and now >= proof.until:
             with _asking(path):
@@ -295,12 +314,15 @@ class S3Files:
             for parts in [entry.path.split("/")]
             for depth in range(1, len(parts))
         }
+        markers = []
         for status in empty:
-            if status.path in inner or not self.is_file(f"{location}/{status.path}"):
-                has_markers = True
-            else:
+            if status.path not in inner and self.is_file(f"{location}/{status.path}"):
                 files.append(status)
-        return _Entries(tuple(sorted(files)), has_markers)
+            elif isinstance(self.access, AzureAccess):
+                markers.append(status.path)
+            else:
+                has_markers = True
+        return _Entries(tuple(sorted(files)), has_markers, tuple(markers))
 
 
 @dataclass
@@ -313,48 +335,6 @@ class _Proof:
 @functools.lru_cache(maxsize=100)
 def _proof(access: S3Access) -> _Proof:
     return _Proof()
-
-
-@functools.lru_cache(maxsize=100)
-def _store(access: S3Access, retries: int) -> Any:
-    """Open a bucket; connections are kept for the next statement."""
-    config: Any = {
-        "region": access.region,
-        "virtual_hosted_style_request": not access.is_in_path,
-        "disable_bulk_delete": not access.deletes_many,
-    }
-    if access.endpoint is not None:
-        # The second name wins over a variable of the environment.
-        config |= {"endpoint": access.endpoint, "aws_endpoint_url_s3": access.endpoint}
-    if access.is_anonymous:
-        config["skip_signature"] = True
-    return S3Store(
-        access.bucket,
-        config=config,
-        client_options={
-            "allow_http": True,
-            "timeout": timedelta(seconds=access.timeout),
-            "connect_timeout": timedelta(seconds=access.connect_timeout),
-        },
-        retry_config={
-            "max_retries": retries,
-            "retry_timeout": timedelta(seconds=_MOST_SECONDS),
-            "backoff": {
-                "base": _BASE,
-                "init_backoff": timedelta(seconds=access.pause),
-                "max_backoff": timedelta(seconds=_LONGEST_PAUSE),
-            },
-        },
-        credential_provider=_giving(access.keys) if access.keys is not None else None,
-    )
-
-
-def _giving(keys: tuple[str, str, str | None]) -> Callable[[], Any]:
-    """Give these keys, and no token of the environment's with them."""
-    key, secret, token = keys
-    return lambda: {
-        "access_key_id": key, "secret_access_key": secret, "token": token, "expires_at": None
-    }  # fmt: skip
 
 
 @contextmanager

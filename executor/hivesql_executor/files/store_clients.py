@@ -1,0 +1,101 @@
+"""Clients of obstore, one for each bucket, as Hadoop's settings say."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
+from typing import Any
+from urllib.request import Request, urlopen
+
+from obstore.store import AzureStore, GCSStore, S3Store
+
+from hivesql_planner.settings.azure_access import AzureAccess
+from hivesql_planner.settings.gcs_access import GcsAccess
+from hivesql_planner.settings.s3_access import S3Access
+
+Access = S3Access | GcsAccess | AzureAccess
+"""Where a bucket is and who asks it."""
+BASE = 2
+"""By so much each pause before a request that is made again is longer."""
+LONGEST_PAUSE = 15.0
+MOST_SECONDS = 180.0
+"""After so long a request is not made again: its signature would be too old."""
+_TOKEN = "/computeMetadata/v1/instance/service-accounts/default/token"
+
+
+@functools.lru_cache(maxsize=100)
+def open_store(access: Access, retries: int) -> Any:
+    """Open a bucket; connections are kept for the next statement.
+
+    ``retries`` says how often a request that failed is made again.
+    """
+    options: Any = {
+        "client_options": {
+            "allow_http": True,
+            "timeout": timedelta(seconds=access.timeout),
+            "connect_timeout": timedelta(seconds=access.connect_timeout),
+        },
+        "retry_config": {
+            "max_retries": retries,
+            "retry_timeout": timedelta(seconds=MOST_SECONDS),
+            "backoff": {
+                "base": BASE,
+                "init_backoff": timedelta(seconds=access.pause),
+                "max_backoff": timedelta(seconds=LONGEST_PAUSE),
+            },
+        },
+    }
+    match access:
+        case S3Access():
+            return _of_amazon(access, options)
+        case GcsAccess():
+            return _of_google(access, options)
+    config: Any = {"account_name": access.account, "endpoint": access.endpoint}
+    config |= {"account_key": access.key} if access.key else {"sas_token": access.token}
+    return AzureStore(access.container, config=config, **options)
+
+
+def _of_amazon(access: S3Access, options: Any) -> S3Store:
+    config: Any = {
+        "region": access.region,
+        "virtual_hosted_style_request": not access.is_in_path,
+        "disable_bulk_delete": not access.deletes_many,
+    }
+    if access.endpoint is not None:
+        # The second name wins over a variable of the environment.
+        config |= {"endpoint": access.endpoint, "aws_endpoint_url_s3": access.endpoint}
+    if access.is_anonymous:
+        config["skip_signature"] = True
+    credentials = _giving(access.keys) if access.keys is not None else None
+    return S3Store(access.bucket, config=config, credential_provider=credentials, **options)
+
+
+def _giving(keys: tuple[str, str, str | None]) -> Callable[[], Any]:
+    """Give these keys, and no token of the environment's with them."""
+    key, secret, token = keys
+    return lambda: {
+        "access_key_id": key, "secret_access_key": secret, "token": token, "expires_at": None
+    }  # fmt: skip
+
+
+def _of_google(access: GcsAccess, options: Any) -> GCSStore:
+    config: Any = {}
+    if access.endpoint is not None:
+        config["base_url"] = access.endpoint
+    if access.is_anonymous:
+        config["skip_signature"] = True
+    if access.key_file is not None:
+        config["service_account"] = access.key_file
+    credentials = functools.partial(_token_of_machine, access.metadata) if access.metadata else None
+    return GCSStore(access.bucket, config=config, credential_provider=credentials, **options)
+
+
+def _token_of_machine(host: str) -> Any:
+    """Ask the machine's metadata server for a token of its account."""
+    request = Request(f"http://{host}{_TOKEN}", headers={"Metadata-Flavor": "Google"})
+    with urlopen(request, timeout=10) as answer:
+        told = json.load(answer)
+    expires = datetime.now(timezone.utc) + timedelta(seconds=told["expires_in"])
+    return {"token": told["access_token"], "expires_at": expires}
