@@ -84,12 +84,20 @@ def _of_google(access: GcsAccess, options: Any) -> GCSStore:
     config: Any = {}
     if access.endpoint is not None:
         config["base_url"] = access.endpoint
-    if access.is_anonymous:
-        config["skip_signature"] = True
+    credentials: Callable[[], Any] | None = None
     if access.key_file is not None:
         config["service_account"] = access.key_file
-    credentials = functools.partial(_token_of_machine, access.metadata) if access.metadata else None
+    elif access.metadata is not None:
+        credentials = functools.partial(_token_of_machine, access.metadata)
+    else:
+        config["skip_signature"] = True
+        # The client asks for a token all the same before it writes.
+        credentials = _no_token
     return GCSStore(access.bucket, config=config, credential_provider=credentials, **options)
+
+
+def _no_token() -> Any:
+    return {"token": "", "expires_at": None}
 
 
 def _token_of_machine(host: str) -> Any:

@@ -12,6 +12,7 @@ import pytest
 
 import hivesql
 from azure_server import azure_server
+from gcs_server import gcs_server
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 SCRIPT = {
@@ -36,7 +37,7 @@ class Server(Protocol):
     def settings(self) -> dict[str, str]: ...
 
 
-SERVERS: dict[str, Callable[[], AbstractContextManager[Server]]] = {"azure": azure_server}
+SERVERS: dict[str, Callable[[], AbstractContextManager[Server]]] = {"azure": azure_server, "google": gcs_server}
 
 
 @pytest.fixture(scope="module", params=SERVERS)
