@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ from hivesql_planner.acid.layout import MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import DataError, ExecutionError
 from hivesql_planner.settings.azure_access import AzureAccess
+from hivesql_planner.settings.gcs_access import GcsAccess
 from hivesql_planner.settings.s3_access import S3Access
 
 if TYPE_CHECKING:
@@ -235,13 +236,24 @@ class StoreFiles:
             return
         entries = self._entries(path)
         names = (*(status.path for status in entries.files), *reversed(entries.markers))
-        self._delete([*(f"{path}/{name}" for name in names), path])
+        # S3 takes what is not there with the rest; others are asked once more.
+        alone = [path] if isinstance(self.access, S3Access) else []
+        if names or alone:
+            self._delete([*(f"{path}/{name}" for name in names), *alone])
+        if not alone and not (names and isinstance(self.access, GcsAccess)):
+            self._delete([path])
         if entries.has_markers:
             self._hadoop.delete(path)
 
     def _delete(self, paths: Sequence[str]) -> None:
         with _asking(paths[0]):
-            self._store.delete([*map(_key, paths)])
+            try:
+                self._store.delete([*map(_key, paths)])
+            except (NotFoundError, FileNotFoundError):
+                # Another has deleted one of them, or none was there: the rest goes by itself.
+                for path in paths:
+                    with suppress(NotFoundError, FileNotFoundError):
+                        self._store.delete(_key(path))
 
     def remove_if_empty(self, path: str) -> None:
         """Remove what stands for a directory in which there is nothing."""

@@ -28,8 +28,14 @@ final class ObjectStore {
         return SCHEMES.contains(system.getUri().getScheme());
     }
 
+    /** Whether a file system is Google's. */
+    static boolean isGoogles(FileSystem system) {
+        return "gs".equals(system.getUri().getScheme());
+    }
+
     /** Whether files can be uploaded by a task, and be seen once the driver says so. */
     static boolean takesUploads(FileSystem system, Path path) throws IOException {
+        if (isGoogles(system)) return GoogleUpload.canAsk(system);
         return is(system)
                 && system.hasPathCapability(path, CommonPathCapabilities.FS_MULTIPART_UPLOADER);
     }

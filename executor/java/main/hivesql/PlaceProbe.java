@@ -156,7 +156,7 @@ public final class PlaceProbe {
     /** Begin an upload and give it up; false where the file system has none. */
     public boolean upload() throws IOException {
         if (!ObjectStore.takesUploads(system, file)) return false;
-        new Uploads.Stream(system, new Path(root, file.getName() + "-upload")).abort();
+        Uploads.begin(system, new Path(root, file.getName() + "-upload")).abort();
         return true;
     }
 

@@ -46,9 +46,20 @@ final class Uploads {
         return (MultipartUploader) system.createMultipartUploader(path.getParent()).build();
     }
 
+    /** Begin an upload to a path. */
+    static Stream begin(FileSystem system, Path path) throws IOException {
+        return ObjectStore.isGoogles(system)
+                ? new GoogleUpload(system, path)
+                : new ByParts(system, path);
+    }
+
     /** Let a file be seen, with all that was uploaded for it. */
     static void complete(String path, String upload, Configuration settings) throws IOException {
         Path target = new Path(path);
+        if (ObjectStore.isGoogles(target.getFileSystem(settings))) {
+            GoogleUpload.complete(upload);
+            return;
+        }
         try (MultipartUploader uploader = uploader(target.getFileSystem(settings), target)) {
             ObjectStore.result(uploader.complete(handle(upload), target, parts(upload)));
         }
@@ -57,6 +68,10 @@ final class Uploads {
     /** Give up an upload; nothing happens when it was completed or given up before. */
     static void abort(String path, String upload, Configuration settings) throws IOException {
         Path target = new Path(path);
+        if (ObjectStore.isGoogles(target.getFileSystem(settings))) {
+            GoogleUpload.abort(upload);
+            return;
+        }
         try (MultipartUploader uploader = uploader(target.getFileSystem(settings), target)) {
             ObjectStore.result(uploader.abort(handle(upload), target));
         } catch (FileNotFoundException done) {
@@ -68,8 +83,10 @@ final class Uploads {
      * Paths and uploads below a directory that nobody has completed, every part ended by a zero.
      *
      * <p>Only S3A itself can list them, and no PySpark brings it: so it is asked by its methods' names.
+     * Google tells nobody of them, and forgets them after a week.
      */
     static String waiting(FileSystem system, Path root) throws IOException {
+        if (ObjectStore.isGoogles(system)) return "";
         StringBuilder text = new StringBuilder();
         String key = system.makeQualified(root).toUri().getPath().substring(1) + "/";
         try {
@@ -79,7 +96,7 @@ final class Uploads {
                 Object upload = uploads.next();
                 text.append(system.makeQualified(new Path("/" + ask(upload, "key")))).append('\0');
                 byte[] id = ask(upload, "uploadId").getBytes(StandardCharsets.UTF_8);
-                text.append(Stream.word(id)).append('\0');
+                text.append(word(id)).append('\0');
             }
         } catch (InvocationTargetException failed) {
             if (failed.getCause() instanceof IOException reason) throw reason;
@@ -120,46 +137,84 @@ final class Uploads {
         return ByteBuffer.wrap(Base64.getUrlDecoder().decode(word));
     }
 
-    /** What is uploaded to one path. */
-    static final class Stream extends OutputStream {
-        /** Bytes of a part: a store takes 10,000, and each lies in memory until it is there. */
-        private static final int PART = 16 << 20;
+    static String word(byte[] bytes) {
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+    }
 
-        private final Path path;
-        private final MultipartUploader uploader;
-        private final UploadHandle upload;
-        private final Map<Integer, PartHandle> parts = new TreeMap<>();
+    /** What is uploaded to one path. */
+    abstract static class Stream extends OutputStream {
+        /** Bytes of a part: a store takes 10,000, and each lies in memory until it is there. */
+        static final int PART = 16 << 20;
+
         private ByteArrayOutputStream part = new ByteArrayOutputStream(1 << 16);
-        private CompletableFuture<PartHandle> sent;
         private boolean ended;
         private long length;
 
-        Stream(FileSystem system, Path path) throws IOException {
-            this.path = path;
-            uploader = uploader(system, path);
-            upload = ObjectStore.result(uploader.startUpload(path));
-        }
-
         @Override
         public void write(int b) throws IOException {
-            if (part.size() >= PART) send(false);
+            if (part.size() >= PART) flushPart(false);
             part.write(b);
             length++;
         }
 
         @Override
         public void write(byte[] bytes, int from, int count) throws IOException {
-            if (part.size() >= PART) send(false);
+            if (part.size() >= PART) flushPart(false);
             part.write(bytes, from, count);
             length += count;
         }
 
-        /** Send a part while the next one is filled. */
-        private void send(boolean isLast) throws IOException {
-            await();
-            byte[] bytes = part.toByteArray();
+        private void flushPart(boolean isLast) throws IOException {
+            byte[] rest = send(part.toByteArray(), isLast);
             part = new ByteArrayOutputStream(1 << 16);
+            part.write(rest, 0, rest.length);
+        }
+
+        /** Take a part; what is returned comes again with the next one. */
+        abstract byte[] send(byte[] bytes, boolean isLast) throws IOException;
+
+        /** All parts are there; nobody sees the file. */
+        @Override
+        public void close() throws IOException {
+            if (ended) return;
+            ended = true;
+            flushPart(true);
+        }
+
+        /** Give up what was uploaded. */
+        void abort() throws IOException {
+            ended = true;
+        }
+
+        long length() {
+            return length;
+        }
+
+        /** The upload as a word for the driver. */
+        abstract String told();
+    }
+
+    /** What is uploaded by Hadoop's own uploader. */
+    private static final class ByParts extends Stream {
+        private final Path path;
+        private final MultipartUploader uploader;
+        private final UploadHandle upload;
+        private final Map<Integer, PartHandle> parts = new TreeMap<>();
+        private CompletableFuture<PartHandle> sent;
+
+        ByParts(FileSystem system, Path path) throws IOException {
+            this.path = path;
+            uploader = uploader(system, path);
+            upload = ObjectStore.result(uploader.startUpload(path));
+        }
+
+        /** Send a part while the next one is filled. */
+        @Override
+        byte[] send(byte[] bytes, boolean isLast) throws IOException {
+            await();
             sent = UploadParts.send(uploader, upload, parts.size() + 1, isLast, path, bytes);
+            if (isLast) await();
+            return new byte[0];
         }
 
         private void await() throws IOException {
@@ -169,36 +224,19 @@ final class Uploads {
             parts.put(parts.size() + 1, ObjectStore.result(last));
         }
 
-        /** All parts are there; nobody sees the file. */
         @Override
-        public void close() throws IOException {
-            if (ended) return;
-            ended = true;
-            send(true);
-            await();
-        }
-
-        /** Give up what was uploaded. */
         void abort() throws IOException {
-            ended = true;
+            super.abort();
             ObjectStore.result(uploader.abort(upload, path));
             uploader.close();
         }
 
-        long length() {
-            return length;
-        }
-
-        /** The upload as a word for the driver. */
+        @Override
         String told() {
             StringJoiner words = new StringJoiner(":");
             words.add(word(upload.toByteArray()));
             parts.values().forEach(handle -> words.add(word(handle.toByteArray())));
             return words.toString();
-        }
-
-        private static String word(byte[] bytes) {
-            return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
         }
     }
 
@@ -214,7 +252,7 @@ final class Uploads {
         public FSDataOutputStream create(
                 Path path, FsPermission permission, boolean overwrite, int bufferSize,
                 short replication, long blockSize, Progressable progress) throws IOException {
-            stream = new Stream(fs, path);
+            stream = begin(fs, path);
             return new FSDataOutputStream(stream, statistics);
         }
 
