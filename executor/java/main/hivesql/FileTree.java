@@ -49,7 +49,7 @@ public final class FileTree implements ThreadFactory {
     public String list(String location) throws Exception {
         Path root = new Path(location);
         FileSystem system = root.getFileSystem(configuration);
-        if (ObjectStore.is(system)) return listAtOnce(system, root);
+        if (ObjectStore.isAmazons(system)) return listAtOnce(system, root);
         StringBuilder text = new StringBuilder();
         List level = new ArrayList();
         level.add(new Listing(system, root, ""));

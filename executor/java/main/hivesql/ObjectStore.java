@@ -19,13 +19,19 @@ import org.apache.orc.OrcFile;
 
 /** What is otherwise where each question is a request, and a rename a copy. */
 final class ObjectStore {
-    private static final Set<String> SCHEMES = Set.of("s3a", "s3", "s3n");
+    private static final Set<String> AMAZONS = Set.of("s3a", "s3", "s3n");
+    private static final Set<String> OTHERS = Set.of("gs", "abfs", "abfss");
 
     private ObjectStore() {}
 
-    /** Whether a file system is an object store that lists whole trees at once. */
+    /** Whether each question to a file system is a request to a store, which knows no hosts. */
     static boolean is(FileSystem system) {
-        return SCHEMES.contains(system.getUri().getScheme());
+        return isAmazons(system) || OTHERS.contains(system.getUri().getScheme());
+    }
+
+    /** Whether a file system is Amazon's, which lists whole trees at once. */
+    static boolean isAmazons(FileSystem system) {
+        return AMAZONS.contains(system.getUri().getScheme());
     }
 
     /** Whether a file system is Google's. */
@@ -36,7 +42,7 @@ final class ObjectStore {
     /** Whether files can be uploaded by a task, and be seen once the driver says so. */
     static boolean takesUploads(FileSystem system, Path path) throws IOException {
         if (isGoogles(system)) return GoogleUpload.canAsk(system);
-        return is(system)
+        return isAmazons(system)
                 && system.hasPathCapability(path, CommonPathCapabilities.FS_MULTIPART_UPLOADER);
     }
 

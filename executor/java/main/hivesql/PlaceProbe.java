@@ -63,7 +63,7 @@ public final class PlaceProbe {
         system = FileSystem.newInstance(root.toUri(), settings);
         Path place = root;
         // A directory that is to be made is written into the one above it.
-        while (!ObjectStore.is(system) && !place.isRoot() && !system.exists(place)) {
+        while (!ObjectStore.isAmazons(system) && !place.isRoot() && !system.exists(place)) {
             place = place.getParent();
         }
         file = new Path(place, name);
@@ -167,7 +167,7 @@ public final class PlaceProbe {
 
     /** Remove the file, and leave no marker of its directory instead of it. */
     public void delete() throws Exception {
-        if (!ObjectStore.is(system)) {
+        if (!ObjectStore.isAmazons(system)) {
             system.delete(file, false);
             return;
         }
