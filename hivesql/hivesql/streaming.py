@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.local.types import row_type
 from hivesql_executor.streaming.arrow_records import ArrowRecordWriter, fit_columns, iterate_tables
 from hivesql_executor.streaming.batch import Batch, State
@@ -205,8 +204,6 @@ def _check(session: Session, table: Table) -> None:
     require_bucket_numbers(table)
     if not streamable(table):
         raise NotSupported(f"streaming TIMESTAMP WITH LOCAL TIME ZONE into {full}")
-    if not isinstance(session.runtime.files(table.location), LocalFiles):
-        raise NotSupported(f"streaming into {full}, which is not on a local disk")
     row_type(table)
 
 

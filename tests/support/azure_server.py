@@ -21,9 +21,7 @@ from programs import free_port
 PLACE = Path(__file__).parents[2] / "build" / "stand-ins"
 ACCOUNT = "devstoreaccount1"
 """That of Azurite, whose key everybody knows."""
-KEY = (
-    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
-)
+KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 HOST = f"{ACCOUNT}.dfs.core.windows.net"
 CONTAINER = "warehouses"
 _VERSION = "2023-11-03"

@@ -12,9 +12,7 @@ _REFUSED = re.compile(
     r"|java\.nio\.file\.(?=AccessDeniedException: .*?(?:s3|amazon)))"
     r"(\w+)Exception\)?: *(?=(.*))"
 )
-_NO_CONNECTOR = re.compile(
-    r"Class org\.apache\.hadoop\.fs\.(s3a|azurebfs|gs)\.\S+ not found"
-)
+_NO_CONNECTOR = re.compile(r"Class org\.apache\.hadoop\.fs\.(s3a|azurebfs|gs)\.\S+ not found")
 _CONNECTORS = {"s3a": "hadoop-aws", "azurebfs": "hadoop-azure", "gs": "hadoop-gcp"}
 SHORTER_NAME = "Choose a shorter name, or shorter values of partition columns"
 NEEDS_RIGHT = "Give yourself the right to it, or choose another place"

@@ -139,7 +139,7 @@ class Batch:
         except HiveSqlError as error:
             self.close()
             raise TransactionError(f"Unable to acquire lock on {name}: {error.message}") from error
-        self._or_die(self.deltas.begin)
+        self._or_die(lambda: self.deltas.begin(self.write_id))
         self._rows = 0
         self.states[self._current] = State.OPEN
 
@@ -164,6 +164,7 @@ class Batch:
                 "delta, which has no statement id, would hide theirs from readers"
             )
         self._or_die(self._flush)
+        self._or_die(self.deltas.publish)
         self._or_die(lambda: self._commit(partitions, note))
         self.stream.statistics.committed_transactions += 1
 
@@ -217,12 +218,14 @@ class Batch:
         except CommitUnknown:
             # To abort what may be committed could destroy it.
             self.states[self._current] = State.COMMITTED
+            self.deltas.settle()
             raise
         except TransactionLost as error:
             raise TransactionError(
                 f"Aborted transaction cannot be committed: {error.message}"
             ) from error
         self.deltas.touched.clear()
+        self.deltas.settle()
 
     def _done(self, *, are_counted: bool) -> TableWrite:
         """Return what the transaction did; what others have written for it is not counted."""

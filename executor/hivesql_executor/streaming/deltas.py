@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,12 @@ import pyarrow.compute as pc
 
 from hivesql_executor.bookkeeping.directory_moves import making
 from hivesql_executor.bookkeeping.partitions import inheriting
-from hivesql_executor.files.local import local_path
+from hivesql_executor.files.local import LocalFiles, local_path
 from hivesql_executor.local.events import bucket_numbers, has_early_fractions
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.streaming.growing import GrowingFile
+from hivesql_executor.streaming.growing import EventPieces, GrowingFile, WholeFile
 from hivesql_executor.streaming.records import Records, RecordWriter, Row
-from hivesql_planner.acid.layout import AcidDirectory
+from hivesql_planner.acid.layout import VERSION_FILE, VERSION_TEXT, AcidDirectory
 from hivesql_planner.errors import CommitUnknown, HiveSqlError, NotSupported
 from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.table import (
@@ -39,6 +40,8 @@ from hivesql_planner.streaming_errors import (
 
 FLUSH_ROWS = 100_000
 """So many records that wait are written."""
+_WRITES = 8
+"""So many files are written at a time where they come whole."""
 # No column has a name with a blank at its end.
 _NUMBER = "number "
 _STREAM_ERRORS = (StreamingException, CommitUnknown)
@@ -87,6 +90,9 @@ class Stream:
 class Deltas:
     """The files of one delta directory in every partition that records come for.
 
+    Where files cannot grow, each transaction has a directory of its own, and its rows wait in
+    memory until they are published.
+
     ``touched`` are the partitions of the open transaction; with ``reports_only`` somebody else adds
     those that are missing.
     """
@@ -98,13 +104,24 @@ class Deltas:
     _waiting: list[list[Row] | pa.Table] = field(default_factory=list)
     _waiting_rows: int = 0
     _files: dict[tuple[str, int], GrowingFile] = field(default_factory=dict)
+    _whole: dict[tuple[str, int], WholeFile] = field(default_factory=dict)
+    _published: list[str] = field(default_factory=list)
+    """Directories that the open transaction has begun to write."""
     _homes: dict[str, str] = field(default_factory=dict)
     _checked: set[str] = field(default_factory=set)
     """Partitions whose files are where the catalog says, now that a lock keeps them there."""
 
-    def begin(self) -> None:
+    @property
+    def may_grow(self) -> bool:
+        """Tell whether files can be appended to."""
+        return isinstance(self.stream.runtime.files(self.stream.table.location), LocalFiles)
+
+    def begin(self, write_id: int) -> None:
         """Check that the table is where it was: between transactions nobody holds a lock on it."""
         self._checked.clear()
+        if not self.may_grow:
+            self.directory = self.directory._replace(min_write_id=write_id, max_write_id=write_id)
+            self._homes.clear()
         table, store = self.stream.table, self.stream.runtime.metastore
         self.stream.statistics.metastore_calls += 1
         now = store.table(table.name)
@@ -127,13 +144,35 @@ class Deltas:
     @property
     def is_empty(self) -> bool:
         """Tell whether no record has come."""
-        return not self._waiting_rows and not self._files
+        return not self._waiting_rows and not self._files and not self._whole
 
     def forget(self) -> None:
         """Drop what waits."""
         self._waiting.clear()
         self._waiting_rows = 0
         self.touched.clear()
+        self._whole.clear()
+
+    def publish(self) -> None:
+        """Write what has waited until now where files cannot grow; nobody sees it yet."""
+        if not self._whole:
+            return
+        waiting = [*self._whole.values()]
+        files = waiting[0].files
+        directories = dict.fromkeys(file.directory for file in waiting)
+        self._published += directories
+        with ThreadPoolExecutor(min(len(waiting), _WRITES)) as threads:
+            for directory in directories:
+                files.make_directories(directory)
+            # It comes first: no reader ever sees data without it.
+            versions = [f"{directory}/{VERSION_FILE}" for directory in directories]
+            list(threads.map(lambda path: files.write(path, VERSION_TEXT), versions))
+            list(threads.map(WholeFile.publish, waiting))
+        self._whole.clear()
+
+    def settle(self) -> None:
+        """Leave what was published as it is: it is committed, or may be."""
+        self._published.clear()
 
     def flush(self, write_id: int) -> None:
         """Write what waits, so that it is on the disk and in the side files."""
@@ -166,11 +205,19 @@ class Deltas:
                 failures.append(str(error))
         if failures:
             raise StreamingIOFailure(f"Encountered errors while closing: {'; '.join(failures)}")
+        self._remove_published()
 
     def discard(self) -> None:
         """Remove all files."""
         for file in self._files.values():
             file.discard()
+        self._remove_published()
+
+    def _remove_published(self) -> None:
+        """Remove what is not committed: should we be taken for dead, nobody else would."""
+        published, self._published = self._published, []
+        for directory in published:
+            self.stream.runtime.files(directory).delete(directory)
 
     def home(self, name: str) -> str:
         """Return the partition's directory; a new partition is added."""
@@ -186,7 +233,7 @@ class Deltas:
                 partition = Partition(values=values, location=f"{table.location}/{name}")
                 if not self.reports_only:
                     self._add(partition, name)
-            self.stream.statistics.total_partitions += 1
+            self.stream.statistics.total_partitions += name not in self.stream.partitions
             self._homes[name] = partition.location
             self.stream.partitions.add(name)
         return self._homes[name]
@@ -242,23 +289,41 @@ class Deltas:
         table, values = self.stream.table, self.stream.partition
         return "" if values is None else partition_name(table.partition_names, values)
 
-    def _file(self, name: str, bucket: int) -> GrowingFile:
-        file = self._files.get((name, bucket))
+    def _file(self, name: str, bucket: int) -> GrowingFile | WholeFile:
         self.touched.add(name)
+        if not self.may_grow:
+            return self._whole_file(name, bucket)
+        file = self._files.get((name, bucket))
         if file is not None:
             self._check_place(name, file)
         else:
             home = local_path(self.home(name))
             file = self._files[name, bucket] = GrowingFile(
-                table=self.stream.table,
+                rows=self._pieces(bucket),
                 directory=Path(home) / self.directory.name,
-                bucket=bucket,
-                statement_id=max(0, self.directory.statement_id),
                 with_side_file=self.directory.may_grow,
-                fast=self.stream.fast,
             )
             self._checked.add(name)
         return file
+
+    def _whole_file(self, name: str, bucket: int) -> WholeFile:
+        file = self._whole.get((name, bucket))
+        if file is None:
+            home = self.home(name)
+            file = self._whole[name, bucket] = WholeFile(
+                rows=self._pieces(bucket),
+                directory=f"{home}/{self.directory.name}",
+                files=self.stream.runtime.files(home),
+            )
+        return file
+
+    def _pieces(self, bucket: int) -> EventPieces:
+        return EventPieces(
+            table=self.stream.table,
+            bucket=bucket,
+            statement_id=max(0, self.directory.statement_id),
+            fast=self.stream.fast,
+        )
 
     def _check_place(self, name: str, file: GrowingFile) -> None:
         """Fail where a file was removed or moved: nobody would see what is written into it."""

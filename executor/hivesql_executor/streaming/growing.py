@@ -1,4 +1,4 @@
-"""The delta file of one bucket, which grows by a flush at a time."""
+"""The delta file of one bucket: on a disk it grows flush by flush, elsewhere it comes whole."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
 from pyarrow import orc
@@ -29,6 +29,82 @@ from hivesql_planner.acid.layout import (
 from hivesql_planner.acid.row_id import encode_bucket
 from hivesql_planner.model.table import Table
 
+if TYPE_CHECKING:
+    from hivesql_executor.files.api import Files
+
+
+@dataclass(slots=True, kw_only=True)
+class EventPieces:
+    """Rows of a bucket as pieces of one ORC file."""
+
+    table: Table
+    bucket: int
+    statement_id: int
+    fast: bool
+    """Whether dictionaries are left out: larger files, sooner."""
+    pieces: OrcPieces = field(init=False)
+    _index: str = ""
+    _next: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.pieces = OrcPieces(row_types(self.table))
+
+    def add(self, write_id: int, row: pa.StructArray) -> bytes:
+        """Return what to append for rows; ``tail`` must follow before anybody reads it."""
+        first = self._next.get(write_id, 0)
+        self._next[write_id] = first + len(row)
+        events = insert_events(
+            row,
+            write_id=write_id,
+            writer=self.bucket,
+            statement_id=self.statement_id,
+            first=first,
+        )
+        added, counts = self.pieces.add(self._encoded(events))
+        code = encode_bucket(self.bucket, self.statement_id)
+        for count in counts:
+            first += count
+            self._index += f"{write_id},{code},{first - 1};"
+        return added
+
+    def tail(self) -> bytes:
+        """Return what ends a file of all that was added."""
+        return self.pieces.tail(
+            {
+                KEY_INDEX: self._index.encode(),
+                STATS: f"{self.pieces.rows},0,0".encode(),
+                VERSION: VERSION_TEXT,
+            }
+        )
+
+    def _encoded(self, events: pa.Table) -> bytes:
+        buffer = io.BytesIO()
+        options = orc_options(self.table)
+        if not self.fast:
+            options["dictionary_key_size_threshold"] = 0.8
+        orc.write_table(events, buffer, **options)
+        return buffer.getvalue()
+
+
+@dataclass(slots=True, kw_only=True)
+class WholeFile:
+    """A bucket's file where nothing can be appended: it waits in memory for its one write."""
+
+    rows: EventPieces
+    directory: str
+    files: Files
+    content: bytearray = field(default_factory=bytearray)
+
+    def append(self, write_id: int, row: pa.StructArray) -> None:
+        """Take rows."""
+        self.content += self.rows.add(write_id, row)
+
+    def publish(self) -> None:
+        """Write the file, which nobody sees before the commit."""
+        path = f"{self.directory}/{bucket_file_name(self.rows.bucket)}"
+        self.files.write(path, bytes(self.content + self.rows.tail()))
+        hit_failpoint(FailPoint.STREAM_DATA_WRITTEN)
+
 
 @dataclass(slots=True, kw_only=True)
 class GrowingFile:
@@ -37,26 +113,17 @@ class GrowingFile:
     With a side file, every flush tells there how much of the file readers may read.
     """
 
-    table: Table
+    rows: EventPieces
     directory: Path
-    bucket: int
-    statement_id: int
     with_side_file: bool
-    fast: bool
-    _pieces: OrcPieces = field(init=False)
-    _index: str = ""
     _file: BinaryIO | None = None
     _side: BinaryIO | None = None
-    _next: dict[int, int] = field(default_factory=dict)
     _flushed: int = 0
-
-    def __post_init__(self) -> None:
-        self._pieces = OrcPieces(row_types(self.table))
 
     @property
     def path(self) -> Path:
         """Tell where the file is."""
-        return self.directory / bucket_file_name(self.bucket)
+        return self.directory / bucket_file_name(self.rows.bucket)
 
     @property
     def exists(self) -> bool:
@@ -70,33 +137,14 @@ class GrowingFile:
 
     def append(self, write_id: int, row: pa.StructArray) -> int:
         """Write rows as one piece, down to the disk; how many bytes it took."""
-        first = self._next.get(write_id, 0)
-        self._next[write_id] = first + len(row)
-        events = insert_events(
-            row,
-            write_id=write_id,
-            writer=self.bucket,
-            statement_id=self.statement_id,
-            first=first,
-        )
         file = self._open()
-        added, counts = self._pieces.add(self._encoded(events))
-        code = encode_bucket(self.bucket, self.statement_id)
-        for count in counts:
-            first += count
-            self._index += f"{write_id},{code},{first - 1};"
-        data = added + self._pieces.tail(
-            {
-                KEY_INDEX: self._index.encode(),
-                STATS: f"{self._pieces.rows},0,0".encode(),
-                VERSION: VERSION_TEXT,
-            }
-        )
+        data = self.rows.add(write_id, row) + self.rows.tail()
         _write(file, data)
         hit_failpoint(FailPoint.STREAM_DATA_WRITTEN)
+        length = self.rows.pieces.length
         if self._side is not None:
-            _write(self._side, self._pieces.length.to_bytes(8, "big"))
-        self._flushed = self._pieces.length
+            _write(self._side, length.to_bytes(8, "big"))
+        self._flushed = length
         hit_failpoint(FailPoint.STREAM_FLUSHED)
         return len(data)
 
@@ -172,14 +220,6 @@ class GrowingFile:
             if list(self.directory.iterdir()) == [version]:
                 version.unlink()
             self.directory.rmdir()
-
-    def _encoded(self, events: pa.Table) -> bytes:
-        buffer = io.BytesIO()
-        options = orc_options(self.table)
-        if not self.fast:
-            options["dictionary_key_size_threshold"] = 0.8
-        orc.write_table(events, buffer, **options)
-        return buffer.getvalue()
 
 
 def streamable(table: Table) -> bool:

@@ -78,6 +78,8 @@ class Unmanaged:
             raise StreamingException("partitions and keys are for the connection that commits")
         self.require_open()
         run_or_close(lambda: self.deltas.flush(self.write_id), self._die)
+        run_or_close(self.deltas.publish, self._die)
+        self.deltas.settle()
         run_or_close(self.deltas.close, self._die)
         self.state = State.PREPARED
 

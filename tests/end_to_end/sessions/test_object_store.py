@@ -17,10 +17,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import hivesql
+from hivesql import streaming
 from hivesql_executor.failpoints import VARIABLE, FailPoint
+from hivesql_planner.model.table import TableName
 from s3_server import BUCKET, S3Server, s3_server
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -113,6 +116,57 @@ def test_small_statements_ask_little_and_write_what_they_write_on_a_disk(
         for path in (tmp_path / "few").rglob("*") if path.is_file()
     }  # fmt: skip
     assert keys(server, "few") == on_disk
+
+
+def test_streams_write_each_transaction_whole(server: S3Server, tmp_path: Path) -> None:
+    """Nothing is there before the commit, nor after what ends otherwise."""
+    stored = "t/p={}/delta_{:07d}_{:07d}/".format
+
+    def ints(number: int) -> pa.Array:
+        return pa.array([number], pa.int32())
+
+    with connect(server, tmp_path / "m.db", "streams") as session:
+        session.sql(f"CREATE TABLE t (k INT, v STRING) PARTITIONED BY (p INT) {ACID}")
+        builder = streaming.ConnectionBuilder(session=session, table="t", batch_size=4)
+        text = builder.with_record_writer(streaming.StrictDelimitedInputWriter(field_delimiter=","))
+        with text.connect() as connection:
+            connection.begin_transaction()
+            connection.write("1,a,0\n2,b,1\n")
+            assert keys(server, "streams") == {}
+            server.requests.clear()
+            connection.commit_transaction(key="_meta.offset", value="2")
+            asked = Counter(request.split()[0] for request in server.requests)
+            assert asked == {"PUT": 4}, server.requests
+            connection.begin_transaction()
+            connection.write("3,c,0\n")
+            connection.abort_transaction()
+            connection.begin_transaction()
+            connection.write("4,d,0\n")
+            # As whoever takes us for dead does.
+            session.runtime.metastore.abort_txns([connection.current_txn_id], "a test")
+            with pytest.raises(streaming.TransactionError):
+                connection.commit_transaction(key="_meta.offset", value="4")
+        with builder.with_record_writer(streaming.ArrowRecordWriter()).connect() as connection:
+            connection.begin_transaction()
+            connection.write_batch(pa.table({"k": ints(5), "v": ["e"], "p": ints(0)}))
+            connection.commit_transaction(key="_meta.offset", value="5")
+        rows = [(1, "a", 0), (2, "b", 1), (5, "e", 0)]
+        assert [*session.sql("SELECT * FROM t ORDER BY k").rows] == rows
+        directories = {key.rpartition("/")[0] + "/" for key in keys(server, "streams")}
+        assert directories == {stored(0, 1, 1), stored(1, 1, 1), stored(0, 5, 5)}
+        table = session.runtime.metastore.table(TableName("default", "t"))
+        assert table.properties["_meta.offset"] == "5"
+        server.fault = lambda request: "denied" if "bucket_" in request else ""
+        try:
+            connection = text.connect()
+            connection.begin_transaction()
+            connection.write("6,f,1\n")
+            with pytest.raises(streaming.StreamingException, match="Give yourself the right"):
+                connection.commit_transaction()
+        finally:
+            server.fault = lambda request: ""
+        assert {key.rpartition("/")[0] + "/" for key in keys(server, "streams")} == directories
+        assert not session._spark.started
 
 
 def test_a_table_made_again_within_a_second_has_rows_of_its_own(

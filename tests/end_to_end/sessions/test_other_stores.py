@@ -37,7 +37,10 @@ class Server(Protocol):
     def settings(self) -> dict[str, str]: ...
 
 
-SERVERS: dict[str, Callable[[], AbstractContextManager[Server]]] = {"azure": azure_server, "google": gcs_server}
+SERVERS: dict[str, Callable[[], AbstractContextManager[Server]]] = {
+    "azure": azure_server,
+    "google": gcs_server,
+}
 
 
 @pytest.fixture(scope="module", params=SERVERS)
