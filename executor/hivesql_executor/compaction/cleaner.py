@@ -230,7 +230,7 @@ def abort_uploads(
     """Give up what tasks of writes and compactions that have ended left uploading."""
     home = place.table.location
     for location in (home, *(root for root in roots if not f"{root}/".startswith(f"{home}/"))):
-        uploads = runtime.files(location).uploads(location)
+        uploads = runtime.files(location).left_uploads(location)
         waiting = uploads.waiting(location) if uploads is not None else []
         ended = [
             (path, upload)

@@ -13,7 +13,7 @@ from hivesql_executor.files.local import LocalFiles
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from hivesql_executor.files.uploads import Uploads
+    from hivesql_executor.files.uploads import LeftUploads, Uploads
     from hivesql_planner.acid.snapshot import FileStatus
 
 
@@ -38,6 +38,10 @@ class Files(Protocol):
 
     def uploads(self, location: str) -> Uploads | None:
         """Return what completes files below a location; None where they are written and moved."""
+        ...
+
+    def left_uploads(self, location: str) -> LeftUploads | None:
+        """Return what tells and gives up uploads of the dead; None where they leave none."""
         ...
 
     def __hash__(self) -> int:

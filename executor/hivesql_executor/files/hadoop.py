@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    from hivesql_executor.files.uploads import Uploads
+    from hivesql_executor.files.uploads import LeftUploads, Uploads
 
 T = TypeVar("T")
 # PySpark turns some Java exceptions, UnsupportedOperationException among them, into its own.
@@ -69,6 +69,10 @@ class HadoopFiles:
     def uploads(self, location: str) -> Uploads | None:
         """Return None: to move a file is one step."""
         return None
+
+    def left_uploads(self, location: str) -> LeftUploads | None:
+        """Return what tells and gives up uploads of the dead; None where they leave none."""
+        return self.uploads(location)
 
     def _open(self, location: str) -> tuple[Any, Any, Any]:
         """JVM, path and file system of a location."""

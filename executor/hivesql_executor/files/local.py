@@ -53,6 +53,9 @@ class LocalFiles:
     def uploads(self, location: str) -> None:
         """Return None: to move a file is one step."""
 
+    def left_uploads(self, location: str) -> None:
+        """Return None: there are none."""
+
     def require(self, location: str) -> None:
         """Nothing: the local file system is always there."""
 

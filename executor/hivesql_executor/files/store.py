@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from hivesql_executor.files.hadoop import ObjectStoreFiles
-    from hivesql_executor.files.uploads import Uploads
+    from hivesql_executor.files.uploads import LeftUploads, Uploads
 
 _COPIES = 8
 """Files that the store copies at once."""
@@ -88,6 +88,19 @@ class StoreFiles:
     def uploads(self, location: str) -> Uploads | None:
         """Return what completes the uploads of tasks; None where Hadoop's connector takes none."""
         return self._hadoop.uploads(location)
+
+    def left_uploads(self, location: str) -> LeftUploads | None:
+        """Return what tells and gives up uploads of the dead; None where they leave none.
+
+        Google forgets them by itself, and in Azure tasks upload nothing.
+        """
+        if not isinstance(self.access, S3Access):
+            return None
+        if self.access.keys is None:
+            return self._hadoop.uploads(location)
+        from hivesql_executor.files.s3_uploads import S3Uploads
+
+        return S3Uploads(self.access)
 
     def require(self, location: str) -> None:
         """Nothing: the client is here."""

@@ -6,15 +6,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 
-class Uploads(Protocol):
-    """Files that tasks upload to their places, and that are there once they are completed.
-
-    Each is a pair of the path and of what its writer told of the upload.
-    """
-
-    def complete(self, uploaded: Sequence[tuple[str, str]]) -> None:
-        """Let files be seen, whole; ExecutionError where one of them cannot be."""
-        ...
+class LeftUploads(Protocol):
+    """Uploads that somebody began: each is a pair of the path and of what tells it from others."""
 
     def abort(self, uploaded: Sequence[tuple[str, str]]) -> None:
         """Give up what is not completed."""
@@ -22,4 +15,15 @@ class Uploads(Protocol):
 
     def waiting(self, location: str) -> list[tuple[str, str]]:
         """List all below a location that are neither completed nor given up, of anybody."""
+        ...
+
+
+class Uploads(LeftUploads, Protocol):
+    """Files that tasks upload to their places, and that are there once they are completed.
+
+    Each is a pair of the path and of what its writer told of the upload.
+    """
+
+    def complete(self, uploaded: Sequence[tuple[str, str]]) -> None:
+        """Let files be seen, whole; ExecutionError where one of them cannot be."""
         ...

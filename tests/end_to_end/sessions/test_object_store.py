@@ -22,7 +22,9 @@ import pytest
 
 import hivesql
 from hivesql import streaming
+from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.failpoints import VARIABLE, FailPoint
+from hivesql_executor.metastore.api import AbortLimits
 from hivesql_planner.model.table import TableName
 from s3_server import BUCKET, S3Server, s3_server
 
@@ -166,6 +168,36 @@ def test_streams_write_each_transaction_whole(server: S3Server, tmp_path: Path) 
         finally:
             server.fault = lambda request: ""
         assert {key.rpartition("/")[0] + "/" for key in keys(server, "streams")} == directories
+        assert not session._spark.started
+
+
+def test_aborted_writes_are_cleaned_without_spark(server: S3Server, tmp_path: Path) -> None:
+    """With what tasks of a dead driver had begun to upload; not what others upload now."""
+    import boto3
+
+    client = boto3.client("s3", endpoint_url=server.url, region_name="us-east-1")
+
+    def waiting() -> set[str]:
+        listed = client.list_multipart_uploads(Bucket=BUCKET, Prefix="aborts/").get("Uploads", [])
+        return {each["Key"] for each in listed}
+
+    with connect(server, tmp_path / "m.db", "aborts") as session:
+        session.sql(f"CREATE TABLE t (k INT) {ACID}")
+        session.sql("INSERT INTO t VALUES (1)")
+        server.fault = lambda request: "denied" if "delta_0000002" in request else ""
+        with pytest.raises(hivesql.HiveSqlError, match="Give yourself the right"):
+            session.sql("INSERT INTO t VALUES (2)")
+        server.fault = lambda request: ""
+        left, running = (
+            f"aborts/t/delta_000000{number}_000000{number}_0000/bucket_00000" for number in (2, 3)
+        )
+        client.put_object(Bucket=BUCKET, Key=f"{left}_", Body=b"left")
+        for key in (left, running):
+            client.create_multipart_upload(Bucket=BUCKET, Key=key)
+        assert clean_aborted(session.runtime, AbortLimits(count=0, age=0)) == 1
+        assert waiting() == {running}
+        assert not any("delta_0000002" in key for key in keys(server, "aborts"))
+        assert [*session.sql("SELECT * FROM t").rows] == [(1,)]
         assert not session._spark.started
 
 

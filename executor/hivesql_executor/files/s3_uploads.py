@@ -1,0 +1,119 @@
+"""Uploads to S3 that wait, told and given up without Spark: obstore's client names none of them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote, urlsplit
+from urllib.request import Request, urlopen
+from xml.etree import ElementTree
+
+from hivesql_executor.files.refusals import refusal_of_store
+from hivesql_planner.settings.s3_access import S3Access
+
+_NONE = hashlib.sha256(b"").hexdigest()
+_LONGEST_PAUSE = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class S3Uploads:
+    """The uploads of a bucket, for whoever has keys to it."""
+
+    access: S3Access
+
+    def waiting(self, location: str) -> list[tuple[str, str]]:
+        """List all below a location that are neither completed nor given up, of anybody."""
+        scheme, _, place = location.partition("://")
+        bucket, _, key = place.partition("/")
+        home = f"{scheme}://{bucket}"
+        listed = self._listed({"prefix": f"{key.rstrip('/')}/", "uploads": ""}, location)
+        return [(f"{home}/{name}", _word(upload)) for name, upload in listed]
+
+    def abort(self, uploaded: Sequence[tuple[str, str]]) -> None:
+        """Give up what is not completed."""
+        for path, word in uploaded:
+            key = path.partition("://")[2].partition("/")[2]
+            upload = base64.urlsafe_b64decode(f"{word.partition(':')[0]}===").decode()
+            self._ask("DELETE", key, {"uploadId": upload}, path)
+
+    def _listed(self, query: dict[str, str], location: str) -> Iterator[tuple[str, str]]:
+        while True:
+            answer = ElementTree.fromstring(self._ask("GET", "", query, location))
+            for element in answer.iterfind("{*}Upload"):
+                yield element.findtext("{*}Key", ""), element.findtext("{*}UploadId", "")
+            if answer.findtext("{*}IsTruncated") != "true":
+                return
+            query |= {
+                "key-marker": answer.findtext("{*}NextKeyMarker", ""),
+                "upload-id-marker": answer.findtext("{*}NextUploadIdMarker", ""),
+            }
+
+    def _ask(self, method: str, key: str, query: dict[str, str], place: str) -> bytes:
+        """Ask the bucket; again where it fails. What is not there gives an empty answer."""
+        for number in range(self.access.retries + 1):
+            try:
+                request = sign_request(self.access, method, key, query, datetime.now(timezone.utc))
+                with urlopen(request, timeout=self.access.timeout) as answer:
+                    told: bytes = answer.read()
+                    return told
+            except HTTPError as error:
+                if error.code == 404 and method == "DELETE":
+                    return b""
+                report = f"status code: {error.code}\n{error.read().decode(errors='replace')}"
+                if error.code < 500 or number == self.access.retries:
+                    raise refusal_of_store(place, report) from error
+            except (URLError, OSError) as error:
+                if number == self.access.retries:
+                    raise refusal_of_store(place, str(error)) from error
+            time.sleep(min(self.access.pause * 2**number, _LONGEST_PAUSE))
+        return b""
+
+
+def sign_request(
+    access: S3Access, method: str, key: str, query: dict[str, str], now: datetime
+) -> Request:
+    """Return a request without a body, signed by Amazon's fourth rules; ``now`` is in UTC."""
+    assert access.keys is not None
+    who, secret, token = access.keys
+    address = urlsplit(_address(access))
+    path = quote(f"{address.path}/{key}")
+    asked = "&".join(f"{quote(name)}={quote(query[name], safe='')}" for name in sorted(query))
+    moment = now.strftime("%Y%m%dT%H%M%SZ")
+    headers = {"host": address.netloc, "x-amz-content-sha256": _NONE, "x-amz-date": moment}
+    if token:
+        headers["x-amz-security-token"] = token
+    named = ";".join(headers)
+    lines = "".join(f"{name}:{text}\n" for name, text in headers.items())
+    canonical = "\n".join([method, path, asked, lines, named, _NONE])
+    scope = f"{moment[:8]}/{access.region}/s3/aws4_request"
+    signing = f"AWS4{secret}".encode()
+    for word in scope.split("/"):
+        signing = hmac.digest(signing, word.encode(), "sha256")
+    digest = hashlib.sha256(canonical.encode()).hexdigest()
+    text = f"AWS4-HMAC-SHA256\n{moment}\n{scope}\n{digest}"
+    signature = hmac.digest(signing, text.encode(), "sha256").hex()
+    headers["Authorization"] = (
+        f"AWS4-HMAC-SHA256 Credential={who}/{scope}, SignedHeaders={named}, Signature={signature}"
+    )
+    url = f"{address.scheme}://{address.netloc}{path}?{asked}"
+    return Request(url, headers=headers, method=method)
+
+
+def _address(access: S3Access) -> str:
+    """Return the address of a bucket, with its scheme."""
+    of_china = ".cn" if access.region.startswith("cn-") else ""
+    host = f"s3.{access.region}.amazonaws.com{of_china}"
+    if access.is_in_path:
+        return f"{access.endpoint or f'https://{host}'}/{access.bucket}"
+    return access.endpoint or f"https://{access.bucket}.{host}"
+
+
+def _word(upload: str) -> str:
+    """Write an upload's name as the driver and Hadoop do (``Uploads.java``)."""
+    return base64.urlsafe_b64encode(upload.encode()).decode().rstrip("=")
