@@ -50,6 +50,10 @@ def placing(
         raise
     hit_failpoint(FailPoint.CATALOG_CHANGED)
     with left_to_reaper("what was dropped is not deleted yet", runtime):
+        stays = any(move.source == move.target for move in present)
+        if stays and key and store.noted_moves(key) is None:
+            # Taken for dead meanwhile: another has deleted it, and a new table may be there.
+            return
         for move in present:
             if move.table_id:
                 runtime.files(move.source).delete(move.target)

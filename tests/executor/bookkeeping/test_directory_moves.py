@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -88,6 +89,22 @@ def test_what_stays_is_deleted_once_its_table_is_dropped(root: Path, runtime: Ru
         store.drop_table(T)
     assert tree(root) == ["b/y"]
     assert store.lost_moves(-1) == ()
+
+
+def test_what_another_has_deleted_is_not_deleted_again(root: Path, runtime: Runtime) -> None:
+    """A process hangs after the change of the catalog, until a new table is in the place."""
+    store, place = runtime.metastore, f"{root}/a"
+    table = store.table(T)
+    with placing([hiding(place, table.id, stays=True)], runtime, 0):
+        store.drop_table(T)
+        for begun in store.lost_moves(-1):
+            mend(begun, runtime)
+        assert tree(root) == ["b/y"]
+        with ThreadPoolExecutor() as another:
+            another.submit(store.create_table, replace(table, id=0)).result()
+        (root / "a").mkdir()
+        (root / "a/new").write_text("a new row", encoding="utf-8")
+    assert tree(root) == ["a/new", "b/y"]
 
 
 def test_what_cannot_be_mended_is_left_for_the_next(root: Path, runtime: Runtime) -> None:
