@@ -55,6 +55,9 @@ ROWS_OF_ONE = {
 ONES = 5
 # What an expert sets for two cores, for each contender.
 SHUFFLES = {"spark.sql.shuffle.partitions": "4"}
+STORE: dict[str, str] = json.loads(os.environ.get("HIVESQL_BENCH_STORE", "{}"))
+"""Of an object store: ``warehouse``, ``jars``, and the settings of S3A; empty on a disk."""
+S3A = {key: text for key, text in STORE.items() if key.startswith("fs.")}
 READS = ("scan", "narrow", "lookup", *star.READS)
 
 
@@ -82,9 +85,12 @@ class Contender:
             "spark.sql.session.timeZone": "UTC",
             **SHUFFLES,
             "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
-            "spark.sql.warehouse.dir": str(self.home / "warehouse"),
+            "spark.sql.warehouse.dir": STORE.get("warehouse", str(self.home / "warehouse")),
+            **{f"spark.hadoop.{key}": text for key, text in S3A.items()},
             **self.conf(),
         }
+        jars = (settings.get("spark.jars"), STORE.get("jars"))
+        settings["spark.jars"] = ",".join(filter(None, jars))
         for key, value in settings.items():
             builder = builder.config(key, value)
         self.spark = builder.getOrCreate()
@@ -227,7 +233,28 @@ class Iceberg(Contender):
             "spark.sql.catalog.ice.type": "hadoop",
             "spark.sql.catalog.ice.warehouse": str(self.home / "iceberg"),
             "spark.sql.defaultCatalog": "spark_catalog",
+            **(self.of_store() if STORE else {}),
         }
+
+    def of_store(self) -> dict[str, str]:
+        """Its own client of S3, and a catalog in a database, as ours is."""
+        catalog = {
+            "type": "jdbc",
+            "uri": f"jdbc:sqlite:{self.home}/iceberg.db",
+            "warehouse": STORE["warehouse"].replace("s3a:", "s3:"),
+            "io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
+            "s3.endpoint": STORE["fs.s3a.endpoint"],
+            "s3.path-style-access": "true",
+            "s3.access-key-id": STORE["fs.s3a.access.key"],
+            "s3.secret-access-key": STORE["fs.s3a.secret.key"],
+            "client.region": STORE["fs.s3a.endpoint.region"],
+        }
+        return {f"spark.sql.catalog.ice.{key}": text for key, text in catalog.items()}
+
+    def start(self) -> None:
+        super().start()
+        if STORE:
+            self.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
 
     def create(self, table: str, columns: str, partition: str = "") -> None:
         modes = ", ".join(
@@ -256,13 +283,21 @@ class HiveSql(Contender):
 
         self.session = hivesql.connect(
             f"sqlite:///{self.home}/metastore.db",
-            str(self.home / "warehouse"),
-            settings={"spark.master": "local[2]", "spark.driver.memory": "3g", **SHUFFLES},
+            STORE.get("warehouse", str(self.home / "warehouse")),
+            settings={
+                "spark.master": "local[2]",
+                "spark.driver.memory": "3g",
+                **SHUFFLES,
+                **S3A,
+                **({"spark.jars": STORE["jars"]} if STORE else {}),
+            },
         )
         numbers = str(self.home / "numbers")
         spark = self.session.runtime.spark()
         spark.range(0, self.rows, 1, 4).write.orc(numbers)
-        self.sql(f"CREATE EXTERNAL TABLE numbers (id bigint) STORED AS ORC LOCATION '{numbers}'")
+        self.sql(
+            f"CREATE EXTERNAL TABLE numbers (id bigint) STORED AS ORC LOCATION 'file:{numbers}'"
+        )
 
     def sql(self, text: str) -> object:
         return [list(row) for row in self.session.sql(text).rows]

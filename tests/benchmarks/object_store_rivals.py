@@ -1,0 +1,114 @@
+"""HiveSQL beside Delta and Iceberg on one S3 server: requests, and seconds by how long each takes.
+
+    python tests/benchmarks/object_store_rivals.py [--rows 1000000] [--home .bench]
+                                                   [--only a,b] [milliseconds …]
+
+The server is that of the tests, on this machine, which makes each request wait so long (20 and
+100 ms); requests are counted in the first of these runs. Each operation has run once before, where
+nothing waits. Ours and Delta reach the store by S3A, Iceberg by its own client and with a catalog
+in a database; changes are merge-on-read everywhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from pathlib import Path
+
+SUPPORT = Path(__file__).parents[1] / "support"
+sys.path.insert(0, str(SUPPORT))
+
+from rivals import Process, _command, set_up  # noqa: E402
+
+from s3_server import BUCKET, S3Server, s3_server, s3a_jars  # noqa: E402
+
+OPERATIONS = ("insert", "scan", "update", "delete", "merge", "scan after", "major")
+JARS = ("org.apache.iceberg:iceberg-aws-bundle:1.12.0", "org.xerial:sqlite-jdbc:3.50.3.0")
+CONTENDERS = ("hivesql", "delta", "iceberg")
+
+
+def jars_of(name: str, home: Path) -> list[Path]:
+    """What a contender needs beside its own jars to reach the store."""
+    if name == "hivesql":
+        return s3a_jars(home)
+    if name == "delta":
+        python = home / name / "bin" / "python"
+        where = "import pyspark; print(*pyspark.__path__)"
+        place = subprocess.check_output([python, "-c", where], text=True).strip()
+        hadoop = next(Path(place).glob("jars/hadoop-client-api-*.jar"))
+        return s3a_jars(home, hadoop.stem.rpartition("-")[2])
+    place_of_jars = home / "store-jars"
+    if len(list(place_of_jars.glob("*.jar"))) < len(JARS):
+        for jar in JARS:
+            copy = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={jar}"]
+            subprocess.run([*copy, f"-DoutputDirectory={place_of_jars}"], check=True)
+    return sorted(place_of_jars.glob("*.jar"))
+
+
+def measure(
+    name: str, rows: int, home: Path, work: Path, server: S3Server, latencies: list[int]
+) -> dict[str, tuple[Counter[str], list[float]]]:
+    """Requests and seconds of each operation."""
+    os.environ["HIVESQL_BENCH_STORE"] = json.dumps({
+        "warehouse": f"s3a://{BUCKET}/{name}",
+        "jars": ",".join(map(str, jars_of(name, home))),
+        **server.settings(),
+    })  # fmt: skip
+    told: dict[str, tuple[Counter[str], list[float]]] = defaultdict(lambda: (Counter(), []))
+    contender = Process(name, _command(name, rows, home, work), work)
+    try:
+        for number, latency in enumerate([0, *latencies]):
+            server.latency = latency / 1000
+            for operation in ("fresh", *OPERATIONS):
+                server.requests.clear()
+                answer = contender.ask(operation.split()[0])
+                asked = [*server.requests]
+                if operation == "fresh" or not answer:
+                    continue
+                kinds = Counter(request.split()[0] for request in asked)
+                line = f"{latency} ms {operation:10} {name:8} {answer['seconds']:7.2f} s"
+                print(line, len(asked), dict(kinds), flush=True)
+                (work / f"{name}-{latency}-{operation}.txt").write_text("\n".join(asked))
+                if number == 1:
+                    told[operation][0].update(kinds)
+                if number:
+                    told[operation][1].append(answer["seconds"])
+    finally:
+        server.latency = 0.0
+        contender.stop()
+    return told
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--home", type=Path, default=Path(".bench"))
+    parser.add_argument("--only", default=",".join(CONTENDERS))
+    parser.add_argument("latencies", nargs="*", type=int, default=[20, 100])
+    options = parser.parse_args()
+    home, names = options.home.resolve(), options.only.split(",")
+    set_up(home)
+    work = Path(tempfile.mkdtemp(prefix="hivesql-bench-", dir=home))
+    with s3_server() as server:
+        told = {
+            name: measure(name, options.rows, home, work, server, options.latencies)
+            for name in names
+        }
+    heads = [f"requests of {name}" for name in names]
+    heads += [f"{name}, s at {one} ms" for one in options.latencies for name in names]
+    print("|", " | ".join(["operation", *heads]), "|")
+    print("|---" * (1 + len(heads)) + "|")
+    for operation in OPERATIONS:
+        cells = [str(sum(told[name][operation][0].values())) for name in names]
+        for number in range(len(options.latencies)):
+            cells += [f"{told[name][operation][1][number]:.1f}" for name in names]
+        print("|", " | ".join([operation, *cells]), "|")
+
+
+if __name__ == "__main__":
+    main()
