@@ -252,8 +252,12 @@ def _has_ended(name: str, visible: ValidWriteIdList, txns: ValidTxnList) -> bool
     return visible.is_valid_base(high)
 
 
-def delete(files: Files, location: str, names: Iterable[str]) -> None:
+def delete(files: Files, location: str, names: Sequence[str]) -> None:
     """Remove directories, or original files, of a table or partition."""
+    if not files.has_directories:
+        files.delete_below(location, names)
+        hit_failpoint(FailPoint.ENTRY_DELETED)
+        return
     for name in names:
         files.delete(f"{location}/{name}")
         hit_failpoint(FailPoint.ENTRY_DELETED)

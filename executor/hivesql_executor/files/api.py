@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 
 _OTHER_SCHEME = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]*:")
-_SMALL = 64 * 1024
+_SMALL = 256 * 1024
 """Bytes of files whose footer is wanted first, and their rows a moment later."""
+READ_WHOLE = 4 << 20
+"""Bytes of files of other machines that are read whole: a request takes longer than they do."""
 _OBJECT_STORE = re.compile(r"(?:s3[an]?|gs|abfss?):")
 
 
@@ -111,6 +113,10 @@ class Files(Protocol):
         """Remove a file or a whole directory; nothing happens when it is missing."""
         ...
 
+    def delete_below(self, location: str, names: Sequence[str]) -> None:
+        """Remove files and whole directories of a directory."""
+        ...
+
     def remove_if_empty(self, path: str) -> None:
         """Remove a directory in which there is nothing, hidden or not; leave anything else."""
         ...
@@ -157,9 +163,16 @@ def readable(files: Files, path: str, length: int, buffer: int, *, modified: int
     return io.BufferedReader(RangeFile(files, path, length), buffer)
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=128)
 def _read_once(files: Files, path: str, length: int, modified: int) -> bytes:
     return files.read(path, 0, length)
+
+
+def readable_rows(files: Files, path: str, length: int, buffer: int) -> BinaryIO:
+    """Return a file whose rows are wanted, here and there: a small one of another machine whole."""
+    if not isinstance(files, LocalFiles):
+        return readable(files, path, length, READ_WHOLE)
+    return io.BufferedReader(RangeFile(files, path, length), buffer)
 
 
 class RangeFile(io.RawIOBase):

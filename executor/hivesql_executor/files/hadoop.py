@@ -234,6 +234,11 @@ class HadoopFiles:
         _, target, system = self._open(path)
         system.delete(target, True)
 
+    def delete_below(self, location: str, names: Sequence[str]) -> None:
+        """Remove files and whole directories of a directory, one after the other."""
+        for name in names:
+            self.delete(f"{location}/{name}")
+
     @_reaching
     def remove_if_empty(self, path: str) -> None:
         """Remove a directory in which there is nothing."""

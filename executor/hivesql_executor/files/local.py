@@ -183,6 +183,11 @@ class LocalFiles:
             target.unlink(missing_ok=True)
             _drop_checksum(target)
 
+    def delete_below(self, location: str, names: Sequence[str]) -> None:
+        """Remove files and whole directories of a directory, one after the other."""
+        for name in names:
+            self.delete(f"{location}/{name}")
+
     def remove_if_empty(self, path: str) -> None:
         """Remove a directory in which there is nothing; a link to one stays."""
         with suppress(OSError):

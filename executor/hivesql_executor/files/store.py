@@ -23,6 +23,7 @@ from hivesql_executor.files.store_clients import (
     Access,
     open_store,
 )
+from hivesql_executor.files.uploads import content_of, is_whole
 from hivesql_planner.acid.layout import MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import DataError, ExecutionError
@@ -87,7 +88,8 @@ class StoreFiles:
 
     def uploads(self, location: str) -> Uploads | None:
         """Return what completes the uploads of tasks; None where Hadoop's connector takes none."""
-        return self._hadoop.uploads(location)
+        of_hadoop = self._hadoop.uploads(location)
+        return _StoreUploads(self, of_hadoop) if of_hadoop is not None else None
 
     def left_uploads(self, location: str) -> LeftUploads | None:
         """Return what tells and gives up uploads of the dead; None where they leave none.
@@ -258,6 +260,19 @@ class StoreFiles:
         if entries.has_markers:
             self._hadoop.delete(path)
 
+    def delete_below(self, location: str, names: Sequence[str]) -> None:
+        """Remove files and whole directories of a directory, listed by one request for them all."""
+        entries = None if _is_unspeakable(location) else self._entries(location)
+        if entries is None or entries.has_markers:
+            for name in names:
+                self.delete(f"{location}/{name}")
+            return
+        inner = tuple(f"{name}/" for name in names)
+        listed = [*(status.path for status in entries.files), *reversed(entries.markers)]
+        doomed = [path for path in listed if path in names or path.startswith(inner)]
+        if doomed:
+            self._delete([f"{location}/{path}" for path in doomed])
+
     def _delete(self, paths: Sequence[str]) -> None:
         with _asking(paths[0]):
             try:
@@ -360,6 +375,32 @@ class _Proof:
 @functools.lru_cache(maxsize=100)
 def _proof(access: S3Access) -> _Proof:
     return _Proof()
+
+
+@dataclass(frozen=True, slots=True)
+class _StoreUploads:
+    """The Uploads protocol: Hadoop's own, and small files that tasks have told whole."""
+
+    files: StoreFiles
+    of_hadoop: Uploads
+
+    def complete(self, uploaded: Sequence[tuple[str, str]]) -> None:
+        """Let files be seen."""
+        whole = {path: content_of(word) for path, word in uploaded if is_whole(word)}
+        if whole:
+            with ThreadPoolExecutor(min(len(whole), _COPIES)) as threads:
+                list(threads.map(self.files.write, whole, whole.values()))
+        if others := [(path, word) for path, word in uploaded if path not in whole]:
+            self.of_hadoop.complete(others)
+
+    def abort(self, uploaded: Sequence[tuple[str, str]]) -> None:
+        """Give up what is not completed."""
+        if others := [(path, word) for path, word in uploaded if not is_whole(word)]:
+            self.of_hadoop.abort(others)
+
+    def waiting(self, location: str) -> list[tuple[str, str]]:
+        """List all below a location that wait."""
+        return self.of_hadoop.waiting(location)
 
 
 @contextmanager

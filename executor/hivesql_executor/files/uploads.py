@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 from typing import Protocol
+
+_WHOLE = "="
+"""How the word of a small file begins that is nowhere yet (``Uploads.java``)."""
+
+
+def is_whole(word: str) -> bool:
+    """Tell whether a task has told all of a file, and uploaded nothing."""
+    return word.startswith(_WHOLE)
+
+
+def content_of(word: str) -> bytes:
+    """Return the file that a task has told."""
+    return base64.urlsafe_b64decode(f"{word.removeprefix(_WHOLE)}===")
 
 
 class LeftUploads(Protocol):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,7 +10,7 @@ import pyarrow as pa
 import pyorc
 from pyorc.converters import ORCConverter
 
-from hivesql_executor.files.api import Files, RangeFile
+from hivesql_executor.files.api import Files, readable_rows
 from hivesql_executor.local.pieces import Runs
 from hivesql_executor.local.types import arrow_type
 from hivesql_planner.acid.layout import ACID_FIELDS
@@ -60,7 +59,7 @@ def read_runs(
     """
     names = [*_IDS, *(f"row.{name}" for name, _ in stored)]
     reader: Any = pyorc.Reader(
-        io.BufferedReader(RangeFile(files, path, length), _BUFFER),
+        readable_rows(files, path, length, _BUFFER),
         column_names=names,
         struct_repr=pyorc.StructRepr.TUPLE,
         converters={pyorc.TypeKind.TIMESTAMP: _Nanoseconds},

@@ -14,8 +14,6 @@ import org.apache.commons.io.IOUtils;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.EtagSource;
 import org.apache.hadoop.fs.FSDataInputStream;
-import org.apache.hadoop.fs.FSDataOutputStream;
-import org.apache.hadoop.fs.FSDataOutputStreamBuilder;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.LocatedFileStatus;
@@ -150,13 +148,7 @@ public final class FileTree implements ThreadFactory {
     /** Write a small file whole, where there is none of its name. */
     public void write(String path, byte[] data) throws IOException {
         Path target = new Path(path);
-        // Older lines of Hadoop know no conditional write, and look before they write.
-        FSDataOutputStreamBuilder<?, ?> builder =
-                target.getFileSystem(configuration).createFile(target).overwrite(false).recursive();
-        builder.opt("fs.option.create.conditional.overwrite", "true");
-        try (FSDataOutputStream stream = builder.build()) {
-            stream.write(data);
-        }
+        ObjectStore.write(target.getFileSystem(configuration), target, data);
     }
 
     /** Whether tasks can upload files to below a path, for {@link #complete}. */

@@ -42,11 +42,19 @@ final class GoogleUpload extends Uploads.Stream {
         "fs.gs.encryption.", "fs.gs.requester.pays.mode", "fs.gs.proxy.", "fs.gs.auth.impersonation."
     };
 
-    private final String address;
+    private final FileSystem system;
+    private final Path path;
+    private String address;
     private long from;
     private byte[] rest = new byte[0];
 
-    GoogleUpload(FileSystem system, Path path) throws IOException {
+    GoogleUpload(FileSystem system, Path path) {
+        this.system = system;
+        this.path = path;
+    }
+
+    @Override
+    void begin() throws IOException {
         Configuration settings = system.getConf();
         URI place = system.makeQualified(path).toUri();
         String name = encoded(place.getPath().substring(1));
@@ -128,13 +136,12 @@ final class GoogleUpload extends Uploads.Stream {
     }
 
     @Override
-    void abort() throws IOException {
-        super.abort();
-        abort(told());
+    void giveUp() throws IOException {
+        abort(toldUpload());
     }
 
     @Override
-    String told() {
+    String toldUpload() {
         return Uploads.word(address.getBytes(StandardCharsets.UTF_8)) + ":" + from + ":"
                 + Uploads.word(rest);
     }

@@ -10,6 +10,8 @@ import java.util.concurrent.Future;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CommonPathCapabilities;
 import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FSDataOutputStreamBuilder;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.Path;
@@ -62,6 +64,17 @@ final class ObjectStore {
                 .opt("fs.option.openfile.length", Long.toString(length))
                 .opt("fs.option.openfile.read.policy", "random")
                 .build());
+    }
+
+    /** Write a small file whole, where there is none of its name. */
+    static void write(FileSystem system, Path target, byte[] data) throws IOException {
+        // Older lines of Hadoop know no conditional write, and look before they write.
+        FSDataOutputStreamBuilder<?, ?> builder =
+                system.createFile(target).overwrite(false).recursive();
+        builder.opt("fs.option.create.conditional.overwrite", "true");
+        try (FSDataOutputStream stream = builder.build()) {
+            stream.write(data);
+        }
     }
 
     /** What a request gave, with its failure as it was. */

@@ -156,7 +156,9 @@ public final class PlaceProbe {
     /** Begin an upload and give it up; false where the file system has none. */
     public boolean upload() throws IOException {
         if (!ObjectStore.takesUploads(system, file)) return false;
-        Uploads.begin(system, new Path(root, file.getName() + "-upload")).abort();
+        Uploads.Stream upload = Uploads.begin(system, new Path(root, file.getName() + "-upload"));
+        upload.begin();
+        upload.giveUp();
         return true;
     }
 

@@ -35,6 +35,11 @@ import org.apache.hadoop.util.Progressable;
  * what a task leaves is an upload that waits, told as one word without blanks.
  */
 final class Uploads {
+    /** How the word of a file begins that is nowhere yet: what follows is all of it. */
+    private static final String WHOLE = "=";
+    /** Files that are no longer are told whole: the driver writes each by one request, not by three. */
+    private static final int SMALL = 256 << 10;
+
     private Uploads() {}
 
     /** What is done with an upload. */
@@ -53,9 +58,14 @@ final class Uploads {
                 : new ByParts(system, path);
     }
 
-    /** Let a file be seen, with all that was uploaded for it. */
+    /** Let a file be seen, with all that was uploaded for it, or told of it. */
     static void complete(String path, String upload, Configuration settings) throws IOException {
         Path target = new Path(path);
+        if (upload.startsWith(WHOLE)) {
+            byte[] content = Base64.getUrlDecoder().decode(upload.substring(WHOLE.length()));
+            ObjectStore.write(target.getFileSystem(settings), target, content);
+            return;
+        }
         if (ObjectStore.isGoogles(target.getFileSystem(settings))) {
             GoogleUpload.complete(upload);
             return;
@@ -67,6 +77,7 @@ final class Uploads {
 
     /** Give up an upload; nothing happens when it was completed or given up before. */
     static void abort(String path, String upload, Configuration settings) throws IOException {
+        if (upload.startsWith(WHOLE)) return;
         Path target = new Path(path);
         if (ObjectStore.isGoogles(target.getFileSystem(settings))) {
             GoogleUpload.abort(upload);
@@ -147,6 +158,8 @@ final class Uploads {
         static final int PART = 16 << 20;
 
         private ByteArrayOutputStream part = new ByteArrayOutputStream(1 << 16);
+        private byte[] whole;
+        private boolean begun;
         private boolean ended;
         private long length;
 
@@ -165,45 +178,69 @@ final class Uploads {
         }
 
         private void flushPart(boolean isLast) throws IOException {
+            if (!begun) {
+                begin();
+                begun = true;
+            }
             byte[] rest = send(part.toByteArray(), isLast);
             part = new ByteArrayOutputStream(1 << 16);
             part.write(rest, 0, rest.length);
         }
 
+        /** Begin the upload. */
+        abstract void begin() throws IOException;
+
         /** Take a part; what is returned comes again with the next one. */
         abstract byte[] send(byte[] bytes, boolean isLast) throws IOException;
 
-        /** All parts are there; nobody sees the file. */
+        /** All parts are there, or wait to be told; nobody sees the file. */
         @Override
         public void close() throws IOException {
             if (ended) return;
             ended = true;
-            flushPart(true);
+            if (begun || part.size() > SMALL) {
+                flushPart(true);
+            } else {
+                whole = part.toByteArray();
+            }
         }
 
-        /** Give up what was uploaded. */
+        /** Give up what was uploaded, if anything was. */
         void abort() throws IOException {
             ended = true;
+            if (begun) giveUp();
         }
+
+        abstract void giveUp() throws IOException;
 
         long length() {
             return length;
         }
 
-        /** The upload as a word for the driver. */
-        abstract String told();
+        /** The file as a word for the driver. */
+        String told() {
+            return whole == null ? toldUpload() : WHOLE + word(whole);
+        }
+
+        abstract String toldUpload();
     }
 
     /** What is uploaded by Hadoop's own uploader. */
     private static final class ByParts extends Stream {
         private final Path path;
-        private final MultipartUploader uploader;
-        private final UploadHandle upload;
+        private final FileSystem system;
         private final Map<Integer, PartHandle> parts = new TreeMap<>();
+        private MultipartUploader uploader;
+        private UploadHandle upload;
         private CompletableFuture<PartHandle> sent;
 
-        ByParts(FileSystem system, Path path) throws IOException {
+        ByParts(FileSystem system, Path path) {
             this.path = path;
+            this.system = system;
+        }
+
+        @Override
+        void begin() throws IOException {
             uploader = uploader(system, path);
             upload = ObjectStore.result(uploader.startUpload(path));
         }
@@ -225,14 +262,13 @@ final class Uploads {
         }
 
         @Override
-        void abort() throws IOException {
-            super.abort();
+        void giveUp() throws IOException {
             ObjectStore.result(uploader.abort(upload, path));
             uploader.close();
         }
 
         @Override
-        String told() {
+        String toldUpload() {
             StringJoiner words = new StringJoiner(":");
             words.add(word(upload.toByteArray()));
             parts.values().forEach(handle -> words.add(word(handle.toByteArray())));
