@@ -77,9 +77,10 @@ def gcs_access(
         return GcsAccess(bucket=bucket, endpoint=endpoint, is_anonymous=True)
     if not flag(texts, f"{_OF_ACCOUNT}enable", usual=True):
         return None
-    if file and kind in ("", "SERVICE_ACCOUNT_JSON_KEYFILE"):
+    if file and kind == "SERVICE_ACCOUNT_JSON_KEYFILE":
         return GcsAccess(bucket=bucket, endpoint=endpoint, key_file=file)
-    if kind == "COMPUTE_ENGINE":
+    # Of both, or of a key alone, older connectors take the key, and newer ones the machine.
+    if kind == "COMPUTE_ENGINE" and not file:
         host = environment.get("GCE_METADATA_HOST") or _METADATA
         return GcsAccess(bucket=bucket, endpoint=endpoint, metadata=host)
     return None
