@@ -45,6 +45,24 @@ _BY_STORE = {
     "IllegalLocationConstraintException": "Set fs.s3a.endpoint.region to the bucket's region",
     "EntityTooLarge": "Write fewer rows at once",
 }
+# The same in other stores; their keys and addresses are other settings.
+_OF_AZURE = "the account's key: fs.azure.account.key.ACCOUNT, or fs.azure.sas.fixed.token.ACCOUNT"
+_OF_OTHERS = {
+    "gs": {
+        "AccessDenied": NEEDS_RIGHT,
+        "NoSuchBucket": "Make the bucket, or correct its name and fs.gs.storage.root.url",
+    },
+    "abfs": {
+        "AuthenticationFailed": f"Correct {_OF_AZURE}",
+        "AuthorizationFailure": NEEDS_RIGHT,
+        "AuthorizationPermissionMismatch": NEEDS_RIGHT,
+        "ContainerNotFound": "Make the container, or correct its name",
+    },
+}
+_GIVE = {"gs": "Give credentials: fs.gs.auth.type", "abfs": f"Give {_OF_AZURE}"}
+_ADDRESSES = {"gs": "fs.gs.storage.root.url", "abfs": "the account's name"}
+MISSING_BUCKETS = ("<Code>NoSuchBucket", "<Code>ContainerNotFound")
+"""What a store says where not a file, but all of its place is missing."""
 _CODE_OF_STORE = re.compile(r"<Code>(\w+)</Code>")
 _STATUS = re.compile(r"status code: (\d+[^:\n]*)")
 _NO_KEYS = re.compile(r"169\.254\.|credential|security token|CredentialProvider", re.IGNORECASE)
@@ -88,20 +106,21 @@ def refusal_of_store(path: str, report: str) -> ExecutionError:
     Retryable where only the moment was wrong.
     """
     first = report.partition("\n")[0]
+    scheme = "abfs" if path.startswith("abfs") else path.partition(":")[0]
     code, status = _CODE_OF_STORE.search(report), _STATUS.search(report)
-    remedy = _BY_STORE.get(code[1]) if code else None
+    remedy = _OF_OTHERS.get(scheme, _BY_STORE).get(code[1]) if code else None
     if remedy is None and status and status[1].startswith("403"):
         # The answer to a HEAD says no more.
         remedy = NEEDS_RIGHT
     if remedy is None and _NO_KEYS.search(first):
-        remedy = _GIVE_KEYS
+        remedy = _GIVE.get(scheme, _GIVE_KEYS)
     if remedy is not None:
         reason = code[1] if code else first
         return ExecutionError(f"the file system refused it: {path}: {reason}. {remedy}", code=40000)
     reason = ", ".join(filter(None, (status and status[1].strip(), code and code[1]))) or first
     failure = ExecutionError(
         f"{path} cannot be reached: {reason}. Run the statement again; where that does not help, "
-        "check fs.s3a.endpoint and the store",
+        f"check {_ADDRESSES.get(scheme, 'fs.s3a.endpoint')} and the store",
         code=40000,
     )
     failure.retryable = True

@@ -15,7 +15,11 @@ from typing import TYPE_CHECKING, Any
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError, PermissionDeniedError
 
 from hivesql_executor.files.identity import identity_of
-from hivesql_executor.files.refusals import refusal_of_no_store, refusal_of_store
+from hivesql_executor.files.refusals import (
+    MISSING_BUCKETS,
+    refusal_of_no_store,
+    refusal_of_store,
+)
 from hivesql_executor.files.store_clients import (
     BASE,
     LONGEST_PAUSE,
@@ -409,7 +413,7 @@ def _asking(path: str) -> Iterator[None]:
     try:
         yield
     except (NotFoundError, FileNotFoundError) as error:
-        if "<Code>NoSuchBucket" in str(error):
+        if any(code in str(error) for code in MISSING_BUCKETS):
             raise refusal_of_store(path, str(error)) from error
         raise _missing(path) from error
     except BaseError as error:

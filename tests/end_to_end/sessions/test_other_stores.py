@@ -67,3 +67,13 @@ def test_small_statements_need_no_spark(server: Server, tmp_path: Path) -> None:
             files.write(f"{server.home}/w/one", b"2")
         assert files.read(f"{server.home}/w/one", 0, 1) == b"1"
         assert not session._spark.started
+
+
+def test_a_container_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with (
+        azure_server() as server,
+        hivesql.connect(f"sqlite:///{tmp_path}/m.db", settings=server.settings()) as session,
+    ):
+        elsewhere = server.home.replace("warehouses", "nowhere")
+        with pytest.raises(hivesql.HiveSqlError, match="Make the container, or correct its name"):
+            session.runtime.files(elsewhere).list(f"{elsewhere}/w")
