@@ -13,7 +13,6 @@ from hivesql_executor.orc.tail import cached_tail
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import acid_state, check_versions, table_roots
 from hivesql_executor.snapshot.partition_files import PartitionFiles
-from hivesql_executor.spark.formats.text_tables import skipped_lines
 from hivesql_planner.acid.files_to_read import files_to_read
 from hivesql_planner.acid.layout import (
     VERSION_FILE,
@@ -97,6 +96,9 @@ def _findings(table: Table, partitions: Sequence[Partition], runtime: Runtime) -
 def _plain_findings(
     table: Table, part: PartitionFiles, files: Files, counts: dict[str, int]
 ) -> Iterator[Finding]:
+    # Imported late: tables with row ids need nothing of Spark's to be checked.
+    from hivesql_executor.spark.formats.text_tables import skipped_lines
+
     stored = table.stored_as(part.partition)
     rows: list[int | None] = []
     for data in part.files.data:

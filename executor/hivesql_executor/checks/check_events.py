@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain
-from typing import TypeVar
+from collections.abc import Iterator, Sequence
 
+from hivesql_executor.checks.file_facts import FileFacts, complete_parts, readable_part
 from hivesql_executor.checks.finding import Finding
 from hivesql_executor.files.api import Files
-from hivesql_executor.jvm import know_flushed_files
-from hivesql_executor.orc.footers import check_file, check_orphans, foreign_writes, holds_changes
+from hivesql_executor.local.read import OnlySpark, SmallSnapshot
+from hivesql_executor.local.verify import (
+    gap_problems,
+    id_problems,
+    living_counts,
+    order_problems,
+    read_rows,
+)
+from hivesql_executor.orc.event_order import Key, KeyedFile
+from hivesql_executor.orc.footers import check_file, foreign_writes, holds_changes
 from hivesql_executor.orc.tail import OrcTail, cached_tail
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.flushed_lengths import spark_path
 from hivesql_executor.snapshot.partition_files import PartitionFiles
-from hivesql_executor.spark.failure import FAILURES, bare_path, unreadable
-from hivesql_executor.spark.scan.delete_events import delete_events
-from hivesql_executor.spark.verify.event_order import Key, KeyedFile, file_problems, missing_rows
-from hivesql_executor.spark.verify.rows import repeated_ids, row_counts, row_ids, unmatched_deletes
-from hivesql_planner.acid.files_to_read import DataFile, DeleteFile, FilesToRead
+from hivesql_planner.acid.files_to_read import DataFile, DeleteFile
 from hivesql_planner.acid.layout import KEY_INDEX, STATS, DirectoryKind, parse_directory
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported
+from hivesql_planner.local.decide import MOST_BYTES
 from hivesql_planner.model.table import Table
-
-_File = TypeVar("_File", DataFile, DeleteFile)
 
 
 def event_findings(
@@ -36,45 +37,29 @@ def event_findings(
     counts: dict[str, int],
 ) -> Iterator[Finding]:
     """Yield what is wrong with footers and rows; fill in the rows of each whole partition."""
-    file_facts = _Known()
+    file_facts = FileFacts()
     for part in parts:
-        for file in _files(part):
+        for file in part.every_file:
             yield from _file_findings(table, part.location, file, runtime, file_facts)
-    counts.update((part.location, 0) for part in parts if not _files(part))
+    counts.update((part.location, 0) for part in parts if not part.every_file)
     if not any(part.files.data or part.files.orphans for part in parts):
         return
-    while True:
-        try:
-            # Whole, so that nothing is told twice when a file turns out to be damaged inside.
-            findings = tuple(_row_findings(table, parts, visible, runtime, file_facts, counts))
-        except FAILURES as error:
-            path, why = _damaged(error, parts, file_facts)
-            if not path:
-                raise
-            file_facts.leave_out(path)
-            yield Finding(path, f"cannot be read: {why}")
-        else:
-            yield from findings
-            return
+    try:
+        findings = _small_findings(table, parts, visible, runtime, file_facts, counts)
+    except OnlySpark:
+        # Imported late: it takes longer than to check a small table.
+        from hivesql_executor.checks.events_by_spark import findings_by_spark
 
-
-@dataclass(slots=True)
-class _Known:
-    """What has been found out of a table's files: those with ids, and those that are broken."""
-
-    keyed: list[KeyedFile] = field(default_factory=list)
-    deletes: dict[str, OrcTail] = field(default_factory=dict)
-    broken: set[str] = field(default_factory=set)
-
-    def leave_out(self, path: str) -> None:
-        """From now on, do without a file."""
-        self.broken.add(path)
-        self.keyed = [file for file in self.keyed if file.path != path]
-        self.deletes.pop(path, None)
+        findings = findings_by_spark(table, parts, visible, runtime, file_facts, counts)
+    yield from findings
 
 
 def _file_findings(
-    table: Table, location: str, file: DataFile | DeleteFile, runtime: Runtime, file_facts: _Known
+    table: Table,
+    location: str,
+    file: DataFile | DeleteFile,
+    runtime: Runtime,
+    file_facts: FileFacts,
 ) -> Iterator[Finding]:
     path = f"{location}/{file.path}"
     tail = _tail(runtime.files(table.location), path, file)
@@ -93,21 +78,6 @@ def _file_findings(
         yield Finding(path, f"{KEY_INDEX} {ends}: Hive may leave out rows")
         ends = ()
     file_facts.keyed.append(_keyed(location, file, tail, ends))
-
-
-def _damaged(
-    error: Exception, parts: Sequence[PartitionFiles], file_facts: _Known
-) -> tuple[str, str]:
-    """Return the file that made a job fail, if it is one of these, and why; else nothing."""
-    path, why = unreadable(error) or ("", "")
-    paths = (f"{part.location}/{file.path}" for part in parts for file in _files(part))
-    hit = (file for file in paths if bare_path(file) == path and file not in file_facts.broken)
-    return next(hit, ""), why
-
-
-def _files(part: PartitionFiles) -> tuple[DataFile | DeleteFile, ...]:
-    chosen = part.files
-    return tuple(dict.fromkeys((*chosen.data, *chosen.deletes, *chosen.orphans)))
 
 
 def _tail(files: Files, path: str, file: DataFile | DeleteFile) -> OrcTail | Finding:
@@ -170,48 +140,31 @@ def _key_index(tail: OrcTail) -> tuple[Key, ...] | str:
         return "has entries that are no row ids"
 
 
-def _row_findings(
+def _small_findings(
     table: Table,
     parts: Sequence[PartitionFiles],
     visible: ValidWriteIdList,
     runtime: Runtime,
-    file_facts: _Known,
+    file_facts: FileFacts,
     counts: dict[str, int],
-) -> Iterator[Finding]:
-    spark, files, home = runtime.spark(), runtime.files(table.location), table.location
-    if any(file.side_file for part in parts for file in part.files.data):
-        know_flushed_files(spark)
-    problems = chain(
-        file_problems(spark, table, file_facts.keyed), missing_rows(spark, table, file_facts.keyed)
-    )
-    yield from (Finding(place, problem) for place, problem in problems)
-    readable = [_readable(part, file_facts.broken) for part in parts]
-    ids = row_ids(spark, table, readable, visible=visible, files=files)
-    yield from (Finding(home, problem) for problem in repeated_ids(ids))
-    complete = []
-    for part, checked in zip(parts, readable, strict=True):
-        try:
-            paths = [f"{part.location}/{file.path}" for file in checked.files.orphans]
-            check_orphans(paths, file_facts.deletes)
-        except DataError as error:
-            yield Finding(part.location, error.message)
-            continue
-        if checked == part:
-            complete.append(part)
-    # Where a file is broken, rows that are not found may be there.
-    events = delete_events(spark, table, complete, file_facts.deletes, visible=visible)
-    if events is not None:
-        yield from (Finding(home, problem) for problem in unmatched_deletes(ids, events))
-    alive = row_counts(spark, table, complete, visible=visible, files=files)
-    counts.update((part.location, alive.get(part.texts, 0)) for part in complete)
-
-
-def _readable(part: PartitionFiles, broken: Collection[str]) -> PartitionFiles:
-    """Leave out files that cannot be read: what is wrong elsewhere is told too."""
-
-    def readable(files: Sequence[_File]) -> tuple[_File, ...]:
-        return tuple(file for file in files if f"{part.location}/{file.path}" not in broken)
-
-    files = part.files
-    chosen = FilesToRead(readable(files.data), readable(files.deletes), readable(files.orphans))
-    return replace(part, files=chosen)
+) -> tuple[Finding, ...]:
+    """Look at the rows without Spark; OnlySpark when there are many, or some cannot be read so."""
+    readable = [readable_part(part, file_facts.broken) for part in parts]
+    every = {
+        spark_path(part.location, file): (f"{part.location}/{file.path}", file)
+        for part in readable
+        for file in part.every_file
+    }
+    if len(file_facts.keyed) != len(every):
+        # Rows whose ids nobody wrote are numbered by Spark.
+        raise OnlySpark
+    keyed = {every[file.path][0]: file for file in file_facts.keyed}
+    tails = {path: file.tail for path, file in keyed.items()}
+    files, home = runtime.files(table.location), table.location
+    snapshot = SmallSnapshot(table, files, visible, tuple(readable), tails)
+    rows = read_rows(snapshot, runtime.settings.integer(MOST_BYTES))
+    problems = (*order_problems(rows, keyed, home), *gap_problems(rows, keyed, home))
+    complete, orphans = complete_parts(parts, readable, file_facts)
+    ids = (Finding(home, problem) for problem in id_problems(rows, readable, complete))
+    counts.update(living_counts(rows, complete))
+    return (*(Finding(place, problem) for place, problem in problems), *orphans, *ids)

@@ -107,8 +107,13 @@ def read_piece(
     piece: Piece,
     length: int,
     columns: tuple[Column, ...],
+    *,
+    remember: bool = True,
 ) -> Stored:
-    """Return the events of a piece as they are stored; without ``columns`` the ids alone."""
+    """Return the events of a piece as they are stored; without ``columns`` the ids alone.
+
+    Without ``remember`` the file itself is read, whatever was read of it before.
+    """
     files, path = snapshot.files, piece.path
     modified = snapshot.tails[path].modified
     if any(map(_is_timed, columns)) and not has_plain_times(files, path, length, modified):
@@ -116,8 +121,7 @@ def read_piece(
     fields = _fields(snapshot, path, columns)
     if piece.runs is not None:
         return _of_runs(snapshot, piece.path, length, piece.runs, fields)
-    remember = length <= _REMEMBERED
-    return (_remembered if remember else _read)(
+    return (_remembered if remember and length <= _REMEMBERED else _read)(
         files, path, length, modified, piece.stripe, fields, len(snapshot.tails[path].row_fields)
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from dataclasses import dataclass
 
-from hivesql_planner.acid.files_to_read import FilesToRead
+from hivesql_planner.acid.files_to_read import DataFile, DeleteFile, FilesToRead
 from hivesql_planner.model.table import DEFAULT_PARTITION, Partition
 
 
@@ -22,6 +22,12 @@ class PartitionFiles:
         """The partition's values as its directory has them, () for the whole table."""
         values = self.partition.values if self.partition else ()
         return tuple(value or DEFAULT_PARTITION for value in values)
+
+    @property
+    def every_file(self) -> tuple[DataFile | DeleteFile, ...]:
+        """All files, each once."""
+        chosen = self.files
+        return tuple(dict.fromkeys((*chosen.data, *chosen.deletes, *chosen.orphans)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,40 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, Row, SparkSession, Window
+from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 
-from hivesql_executor.orc.tail import OrcTail
+from hivesql_executor.orc.event_order import (
+    MORE_FILES,
+    MORE_GAPS,
+    MOST,
+    Disorder,
+    KeyedFile,
+    gap_problem,
+)
 from hivesql_executor.spark.lines import frame_of
 from hivesql_executor.spark.scan.event_schema import KEYS, are_generated, event_read
 from hivesql_executor.spark.scan.listed_files import listed_number, read_listed
 from hivesql_planner.model.table import Table
 
-MOST = 20
-"""Of each kind of problem so many are told."""
 _BUCKET = "if(shiftrightunsigned(bucket, 29) = 0, bucket, shiftrightunsigned(bucket, 16) & 4095)"
 _ENDS = pa.list_(pa.struct([(KEYS[0], pa.int64()), (KEYS[1], pa.int32()), (KEYS[2], pa.int64())]))
-Key = tuple[int, int, int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyedFile:
-    """A file whose events have ids of their own; ``place`` is the name of its partition."""
-
-    path: str
-    length: int
-    tail: OrcTail
-    place: str
-    bucket: int
-    deletes: bool
-    whole: bool
-    """It has every row that its writes numbered: a base lacks those that were deleted."""
-    ends: tuple[Key, ...] = ()
-    """The last key of each stripe as its footer tells, () where it tells none."""
 
 
 def files_by_names(files: Sequence[KeyedFile]) -> Mapping[tuple[str, ...], list[int]]:
@@ -92,18 +79,10 @@ def file_problems(
     rows_with_problems = counted.orderBy("number").limit(MOST + 1).collect()
     for row in rows_with_problems[:MOST]:
         path = files[row["number"]].path
-        yield from ((path, problem) for problem in _problems(row))
+        disorder = Disorder(row["unsorted"], row["foreign"], row["astray"])
+        yield from ((path, problem) for problem in disorder.problems())
     if len(rows_with_problems) > MOST:
-        yield table.location, f"more files than these {MOST} have rows that do not fit"
-
-
-def _problems(row: Row) -> Iterator[str]:
-    if row["unsorted"]:
-        yield f"{row['unsorted']} rows are not in the order of their row ids"
-    if row["foreign"]:
-        yield f"{row['foreign']} rows belong to other buckets than the file"
-    if row["astray"] and not row["unsorted"]:
-        yield "hive.acid.key.index does not say where its stripes end: Hive may leave out rows"
+        yield table.location, MORE_FILES
 
 
 def missing_rows(
@@ -120,14 +99,10 @@ def missing_rows(
     )
     gaps = counted.orderBy("place", *KEYS[:2]).limit(MOST + 1).collect()
     for row in gaps[:MOST]:
-        gone = row["numbered"] - row["rows"]
-        yield (
-            row["place"],
-            f"{gone} of the {row['numbered']} rows are missing that write {row[KEYS[0]]} "
-            f"numbered under {row[KEYS[1]]}",
-        )
+        counted_rows = row["rows"], row["numbered"]
+        yield row["place"], gap_problem(row[KEYS[0]], row[KEYS[1]], *counted_rows)
     if len(gaps) > MOST:
-        yield table.location, "more rows of deltas are missing"
+        yield table.location, MORE_GAPS
 
 
 def _events(spark: SparkSession, table: Table, files: Sequence[KeyedFile]) -> DataFrame | None:

@@ -9,11 +9,19 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.files.api import Files
+from hivesql_executor.orc.event_order import (
+    MORE_DELETES,
+    MORE_IDS,
+    MOST,
+    at_most,
+    id_text,
+    repeated_problem,
+    unmatched_problem,
+)
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.scan.delete_events import ROW_ID
 from hivesql_executor.spark.scan.partition_columns import text_columns
 from hivesql_executor.spark.scan.scan import ScanRequest, scan
-from hivesql_executor.spark.verify.event_order import MOST
 from hivesql_planner.acid.files_to_read import FilesToRead
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.model.table import Table
@@ -23,10 +31,7 @@ def repeated_ids(ids: DataFrame) -> Iterator[str]:
     """Row ids that more than one row has."""
     repeated = ids.groupBy(*ids.columns).count().where("count > 1")
     rows = repeated.limit(MOST + 1).collect()
-    for row in rows[:MOST]:
-        yield f"{_shown(row)}: {row['count']} rows have this row id"
-    if len(rows) > MOST:
-        yield "more row ids that several rows have"
+    yield from at_most((repeated_problem(_shown(row), row["count"]) for row in rows), MORE_IDS)
 
 
 def unmatched_deletes(ids: DataFrame, events: DataFrame) -> Iterator[str]:
@@ -38,19 +43,14 @@ def unmatched_deletes(ids: DataFrame, events: DataFrame) -> Iterator[str]:
         right, reduce(lambda condition, other: condition & other, same), "left_anti"
     )
     rows = missing.limit(MOST + 1).collect()
-    for row in rows[:MOST]:
-        yield f"{_shown(row)}: a delete event of a row that is not there"
-    if len(rows) > MOST:
-        yield "more delete events of rows that are not there"
+    yield from at_most((unmatched_problem(_shown(row)) for row in rows), MORE_DELETES)
 
 
 def _shown(row: Row) -> str:
     values = row.asDict(recursive=True)
     values.pop("count", None)
     row_id = values.pop(ROW_ID)
-    parts = "/".join(map(str, values.values()))
-    text = "{writeid},{bucketid},{rowid}".format(**row_id)
-    return f"{parts}: {text}" if parts else text
+    return id_text(values.values(), row_id.values())
 
 
 def row_ids(
