@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,11 @@ import pytest
 
 import hivesql
 from acid_files import EVENT
+from hivesql_executor.checks.check import check_table
+from hivesql_executor.checks.finding import Finding
+from hivesql_planner.local.decide import MOST_BYTES
 from hivesql_planner.model.table import TableName
+from hivesql_planner.settings.settings import Settings
 
 pytestmark = pytest.mark.spark
 
@@ -24,6 +29,7 @@ BUCKET = 1 << 29
 EVERY = list(range(5, 21))
 FEWER = None
 """Nothing in the directory itself tells that rows are gone: only ``check`` does."""
+T = TableName("default", "t")
 Event = tuple[Any, ...]
 
 
@@ -305,7 +311,7 @@ def damaged(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[hives
           CROSS JOIN names;
         DELETE FROM t WHERE id <= 4;
     """)
-    store, table = session.runtime.metastore, TableName("default", "t")
+    store, table = session.runtime.metastore, T
     (rolled_back,) = store.open_txns(1, "ann", "here")
     store.allocate_write_id(rolled_back, table)
     store.abort_txns([rolled_back], "a test")
@@ -315,15 +321,26 @@ def damaged(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[hives
     return session, home
 
 
-def test_check_tells_of_every_damage(damaged: tuple[hivesql.Session, Path]) -> None:
-    session, home = damaged
+def by_damage(findings: Sequence[Finding], home: Path) -> dict[str, list[str]]:
     told: dict[str, list[str]] = {name: [] for name in DAMAGES}
-    for finding in session.check("t"):
+    for finding in findings:
         place = Path(finding.place)
         name = finding.problem.partition(":")[0]
         if place != home:
             name = place.relative_to(home).parts[0].removeprefix("p=")
         told[name].append(finding.problem)
+    return told
+
+
+@pytest.fixture(scope="module")
+def told(damaged: tuple[hivesql.Session, Path]) -> dict[str, list[str]]:
+    """What check tells by jobs of Spark, of each damage."""
+    session, home = damaged
+    runtime = replace(session.runtime, settings=Settings.of({MOST_BYTES: "0"}))
+    return by_damage(check_table(T, runtime), home)
+
+
+def test_check_tells_of_every_damage(told: dict[str, list[str]]) -> None:
     for name, damage in DAMAGES.items():
         for text in damage.found:
             assert any(text in one for one in told[name]), (name, text, told[name])
@@ -354,6 +371,27 @@ def test_reading_never_loses_rows_without_a_word(damaged: tuple[hivesql.Session,
         elif damage.read is not FEWER:
             found = [row[0] for row in session.sql(query).rows]
             assert sorted(map(str, found)) == sorted(map(str, damage.read)), name
+
+
+ONLY_SPARK = ("scrambled data",)
+"""Damages that only Spark's reader puts into words, and files whose rows it numbers."""
+
+
+def test_check_without_spark_tells_the_same(
+    damaged: tuple[hivesql.Session, Path], told: dict[str, list[str]]
+) -> None:
+    """The last test of these partitions: some are dropped."""
+    session, home = damaged
+    for name in ONLY_SPARK:
+        session.sql(f"ALTER TABLE t DROP PARTITION (p='{name}')")
+
+    def refuse() -> Any:
+        pytest.fail("a check of a small table starts Spark")
+
+    findings = check_table(T, replace(session.runtime, spark=refuse))
+    alone = by_damage(findings, home)
+    for name in DAMAGES.keys() - set(ONLY_SPARK):
+        assert sorted(alone[name]) == sorted(told[name]), name
 
 
 WHOLE = ["none", "truncated", "another kind", "empty", "no file"]
