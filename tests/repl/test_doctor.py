@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -50,8 +52,8 @@ def test_a_great_warehouse_is_looked_at_in_part(
         "doctor --every-table looks at all",
     )
     looked = observe_tables(house.runtime, every_table=True)
-    (all_of_them,) = (of for of in looked if of.subject == "files")
-    assert all_of_them.message.startswith(f"{made.location}/delta_0000099")
+    (restored,) = (of for of in looked if of.subject == "restore")
+    assert f"such as {made.location}/delta_0000099" in restored.message
 
 
 def test_what_is_wrong_is_told_with_what_helps(
@@ -85,12 +87,15 @@ def test_what_is_wrong_is_told_with_what_helps(
     assert [(of.state, of.message) for of in wrong["tables"]] == [
         ("warning", "need a compaction: default.t (major)")
     ]
-    staged, unknown = sorted(wrong["files"], key=lambda of: of.message)
+    (staged,) = wrong["files"]
     assert staged.message == (
         f"{house.home}/.hive-staging_hivesql_7_x: left over by a write, unless one is running now"
     )
-    assert "the catalog knows no write above" in unknown.message
-    assert f"hivesql check {T} tells more" in unknown.help
+    assert f"hivesql check {T} tells more" in staged.help
+    (restored,) = wrong["restore"]
+    assert (restored.state, restored.message.partition(":")[0]) == (
+        "failed", "the warehouse is newer than the metastore",
+    )  # fmt: skip
 
 
 def test_what_helps_can_be_typed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -100,9 +105,37 @@ def test_what_helps_can_be_typed(tmp_path: Path, capsys: pytest.CaptureFixture[s
     advice = f"ABORT TRANSACTIONS {txn_id}; SHOW COMPACTIONS STATUS 'failed'"
     assert main([*places, "-S", "-e", advice]) == 0
     assert house.store.transactions()[0].state == "aborted"
-    (house.home / "delta_0000099_0000099_0000").mkdir()
+    (house.home / ".hive-staging_hivesql_7_x").mkdir()
     capsys.readouterr()
     assert main([*places, "doctor", "--no-spark", "--every-table"]) == 0
     out = capsys.readouterr().out
     assert "warning  files" in out and "hivesql check default.t" in out
     house.close()
+
+
+def test_a_warehouse_that_is_newer_than_the_restored_metastore_is_told_and_not_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, backup = tmp_path / "metastore.db", tmp_path / "backup.db"
+    places = ["--metastore", f"sqlite:///{file}", "--warehouse", f"{tmp_path}/wh"]
+    define = "CREATE TRANSACTIONAL TABLE {} (a INT) STORED AS ORC; INSERT INTO {} VALUES (1), (2);"
+    assert main([*places, "-S", "-e", define.format("t", "t") + define.format("u", "u")]) == 0
+    with closing(sqlite3.connect(file)) as db, closing(sqlite3.connect(backup)) as copy:
+        db.backup(copy)
+    # After the backup: a write under the next id, and one that deletes what was there before.
+    assert main([*places, "-S", "-e", "INSERT INTO t VALUES (3); DELETE FROM t WHERE a = 1"]) == 0
+    for path in tmp_path.glob("metastore.db*"):
+        path.unlink()
+    backup.rename(file)
+    capsys.readouterr()
+    assert main([*places, "doctor", "--no-spark"]) == 1
+    assert "failed   restore       the warehouse is newer than" in capsys.readouterr().out
+    assert main(["check", "t", *places]) == 1
+    assert capsys.readouterr().out.count("the catalog knows no write above 1 of this table") == 2
+    # Whichever files a write would be mixed with, of the same kind or not.
+    for statement in ("INSERT INTO t VALUES (4)", "INSERT INTO t VALUES (5)"):
+        assert main([*places, "-S", "-e", statement]) == 2
+        assert "an older metastore was restored" in capsys.readouterr().err
+    assert main([*places, "-S", "-e", "INSERT INTO u VALUES (3); SELECT sum(a) FROM u"]) == 0
+    assert main([*places, "-S", "-e", "SELECT sum(a) FROM t"]) == 0
+    assert "\n6\n" in (out := capsys.readouterr().out) and "\n3\n" in out

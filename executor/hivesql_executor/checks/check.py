@@ -23,10 +23,14 @@ from hivesql_planner.acid.layout import (
     parse_directory,
 )
 from hivesql_planner.acid.snapshot import AcidState, FileStatus
-from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import DataError, SemanticError
 from hivesql_planner.model.table import Partition, Table, TableName
 
+_OLDER_CATALOG = (
+    "if an older metastore was restored, put the warehouse of the same moment in place before "
+    "anybody writes, or later writes are mixed with these files"
+)
 _BASE, _DELETES = DirectoryKind.BASE, DirectoryKind.DELETE_DELTA
 
 
@@ -51,10 +55,11 @@ def find_orphans(name: TableName, runtime: Runtime) -> Iterator[Finding]:
     store = runtime.metastore
     table = store.table(name)
     partitions = store.partitions(name) if table.partition_columns else ()
-    visible = store.valid_write_ids(store.valid_txns(), (name,))[name]
+    txns = store.valid_txns()
+    visible = store.valid_write_ids(txns, (name,))[name]
     yield from _orphans(table, partitions, runtime.files(table.location))
     for _, location in table_roots(table, partitions):
-        yield from _leftovers(table, location, visible, runtime)
+        yield from _leftovers(table, location, visible, txns, runtime)
 
 
 def _findings(table: Table, partitions: Sequence[Partition], runtime: Runtime) -> Iterator[Finding]:
@@ -66,7 +71,7 @@ def _findings(table: Table, partitions: Sequence[Partition], runtime: Runtime) -
     parts: list[PartitionFiles] = []
     for partition, location in table_roots(table, partitions):
         try:
-            yield from _leftovers(table, location, visible, runtime)
+            yield from _leftovers(table, location, visible, txns, runtime)
             state = acid_state(files, location, visible, txns)
             insert_only = table.is_insert_only
             chosen = files_to_read(state, visible, insert_only=insert_only, location=location)
@@ -216,7 +221,7 @@ def _expected_buckets(table: Table, location: str, state: AcidState) -> Iterator
 
 
 def _leftovers(
-    table: Table, location: str, visible: ValidWriteIdList, runtime: Runtime
+    table: Table, location: str, visible: ValidWriteIdList, txns: ValidTxnList, runtime: Runtime
 ) -> Iterator[Finding]:
     """Directories that no reader will ever take and no cleaner removes, or that hold nothing."""
     files = runtime.files(location)
@@ -228,7 +233,11 @@ def _leftovers(
             yield Finding(path, "left over by a write, unless one is running now")
         elif directory and _is_unknown(_first_unknown(directory), table, visible, runtime):
             highest = visible.high_watermark
-            yield Finding(path, f"the catalog knows no write above {highest} of this table")
+            problem = f"the catalog knows no write above {highest} of this table; {_OLDER_CATALOG}"
+            yield Finding(path, problem, is_newer=True)
+        elif directory and _is_later(directory.visibility_txn, txns, runtime):
+            problem = f"was compacted by transaction {directory.visibility_txn}, which the catalog "
+            yield Finding(path, f"{problem}does not know; {_OLDER_CATALOG}", is_newer=True)
         elif directory and name not in filled:
             yield Finding(path, "holds no file: it was never written, or its files are missing")
 
@@ -244,6 +253,12 @@ def _is_unknown(write_id: int, table: Table, visible: ValidWriteIdList, runtime:
     owners = runtime.metastore.owners_of_write_ids(table.name, highest, write_id)
     is_cut_off = highest in visible.exceptions
     return write_id not in owners and not (is_cut_off and highest not in owners)
+
+
+def _is_later(txn_id: int, txns: ValidTxnList, runtime: Runtime) -> bool:
+    """Tell whether the catalog has never given a transaction's id, not even since it was asked."""
+    later = txn_id > txns.high_watermark
+    return later and txn_id > runtime.metastore.valid_txns().high_watermark
 
 
 def _first_unknown(directory: AcidDirectory) -> int:

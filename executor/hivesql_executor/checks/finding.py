@@ -12,6 +12,8 @@ class Finding:
 
     place: str
     problem: str
+    is_newer: bool = False
+    """The metastore knows nothing of it, as when an older backup of it alone was restored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from hivesql_executor.activity import Ages, measure_ages
@@ -52,6 +52,12 @@ def observe_tables(runtime: Runtime, *, every_table: bool = False) -> Iterator[O
     findings = [(name, finding) for name in chosen for finding in _orphans_of(name, runtime)]
     scope = f"{'the first ' if more else ''}{len(chosen)} transactional tables"
     advice = "doctor --every-table looks at all" if more else ""
+    newer = [(name, finding) for name, finding in findings if finding.is_newer]
+    if newer:
+        yield _older_metastore(newer)
+        findings = [pair for pair in findings if not pair[1].is_newer]
+        if not findings:
+            return
     if not findings:
         yield Observation("ok", "files", f"none without an owner in {scope}", advice)
         return
@@ -64,6 +70,20 @@ def observe_tables(runtime: Runtime, *, every_table: bool = False) -> Iterator[O
     if len(findings) > _MOST_NAMED:
         rest = f"{len(findings) - _MOST_NAMED} more such places in {scope}"
         yield Observation("warning", "files", rest, advice)
+
+
+def _older_metastore(newer: Sequence[tuple[TableName, Finding]]) -> Observation:
+    """Tell of a warehouse with writes that the metastore, restored from a backup, has forgotten."""
+    names = list(dict.fromkeys(str(name) for name, _ in newer))
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return Observation(
+        "failed", "restore",
+        f"the warehouse is newer than the metastore: {len(newer)} directories, such as "
+        f"{newer[0][1].place}, are of writes that it does not know, in "
+        f"{', '.join(names[:_MOST_NAMED])}{more}",
+        "let nobody write; put the warehouse and the metastore of one moment in place (a write now "
+        "would take the ids of these again, and readers the files of both)",
+    )  # fmt: skip
 
 
 def _clock(skew: float) -> Observation:

@@ -23,6 +23,7 @@ from hivesql_planner.acid.layout import (
     bucket_file_name,
     delete_delta_name,
     delta_name,
+    parse_directory,
 )
 from hivesql_planner.errors import ExecutionError, NotSupported
 from hivesql_planner.model.statistics import ColumnStatistics, Measuring
@@ -263,6 +264,7 @@ def _publish_events(
         _directory(publication, publication.writes[file.write], partition)
         for file, partition in zip(staged, partitions, strict=True)
     ]
+    _check_unused(publication, dict.fromkeys(directories), files)
     _note_new_homes(publication, dict.fromkeys(directories), files)
     with publication.changes.removing_on_failure(publication.table.location) as begun:
         if waiting:
@@ -272,7 +274,7 @@ def _publish_events(
             target = f"{directory}/{bucket_file_name(file.writer)}"
             if not file.upload:
                 if directory not in begun.directories:
-                    _begin(files, directory, begun)
+                    _begin(files, directory, begun, publication.write_id)
                 if file.content:
                     # Nobody but us writes here; it may come and be told to have failed.
                     begun.files.append(target)
@@ -311,11 +313,36 @@ def _complete(
             f"and others, {len(targets)} files, belong. Run the statement again, and report it"
         )
     for directory in dict.fromkeys(directories):
-        _begin(files, directory, begun)
+        _begin(files, directory, begun, publication.write_id)
     # Should one fail, those that came already go again.
     begun.files += targets
     uploads.complete([*waiting.items()])
     waiting.clear()
+
+
+def _check_unused(publication: Publication, directories: Iterable[str], files: Files) -> None:
+    """Raise when files of another writer are there under this write's id; only for its first.
+
+    So it is after an older backup of the metastore was restored: readers would mix both.
+    In object stores, where listing costs a request, whoever writes the same file fails.
+    """
+    first = min(write.statement_id for write in publication.writes) <= 0
+    if not first or not files.has_directories:
+        return
+    for home in dict.fromkeys(directory.rpartition("/")[0] for directory in directories):
+        for name in files.all_directories(home):
+            directory = parse_directory(name)
+            if directory is not None and directory.holds(publication.write_id):
+                raise _used(f"{home}/{name}", publication.write_id)
+
+
+def _used(directory: str, write_id: int) -> ExecutionError:
+    return ExecutionError(
+        f"{directory} has files of write {write_id}, an id that the metastore has just given to "
+        "this statement: another writer used it, or an older metastore was restored, which hivesql "
+        "doctor tells. Nothing was written. Put the metastore and the warehouse of one moment in "
+        "place; where no older one was restored, run the statement again"
+    )
 
 
 def _note_new_homes(publication: Publication, directories: Iterable[str], files: Files) -> None:
@@ -330,13 +357,10 @@ def _note_new_homes(publication: Publication, directories: Iterable[str], files:
     publication.changes.foresee([directory for directory, home in homes.items() if not there[home]])
 
 
-def _begin(files: Files, directory: str, begun: BegunWrite) -> None:
+def _begin(files: Files, directory: str, begun: BegunWrite, write_id: int) -> None:
     """Put the version file first: no reader ever sees data without it."""
     if files.has_directories and files.exists(directory):
-        raise ExecutionError(
-            f"{directory} exists already: another writer used this write id. Run the statement "
-            "again"
-        )
+        raise _used(directory, write_id)
     begun.directories[directory] = None
     if files.has_directories:
         files.make_directories(directory)
@@ -359,6 +383,7 @@ def _publish_plain(
         # No rows, and therefore no file of any bucket, take the place of what is there too.
         by_directory[_directory(publication, write, named_partition(publication, ()))] += []
     if write.kind is not WriteKind.FILES:
+        _check_unused(publication, by_directory, files)
         _note_new_homes(publication, by_directory, files)
     with publication.changes.removing_on_failure(publication.table.location) as begun:
         for directory, group in by_directory.items():

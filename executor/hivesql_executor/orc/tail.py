@@ -107,8 +107,10 @@ def _read(files: Files, path: str, size: int, modified: int) -> OrcTail:
     try:
         reader: Any = pyorc.Reader(readable(files, path, size, _TAIL_GUESS, modified=modified))
     except Exception as error:
+        # ORC's library names the object that it reads from, whose address tells nobody anything.
+        why = str(error).partition(" from <")[0]
         raise DataError(
-            f"{path} is not a readable ORC file ({error}). It may be truncated; restore it before "
+            f"{path} is not a readable ORC file ({why}). It may be truncated; restore it before "
             "you read the table"
         ) from error
     fields = tuple(reader.schema.fields)

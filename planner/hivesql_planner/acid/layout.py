@@ -68,6 +68,16 @@ class AcidDirectory(NamedTuple):
         several = self.min_write_id != self.max_write_id
         return self.kind is _DELTA and several and not self.visibility_txn
 
+    def holds(self, write_id: int) -> bool:
+        """Tell whether files here are of a write, which has not committed yet.
+
+        A base also has all writes before its own; nobody compacts what is open.
+        """
+        if self.kind is _BASE and not self.visibility_txn:
+            return write_id == self.max_write_id
+        least = 0 if self.kind is _BASE else self.min_write_id
+        return least <= write_id <= self.max_write_id
+
     @property
     def name(self) -> str:
         """The name with Hive's padding."""

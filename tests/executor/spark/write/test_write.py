@@ -157,7 +157,7 @@ def test_a_directory_is_never_written_twice(insert: Any, tmp_path: Path) -> None
     table = make_table(tmp_path)
     insert(table, "select 1, 'x'")
     before = (tmp_path / "delta_0000001_0000001_0000/bucket_00000").read_bytes()
-    with pytest.raises(ExecutionError, match="exists already"):
+    with pytest.raises(ExecutionError, match="has files of write 1, an id"):
         insert(table, "select 2, 'y'")
     assert (tmp_path / "delta_0000001_0000001_0000/bucket_00000").read_bytes() == before
     assert not list(tmp_path.glob(".hive-staging*"))
