@@ -4,6 +4,7 @@ A fence's language says what its text is: ``sql`` statements, ``python`` a progr
 commands behind ``$`` with what they print. After the language may stand
 
 - ``no-run reason="…"``: needs a server, say, and is shown only,
+- ``background``: the command runs until the page has been read; of servers the port is a free one,
 - ``plan``: the statements are bound and planned, by EXPLAIN, as they take Spark long,
 - ``error="…"``: the block fails, with this in its message,
 - ``file="…"``: the block is the text of that file, which a later block uses,
@@ -17,11 +18,14 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from importlib.metadata import requires
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +36,7 @@ from hivesql.dialect.statements.statement import parse
 from hivesql.rendering.hive_text import with_hive_types
 from hivesql.script import split
 from hivesql_repl.output.formats import to_text
+from programs import free_port
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,6 +49,11 @@ PAGES = [
 ]
 FENCE = re.compile(r"^```(\w+)(.*)\n((?s:.*?))^```$", re.MULTILINE)
 RUN = ("sql", "python", "console")
+SERVER_PORT = "10000"
+ENVIRONMENT = os.environ | {
+    "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    "COLUMNS": "100",
+}
 MOST_SHOWN_ONLY = 0.35
 """The share of blocks that may be marked as not to be run."""
 
@@ -93,7 +103,8 @@ class Reader:
         self._spark = spark
         self._stack = stack
         self._session: hivesql.Session | None = None
-        self._names: dict[str, Any] = {"spark": spark}
+        self._names: dict[str, Any] = {}
+        self._port = str(free_port())
         self._result = hivesql.Result(statement="")
 
     def follow(self) -> None:
@@ -123,8 +134,10 @@ class Reader:
                     self._result = session.run_statement(text)
             case "python":
                 # Lines of errors are those of the page.
-                padded = "\n" * (block.line - 1) + block.text
+                padded = "\n" * (block.line - 1) + self._on_free_port(block.text)
                 exec(compile(padded, str(self.page), "exec"), self._names)
+            case "console" if "background" in block.words:
+                self._begin(block)
             case "console":
                 self._type(block)
 
@@ -134,14 +147,34 @@ class Reader:
             self._session = self._stack.enter_context(hivesql.connect(*place, spark=self._spark))
         return self._session
 
+    def _on_free_port(self, text: str) -> str:
+        """Let what serves and asks at HiveServer2's port do so at one that nobody has."""
+        return text.replace(SERVER_PORT, self._port)
+
+    def _begin(self, block: Block) -> None:
+        """Run a command until the page has been read; a server lets clients in before we go on."""
+        command = block.text.removeprefix("$ ").partition("#")[0].strip()
+        serves = command.startswith("hivesql serve ")
+        if serves:
+            command += f" --port {self._port}"
+        process = subprocess.Popen(shlex.split(command), env=ENVIRONMENT)
+        self._stack.callback(process.wait, timeout=60)
+        self._stack.callback(process.terminate)
+        while serves and process.poll() is None:
+            with (
+                suppress(ConnectionRefusedError),
+                socket.create_connection(("127.0.0.1", int(self._port))),
+            ):
+                return
+            time.sleep(0.1)
+        assert process.poll() is None, f"{self._place(block)}: {command} has ended"
+
     def _type(self, block: Block) -> None:
         """Run each command behind ``$``, and compare what follows it, if anything does."""
-        environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-        environment |= {"COLUMNS": "100"}
         for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
             command, _, wanted = part.partition("\n")
             done = subprocess.run(
-                ["bash", "-c", command], env=environment, capture_output=True, text=True,
+                ["bash", "-c", command], env=ENVIRONMENT, capture_output=True, text=True,
                 check=False, timeout=60,
             )  # fmt: skip
             assert done.returncode == 0, f"{self._place(block)}: {command}\n{done.stderr}"
@@ -192,3 +225,17 @@ def test_each_kind_of_statement_has_an_example() -> None:
         for statement in split(block.text, None, {"hivevar:item": "nut"})
     }
     assert sorted(kinds - shown) == []
+
+
+def test_a_page_says_how_to_install_what_it_imports() -> None:
+    """Who follows it has HiveSQL, what that brings, and the extras that the page names."""
+    needed = [line for line in requires("hivesql") or () if "extra ==" not in line]
+    brought = {re.split(r"[^\w-]", line)[0].lower() for line in needed}
+    ours = {"hivesql"} | {package.replace("-", "_") for package in brought}
+    for page in PAGES:
+        installs = " ".join(re.findall(r"pip install ([^`\n]*)", page.read_text("utf-8")))
+        for block in blocks(page):
+            if block.language == "python" and block.is_run:
+                for name in re.findall(r"^\s*(?:import|from) (\w+)", block.text, re.MULTILINE):
+                    is_there = name in ours or name in sys.stdlib_module_names
+                    assert is_there or name in installs, f"{page.name}:{block.line}: {name}"
