@@ -12,6 +12,7 @@ import sqlite3
 import tarfile
 import threading
 import time
+from collections.abc import Callable
 from contextlib import closing
 from datetime import date
 from decimal import Decimal
@@ -27,7 +28,6 @@ from end_to_end.answers import rows
 from end_to_end.upgrades.pack_older import PLACE
 from hivesql.services import run_services
 from hivesql_executor.metastore.database.connection import Rdbms
-from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -82,9 +82,10 @@ def test_an_older_warehouse_goes_on(
     backend: str,
     request: pytest.FixtureRequest,
     spark: SparkSession,
+    prepared: Callable[[str], str],
     tmp_path: Path,
 ) -> None:
-    sqlite = f"sqlite:///{tmp_path}/metastore.db"
+    sqlite = f"sqlite:///{tmp_path}/older.db"
     url = sqlite if backend == "sqlite" else request.getfixturevalue("postgres_url")
     archive = Path(__file__).with_name(f"revision-{older}-{backend}.tar.xz")
     restored(archive, url, tmp_path)
@@ -99,8 +100,7 @@ def test_an_older_warehouse_goes_on(
         streams_go_on(session, spark, tmp_path, place)
         writes(session)
         ends_what_had_begun(session)
-    DatabaseMetastore.open(f"sqlite:///{tmp_path}/new.db", "/wh").close()
-    assert schema_of(url) == schema_of(f"sqlite:///{tmp_path}/new.db")
+    assert schema_of(url) == schema_of(prepared(backend))
 
 
 def reads_what_was_written(session: hivesql.Session) -> None:
