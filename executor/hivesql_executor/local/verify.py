@@ -124,8 +124,8 @@ def _is_astray(file: KeyedFile, keys: Sequence[Key]) -> bool:
         stripes.setdefault(bisect_left(ends, key), []).append(key)
     sizes = file.tail.stripe_rows
     return not all(
-        number < len(ends) and sizes[number] == len(found) and file.ends[number] == max(found)
-        for number, found in stripes.items()
+        number < len(ends) and sizes[number] == len(stripe) and file.ends[number] == max(stripe)
+        for number, stripe in stripes.items()
     )
 
 
