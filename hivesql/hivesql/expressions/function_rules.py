@@ -336,11 +336,19 @@ def _with_key(call: Call) -> str:
     return f"if(octet_length(@1) IN (16, 24, 32), {call.name}(@0, @1, 'ECB'), NULL)"
 
 
-def _approximated(call: Call) -> str | None:
+def _approximated(call: Call) -> str:
+    """By the histogram of Hive's class, which is exact for as many values as it has bins."""
+    if call.texts[0].lower().startswith("distinct"):
+        return _by_class(call)
     takes(2, 3)(call)
-    if call.type(0) == DOUBLE or call.texts[0].lower().startswith("distinct"):
-        return None
-    return f"percentile_approx(CAST(@0 AS DOUBLE), {', '.join(rest(call, 1))})"
+    shares = call.type(1)
+    is_list = shares is not None and shares.kind is Kind.ARRAY
+    arguments = [
+        "CAST(@0 AS DOUBLE)",
+        f"CAST(@1 AS {'ARRAY<DOUBLE>' if is_list else 'DOUBLE'})",
+        *rest(call, 2),
+    ]
+    return f"{CLASS_PREFIX}{call.name}({', '.join(arguments)})"
 
 
 def _ascending(call: Call) -> str | None:
@@ -474,10 +482,7 @@ RULES: dict[str, Rule] = {
     "ltrim": _trimmed,
     # What a method throws is NULL.
     **dict.fromkeys(("java_method", "reflect"), "try_reflect(@*)"),
-    **dict.fromkeys(
-        ("in_file", "reflect2"),
-        _by_class,
-    ),
+    **dict.fromkeys(("in_file", "reflect2"), _by_class),
     **dict.fromkeys(("map_keys", "map_values"), _of_map),
     "mid": _part,
     "nullif": _same_category,

@@ -19,6 +19,7 @@ BY_CLASS = {
     "mask_last_n": "generic.GenericUDFMaskLastN",
     "mask_show_first_n": "generic.GenericUDFMaskShowFirstN",
     "mask_show_last_n": "generic.GenericUDFMaskShowLastN",
+    "percentile_approx": "generic.GenericUDAFPercentileApprox",
     "reflect2": "generic.GenericUDFReflect2",
     "soundex": "generic.GenericUDFSoundex",
 }
