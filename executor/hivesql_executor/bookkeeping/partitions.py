@@ -25,19 +25,21 @@ def record_partitions(
     *,
     dynamic: bool,
     replaced: bool = False,
+    unlike: Collection[str] = (),
 ) -> None:
     """Tell the catalog of new partitions; those that a write found out go into ``txn.touched``.
 
-    Those of a plain table whose files were ``replaced`` are stored as the table is.
+    Those of a plain table whose files were ``replaced`` are stored as the table is, and so are the
+    ``unlike`` ones, which took rows because they had no files.
     """
     store = runtime.metastore
     if not table.partition_columns:
         return
     partitions = inheriting(table, (_partition(table, name) for name in sorted(touched)), runtime)
     store.add_partitions(table.name, partitions, if_not_exists=True, txn_id=txn.id, for_rows=True)
-    for name, partition in foreign_partitions(table, runtime).items() if replaced else ():
-        if name in touched and partition.storage:
-            # Nothing is left of what was stored otherwise.
+    foreign = foreign_partitions(table, runtime) if replaced or unlike else {}
+    for name, partition in foreign.items():
+        if name in touched and partition.storage and (replaced or name in unlike):
             store.alter_partition(table.name, partition.values, table.stored_anew(partition))
     if table.is_transactional and dynamic:
         txn.touched.setdefault((table.name, operation), set()).update(touched)

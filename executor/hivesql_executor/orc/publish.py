@@ -23,6 +23,7 @@ from hivesql_planner.acid.layout import (
     bucket_file_name,
     delete_delta_name,
     delta_name,
+    is_hidden,
     parse_directory,
 )
 from hivesql_planner.errors import ExecutionError, NotSupported
@@ -376,9 +377,10 @@ def _publish_plain(
     (write,) = publication.writes
     by_directory: dict[str, list[_Staged]] = defaultdict(list)
     for staged in _staged(publication, listed):
-        if staged.partition in publication.unlike:
-            _check_unlike(write, staged.partition)
-        by_directory[_directory(publication, write, staged.partition)].append(staged)
+        directory = _directory(publication, write, staged.partition)
+        if staged.partition in publication.unlike and directory not in by_directory:
+            _check_unlike(write, staged.partition, directory, files)
+        by_directory[directory].append(staged)
     if write.overwrite and not publication.dynamic_partition:
         # No rows, and therefore no file of any bucket, take the place of what is there too.
         by_directory[_directory(publication, write, named_partition(publication, ()))] += []
@@ -468,14 +470,18 @@ def _move(
     return []
 
 
-def _check_unlike(write: Write, partition: str | None) -> None:
+def _check_unlike(write: Write, partition: str | None, directory: str, files: Files) -> None:
     """Hive would write all the same, and could not read what is there already."""
-    if write.table.is_transactional or not write.overwrite:
+    if write.table.is_transactional or (not write.overwrite and _has_data(directory, files)):
         how = "INSERT OVERWRITE" if write.kind is WriteKind.BASE else "INSERT INTO"
         raise NotSupported(
             f"{how} {write.table.name}: {partition} is stored otherwise than its table says now. "
             "ALTER TABLE … PARTITION … SET FILEFORMAT or SERDEPROPERTIES makes them agree"
         )
+
+
+def _has_data(directory: str, files: Files) -> bool:
+    return any(not is_hidden(status.path.rpartition("/")[2]) for status in files.list(directory))
 
 
 def plain_types(table: Table) -> dict[int, StoredType]:

@@ -128,6 +128,7 @@ def _finish(branch: InsertBranch, table: Table, rows: StagedRows, work: Work) ->
     record_partitions(
         table, touched, operation, work.txn, work.runtime,
         dynamic=bool(branch.dynamic_partition), replaced=branch.write.overwrite,
+        unlike=rows.publication.unlike,
     )  # fmt: skip
     if branch.rebuilds:
         _rebuild(table, touched, work)

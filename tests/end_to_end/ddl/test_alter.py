@@ -194,6 +194,13 @@ def test_partitions_keep_how_they_are_stored(session: hivesql.Session) -> None:
     assert rows(session, "SELECT * FROM pu WHERE p > 1") == [
         (4, "w", 2), (5, "also", 2), (7, "new", 3), (9, "v", 4),
     ]  # fmt: skip
+    session.sql("""
+        ALTER TABLE pu ADD PARTITION (p=5);
+        ALTER TABLE pu PARTITION (p=5) SET FILEFORMAT RCFILE;
+        INSERT INTO pu PARTITION (p=5) VALUES (1, 'first');
+        INSERT INTO pu PARTITION (p) VALUES (2, 'next', 5);
+    """)
+    assert rows(session, "SELECT * FROM pu WHERE p = 5") == [(1, "first", 5), (2, "next", 5)]
 
 
 def test_views_and_databases(session: hivesql.Session, tmp_path: Path) -> None:
