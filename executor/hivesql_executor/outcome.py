@@ -159,6 +159,15 @@ def with_text(time: datetime | None, text: str | None) -> datetime | None:
     return NanosecondTime.of(time, nanosecond) if nanosecond else time
 
 
+class OutsideTime(str):
+    """The text of a DATE or TIMESTAMP whose year Python does not have: before 1, after 9999."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"OutsideTime({str(self)!r})"
+
+
 # What the conversions of Python, PySpark and pyarrow say.
 _SAID = re.compile(
     r"year -?\d+ is out of range|ordinal must be >= 1|date value out of range|year is out of range"

@@ -12,7 +12,7 @@ from pyspark.sql import types as t
 from pyspark.sql.types import StructType
 
 from hivesql_executor.jvm import spark_line
-from hivesql_executor.outcome import HIVE_TYPE
+from hivesql_executor.outcome import HIVE_TYPE, OutsideTime
 from hivesql_executor.spark.charsets import cleaned
 from hivesql_executor.spark.lines import arrow_schema
 from hivesql_executor.spark.shapes import Shaped, change_each, columns_named, numbered, select
@@ -287,6 +287,8 @@ def _arrow_value(value: Any, kind: t.DataType) -> Any:
     """Return a value of a row of Spark's as Arrow takes it: structs and maps as pairs."""
     if value is None:
         return None
+    if isinstance(value, OutsideTime):
+        return _number_of(value, "D" if isinstance(kind, t.DateType) else "us")
     match kind:
         case t.StructType(fields=fields):
             pairs = zip(fields, value, strict=True)
@@ -300,3 +302,10 @@ def _arrow_value(value: Any, kind: t.DataType) -> Any:
         case t.TimestampType():
             return value.astimezone(datetime.timezone.utc)
     return value
+
+
+def _number_of(time: OutsideTime, unit: str) -> int:
+    """Return how many days or microseconds the time is from 1970, as Arrow counts."""
+    import numpy as np
+
+    return int(np.datetime64(time.lstrip("+").replace(" ", "T"), unit).astype(np.int64))

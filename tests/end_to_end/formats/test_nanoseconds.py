@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,9 @@ from acid_files import EVENT, ExactTimes
 from adoption import adopt
 from golden_tables import golden_tables
 from hivesql.rendering.hive_text import hive_text
-from hivesql_executor.outcome import NanosecondTime
+from hivesql_executor.outcome import NanosecondTime, OutsideTime
 from hivesql_executor.spark.lines import collect_arrow
+from hivesql_planner.errors import DataError
 from hivesql_planner.model.table import TableName
 from tables import make_table
 
@@ -312,6 +313,26 @@ def test_a_time_of_the_julian_calendar_alone(session: hivesql.Session) -> None:
     assert str(session.sql("SELECT ts FROM j").rows[0][0]) == "1500-03-01 00:00:00.000000001"
     session.sql("UPDATE j SET id = 2")
     assert str(session.sql("SELECT ts FROM j").rows[0][0]) == "1500-03-01 00:00:00.000000001"
+
+
+def test_years_that_python_does_not_have(session: hivesql.Session) -> None:
+    session.sql("""
+        CREATE TABLE far (i int, d date, t timestamp) STORED AS ORC;
+        INSERT INTO far VALUES (1, '2020-02-03', '2020-02-03 04:05:06.789'), (2, NULL, NULL),
+            (3, '0000-01-01', '0000-12-31 23:59:59.5');
+    """)
+    result = session.sql("SELECT i, d, t, date_add(d, 3652059) e FROM far ORDER BY i")
+    time = datetime(2020, 2, 3, 4, 5, 6, 789000)
+    assert [tuple(row) for row in result.rows] == [
+        (1, time.date(), time, "+12019-02-02"), (2, None, None, None),
+        (3, "0000-01-01", "0000-12-31 23:59:59.5", date(9998, 12, 31)),
+    ]  # fmt: skip
+    assert isinstance(result.rows[2][1], OutsideTime)
+    assert repr(result.rows[2][2]) == "OutsideTime('0000-12-31 23:59:59.5')"
+    days = result.to_arrow().column("d").cast("int32").to_pylist()
+    assert days == [18295, None, -719528]
+    with pytest.raises(DataError, match="in a is outside of the years 1 to 9999"):
+        session.sql("SELECT array(d) a FROM far")
 
 
 def test_a_time_with_nanoseconds() -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import hivesql
-from hivesql_planner.errors import DataError
+from hivesql_executor.outcome import OutsideTime
 from hivesql_planner.model.hive_type import INT, STRING, HiveType
 from hivesql_planner.model.table import DEFAULT_PARTITION, Column, Table
 from interop import hive
@@ -184,13 +184,9 @@ def test_hive_reads_what_we_read(metastores: list[Path], spark: SparkSession) ->
         warehouse = metastore.parent / "warehouse"
         with hivesql.connect(f"sqlite:///{metastore}", str(warehouse), spark=spark) as session:
             for table in full_acid_tables(session):
-                try:
-                    rows = Warehouse(session, warehouse).rows(str(table.name))
-                except DataError as error:
-                    # Times beyond the year 9999, which Python has no values for.
-                    if "outside of the years 1 to 9999" not in str(error):
-                        raise
-                    continue
+                rows = Warehouse(session, warehouse).rows(str(table.name))
+                if any(isinstance(value, OutsideTime) for row in rows for value in row.values):
+                    continue  # beyond the year 9999, which Hive's own JSON writes otherwise
                 names.append(f"{metastore.parent.name}: {table.name}")
                 tables.append(table)
                 readings.append(reading(session, table))

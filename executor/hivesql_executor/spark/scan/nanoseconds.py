@@ -212,20 +212,20 @@ class NanosecondFrame(ClassicFrame):
 
     def __init__(self, rows: DataFrame, with_texts: DataFrame, nanoseconds: Sequence[int]) -> None:
         super().__init__(rows._jdf, rows.sparkSession)
-        self._whole = with_texts
-        self._nanoseconds = nanoseconds
+        self.whole = with_texts
+        self.nanoseconds = nanoseconds
 
     def collect(self) -> list[Row]:
         """All rows."""
-        return [self._exact(row) for row in self._whole.collect()]
+        return [self._exact(row) for row in self.whole.collect()]
 
     def toLocalIterator(self, prefetchPartitions: bool = False) -> Iterator[Row]:  # noqa: N802, N803
         """All rows, one partition at a time."""
-        return map(self._exact, self._whole.toLocalIterator(prefetchPartitions))
+        return map(self._exact, self.whole.toLocalIterator(prefetchPartitions))
 
     def _exact(self, row: Row) -> Row:
         values = list(row)
-        width = len(values) - len(self._nanoseconds)
-        for place, text in zip(self._nanoseconds, values[width:], strict=True):
+        width = len(values) - len(self.nanoseconds)
+        for place, text in zip(self.nanoseconds, values[width:], strict=True):
             values[place] = with_text(values[place], text)
         return Row(*self.columns)(*values[:width])
