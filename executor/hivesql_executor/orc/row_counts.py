@@ -32,7 +32,7 @@ def row_count(files: Files, path: str, length: int, file_format: FileFormat) -> 
         return int(metadata.num_rows)
     if file_format == "avro":
         return _avro_rows(io.BufferedReader(RangeFile(files, path, length)), path) if length else 0
-    if file_format in ("sequencefile", "rcfile", "rctext"):
+    if file_format in ("sequencefile", "sequencebinary", "rcfile", "rctext"):
         opened = io.BufferedReader(RangeFile(files, path, length))
         return _container_rows(opened, path, length) if length else 0
     return sum(

@@ -204,6 +204,8 @@ def _format(body: CreateTableBody, binding: Binding) -> FileFormat:
         return body.format
     if body.serde_format == "rctext" and body.format == "rcfile":
         return body.serde_format
+    if body.serde_format == "lazybinary" and body.format in ("sequencefile", "sequencebinary"):
+        return "sequencebinary"
     if body.format not in (None, "textfile", body.serde_format):
         feature = f"STORED AS {body.format} with the SerDe of {body.serde_format}"
         binding.fail(NotSupported(feature), body.table.start)

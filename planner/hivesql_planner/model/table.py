@@ -16,11 +16,15 @@ TableType = Literal["MANAGED_TABLE", "EXTERNAL_TABLE", "VIRTUAL_VIEW", "MATERIAL
 ConstraintKind = Literal["primary key", "foreign key", "unique", "not null", "default", "check"]
 OwnerType = Literal["USER", "ROLE", "GROUP"]
 FileFormat = Literal[
-    "orc", "parquet", "textfile", "avro", "json", "csv", "regex", "sequencefile", "rcfile", "rctext"
-]  # ``rctext``: RCFile whose columns are texts (ColumnarSerDe)
+    "orc", "parquet", "textfile", "avro", "json", "csv", "regex", "sequencefile", "rcfile",
+    "rctext", "lazybinary", "sequencebinary",
+]  # fmt: skip
+"""``rctext`` is RCFile whose columns are texts (ColumnarSerDe); ``lazybinary`` and
+``sequencebinary`` are text and SequenceFile whose records are bytes of LazyBinarySerDe."""
 
 OF_LINES: tuple[FileFormat, ...] = (
-    "textfile", "csv", "json", "regex", "sequencefile", "rcfile", "rctext",
+    "textfile", "csv", "json", "regex", "sequencefile", "rcfile", "rctext", "lazybinary",
+    "sequencebinary",
 )  # fmt: skip
 """Formats that are read as lines of text, which have a partition's own columns."""
 AVRO_SCHEMA = "avro.schema.literal", "avro.schema.url"

@@ -26,9 +26,18 @@ from hivesql_planner.statements.convert import altered_properties, check_compati
 
 _ORC_LIKE = ("orc",)
 # How columns are found in files: those of ORC by name, but of full ACID by place.
-_BY_PLACE = ("textfile", "sequencefile", "rctext", "rcfile", "regex")
+_BY_PLACE = (
+    "textfile", "sequencefile", "rctext", "rcfile", "regex", "lazybinary", "sequencebinary",
+)  # fmt: skip
 _BY_NAME = ("parquet", "json")
-_OF_ONE_CONTAINER = ({"textfile", "csv", "json", "regex"}, {"rcfile", "rctext"})
+_OF_ONE_CONTAINER = (
+    {"textfile", "csv", "json", "regex", "lazybinary"}, {"rcfile", "rctext"},
+    {"sequencefile", "sequencebinary"},
+)  # fmt: skip
+_IN_SEQUENCES: dict[FileFormat, FileFormat] = {
+    "textfile": "sequencefile", "lazybinary": "sequencebinary",
+}  # fmt: skip
+"""The SerDes that text and SequenceFile share, by what they stand for in text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -482,18 +491,19 @@ def _change_format(table: Table, format_: FileFormat) -> Table:
 
 
 def _change_serde(table: Table, change: ChangeSerde) -> Table:
-    # The SerDe of text is that of SequenceFile too.
-    same = (table.format, change.format) == ("sequencefile", "textfile")
-    if change.format is not None and change.format != table.format and not same:
+    format_ = change.format
+    if format_ in _IN_SEQUENCES and table.format in _IN_SEQUENCES.values():
+        format_ = _IN_SEQUENCES[format_]
+    if format_ is not None and format_ != table.format:
         if table.format in _ORC_LIKE:
             raise SemanticError(
                 f"Changing SerDe (from OrcSerde) is not supported for table {table.name}. "
                 "File format may be incompatible",
             )
-        if not any({table.format, change.format} <= formats for formats in _OF_ONE_CONTAINER):
+        if not any({table.format, format_} <= formats for formats in _OF_ONE_CONTAINER):
             feature = f"SET SERDE '{change.serde}' for the {table.format} table {table.name}"
             raise NotSupported(feature)
-        table = replace(table, format=change.format)
+        table = replace(table, format=format_)
     properties = {
         key: value for key, value in table.serde_properties.items() if key not in change.unset
     }

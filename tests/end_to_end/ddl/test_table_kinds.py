@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import hivesql
-from end_to_end.answers import rows
+from end_to_end.answers import rows, table_of
 from hivesql_planner.errors import HiveSqlError, SemanticError
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true', 'immutable'='true')"
@@ -208,6 +208,7 @@ def test_who_owns_the_files_of_a_table_can_be_altered(
 
 def test_what_rcfiles_of_new_tables_hold(alone: hivesql.Session) -> None:
     serdes = "org.apache.hadoop.hive.serde2.columnar."
+    lazy = "org.apache.hadoop.hive.serde2.lazybinary.LazyBinarySerDe"
 
     def serde_of(table: str) -> str:
         told = {
@@ -227,5 +228,16 @@ def test_what_rcfiles_of_new_tables_hold(alone: hivesql.Session) -> None:
     """)
     found = {name: serde_of(name) for name in "abcde"}
     assert found == {"a": binary, "b": texts, "c": binary, "d": texts, "e": binary}
+    alone.sql(f"""
+        CREATE TABLE g (i int) ROW FORMAT SERDE '{lazy}' STORED AS SEQUENCEFILE;
+        CREATE TABLE h (i int) STORED AS SEQUENCEFILE;
+        CREATE TABLE t (i int) STORED AS TEXTFILE;
+        ALTER TABLE h SET SERDE '{lazy}';
+        ALTER TABLE t SET SERDE '{lazy}';
+    """)
+    formats = {"g": "sequencebinary", "h": "sequencebinary", "t": "lazybinary"}
+    assert {name: table_of(alone, name).format for name in "ght"} == formats
+    alone.sql("ALTER TABLE h SET SERDE 'org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe'")
+    assert table_of(alone, "h").format == "sequencefile"
     with pytest.raises(SemanticError, match="no SerDe of RCFile"):
         alone.sql("SET hive.default.rcfile.serde=x; CREATE TABLE f (i int) STORED AS RCFILE")

@@ -91,6 +91,10 @@ FORMS = {
         "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.columnar.ColumnarSerDe' STORED AS RCFILE",
         query=LATER, lines=False,
     ),
+    "binary": Form(
+        "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.lazybinary.LazyBinarySerDe' "
+        "STORED AS SEQUENCEFILE", query=LATER, lines=False,
+    ),
     "described": Form(
         f"STORED AS AVRO TBLPROPERTIES ('avro.schema.literal'='{SCHEMA}')", "",
         "SELECT i, v, 'X', bin, cast(d % 1000 AS DECIMAL(6,2)), t FROM src WHERE b IS NOT NULL",

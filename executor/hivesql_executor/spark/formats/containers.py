@@ -1,4 +1,4 @@
-"""Formats that Hive's own classes read and write, as lines: SequenceFile, RCFile, RegexSerDe."""
+"""Formats that Hive's own classes read and write, as lines: SequenceFile, RCFile, other SerDes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from hivesql_planner.model.table import Table
 _TIMES = (Kind.DATE, Kind.TIMESTAMP)
 _FIRST_DAY = "1582-10-15"
 _WITHOUT_TIMES = ("sequencefile", "regex")
-CONTAINERS = ("sequencefile", "rcfile", "rctext", "regex")
+CONTAINERS = ("sequencefile", "rcfile", "rctext", "regex", "lazybinary", "sequencebinary")
+_CALLED = {"lazybinary": "LazyBinarySerDe", "sequencebinary": "LazyBinarySerDe"}
+"""What messages say of those that are no RCFile."""
 READER = "hivesql.HiveContainers"
 """Our class in Spark: a data source of one column of lines."""
 
@@ -28,12 +30,14 @@ def container_options(table: Table) -> dict[str, str]:
         return {"container": "sequencefile"}
     if table.format == "regex":
         return {"container": "text", **_serde_options(table)}
+    called = _CALLED.get(table.format, "RCFile")
     for column in table.columns:
         if column.type.holds(Kind.INSTANT):
-            raise NotSupported(f"{table.name}: TIMESTAMP WITH LOCAL TIME ZONE in RCFile")
+            raise NotSupported(f"{table.name}: TIMESTAMP WITH LOCAL TIME ZONE in {called}")
         if column.type.is_nested and column.type.holds(*_TIMES):
-            raise NotSupported(f"{table.name}: times inside of {column.type} in RCFile")
-    return {"container": "rcfile", **_serde_options(table)}
+            raise NotSupported(f"{table.name}: times inside of {column.type} in {called}")
+    container = {"lazybinary": "text", "sequencebinary": "sequencefile"}.get(table.format, "rcfile")
+    return {"container": container, **_serde_options(table)}
 
 
 def _serde_options(table: Table) -> dict[str, str]:
@@ -80,8 +84,9 @@ def _too_early(table: Table, value: Column, kind: HiveType) -> Column:
     """NULL, unless the file has another day for the value than Hive would: then the job fails."""
     if table.format in _WITHOUT_TIMES:
         return f.lit(None).cast("string")
+    called = _CALLED.get(table.format, "RCFile")
     problem = (
-        f"{table.name}: times before {_FIRST_DAY} in RCFile, whose days are another calendar's"
+        f"{table.name}: times before {_FIRST_DAY} in {called}, whose days are another calendar's"
     )
     first = f.lit(_FIRST_DAY).cast(kind.spark)
     return f.when(value < first, f.raise_error(f.lit(problem)).cast("string"))

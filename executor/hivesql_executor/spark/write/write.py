@@ -497,5 +497,5 @@ def _plain_format(table: Table, zone: str) -> tuple[str, dict[str, str]]:
             return "parquet", {}
         case "textfile" | "csv" | "json" | "avro":
             return "text", {}
-        case "sequencefile" | "rcfile" | "rctext" | "regex":
+        case _:
             return READER, container_options(table)

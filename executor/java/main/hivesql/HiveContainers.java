@@ -6,6 +6,7 @@ import java.io.Serializable;
 import java.util.Arrays;
 import java.util.Properties;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hive.ql.io.RCFile;
 import org.apache.hadoop.hive.ql.io.RCFileInputFormat;
@@ -285,9 +286,11 @@ final class LineWriters extends FileWriters {
 
     @Override
     FileWriter open(String path, StructType columns, Configuration settings) throws IOException {
-        return container.columnar
-                ? ColumnarWriter.open(path, container, settings)
-                : new SequenceWriter(path, settings);
+        if (container.columnar) return ColumnarWriter.open(path, container, settings);
+        if (container.isOfLines()) return new SequenceWriter(path, Text.class, settings);
+        return container.isText()
+                ? BinaryLineWriter.open(path, container, settings)
+                : new BinarySequenceWriter(path, container, settings);
     }
 }
 
@@ -315,16 +318,17 @@ abstract class LineWriter extends FileWriter {
 }
 
 /** Lines as records of a SequenceFile, with the empty keys that Hive gives them. */
-final class SequenceWriter extends LineWriter {
+class SequenceWriter extends LineWriter {
     private final SequenceFile.Writer writer;
     private final BytesWritable key = new BytesWritable();
     private final Text value = new Text();
 
-    SequenceWriter(String path, Configuration configuration) throws IOException {
+    SequenceWriter(String path, Class<? extends Writable> records, Configuration configuration)
+            throws IOException {
         this(path, SequenceFile.createWriter(
                 configuration, SequenceFile.Writer.file(new Path(path)),
                 SequenceFile.Writer.keyClass(BytesWritable.class),
-                SequenceFile.Writer.valueClass(Text.class),
+                SequenceFile.Writer.valueClass(records),
                 SequenceFile.Writer.compression(SequenceFile.CompressionType.NONE)));
     }
 
@@ -336,44 +340,109 @@ final class SequenceWriter extends LineWriter {
     @Override
     void append(byte[] line) throws IOException {
         value.set(line);
-        writer.append(key, value);
+        append(value);
+    }
+
+    final void append(Writable record) throws IOException {
+        writer.append(key, record);
+    }
+}
+
+/** Makes the record that a SerDe stores of each line. */
+final class Records {
+    private final AbstractSerDe stored;
+    private final AbstractSerDe lines;
+    private final Text line = new Text();
+
+    Records(Container container, Configuration configuration) {
+        stored = container.stored(configuration);
+        lines = container.ofLines(configuration);
+    }
+
+    Writable of(byte[] given) {
+        line.set(given);
+        try {
+            return stored.serialize(lines.deserialize(line), lines.getObjectInspector());
+        } catch (SerDeException error) {
+            throw new IllegalStateException(error);
+        }
+    }
+}
+
+/** Rows as records of bytes of a SequenceFile. */
+final class BinarySequenceWriter extends SequenceWriter {
+    private final Records records;
+
+    BinarySequenceWriter(String path, Container container, Configuration configuration)
+            throws IOException {
+        super(path, BytesWritable.class, configuration);
+        records = new Records(container, configuration);
+    }
+
+    @Override
+    void append(byte[] line) throws IOException {
+        append(records.of(line));
+    }
+}
+
+/** Rows as bytes, each in a line of text. */
+final class BinaryLineWriter extends LineWriter {
+    private final FSDataOutputStream file;
+    private final Records records;
+
+    static BinaryLineWriter open(String path, Container container, Configuration configuration)
+            throws IOException {
+        Path file = new Path(path);
+        return new BinaryLineWriter(
+                path, file.getFileSystem(configuration).create(file, false),
+                new Records(container, configuration));
+    }
+
+    private BinaryLineWriter(String path, FSDataOutputStream file, Records records) {
+        super(path, file);
+        this.file = file;
+        this.records = records;
+    }
+
+    @Override
+    void append(byte[] line) throws IOException {
+        BytesWritable record = (BytesWritable) records.of(line);
+        for (int i = 0; i < record.getLength(); i++) {
+            byte one = record.getBytes()[i];
+            if (one == '\n' || one == '\r') {
+                throw new IOException("the bytes that LazyBinarySerDe makes of a row hold a line break, which "
+                        + "text files cannot keep, nor Hive read: store the table AS SEQUENCEFILE");
+            }
+        }
+        file.write(record.getBytes(), 0, record.getLength());
+        file.write('\n');
     }
 }
 
 /** Lines as rows of an RCFile. */
 final class ColumnarWriter extends LineWriter {
     private final RCFile.Writer writer;
-    private final AbstractSerDe stored;
-    private final AbstractSerDe lines;
-    private final Text line = new Text();
+    private final Records records;
 
     static ColumnarWriter open(String path, Container container, Configuration given)
             throws IOException {
         Configuration configuration = new Configuration(given);
         RCFileOutputFormat.setColumnNumber(configuration, container.width());
-        AbstractSerDe stored = container.stored(configuration);
-        AbstractSerDe lines = container.ofLines(configuration);
+        Records records = new Records(container, configuration);
         Path file = new Path(path);
         RCFile.Writer writer = new RCFile.Writer(
                 file.getFileSystem(configuration), configuration, file, null, null);
-        return new ColumnarWriter(path, writer, stored, lines);
+        return new ColumnarWriter(path, writer, records);
     }
 
-    private ColumnarWriter(
-            String path, RCFile.Writer writer, AbstractSerDe stored, AbstractSerDe lines) {
+    private ColumnarWriter(String path, RCFile.Writer writer, Records records) {
         super(path, writer::close);
         this.writer = writer;
-        this.stored = stored;
-        this.lines = lines;
+        this.records = records;
     }
 
     @Override
-    void append(byte[] given) throws IOException {
-        line.set(given);
-        try {
-            writer.append(stored.serialize(lines.deserialize(line), lines.getObjectInspector()));
-        } catch (SerDeException error) {
-            throw new IllegalStateException(error);
-        }
+    void append(byte[] line) throws IOException {
+        writer.append(records.of(line));
     }
 }

@@ -12,11 +12,11 @@ from hivesql_planner.model.skew import Skew
 from hivesql_planner.model.table import FileFormat
 
 _FORMATS: dict[str, FileFormat] = {
-    # CSV, lines that match an expression, and texts in RCFile are known by their SerDes alone.
+    # CSV, lines that match an expression, texts in RCFile and the like are known by their SerDes.
     **{
         name: name
         for name in get_args(FileFormat)
-        if name not in ("csv", "json", "regex", "rctext")
+        if name not in ("csv", "json", "regex", "rctext", "lazybinary", "sequencebinary")
     },
     "jsonfile": "json",
     "orcfile": "orc",
@@ -31,12 +31,13 @@ _PLAIN_OUTPUTS = (
     "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
     "org.apache.hadoop.hive.ql.io.IgnoreKeyTextOutputFormat",
 )
+_SEQUENCE_OUTPUTS = (
+    STORAGE["sequencefile"].output_format,
+    "org.apache.hadoop.mapred.SequenceFileOutputFormat",
+)
 _OUTPUTS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("textfile", "csv", "json", "regex"), _PLAIN_OUTPUTS),
-    "sequencefile": (
-        STORAGE["sequencefile"].output_format,
-        "org.apache.hadoop.mapred.SequenceFileOutputFormat",
-    ),
+    **dict.fromkeys(("textfile", "csv", "json", "regex", "lazybinary"), _PLAIN_OUTPUTS),
+    **dict.fromkeys(("sequencefile", "sequencebinary"), _SEQUENCE_OUTPUTS),
 }
 """Formats whose output is known by an older name too."""
 # ROW FORMAT DELIMITED, by the property that LazySimpleSerDe reads.

@@ -94,15 +94,25 @@ def test_plain_column_named_like_a_staging_key(insert: Any, tmp_path: Path) -> N
     assert file.path == f"{tmp_path}/k=v/000000_0"
 
 
-@pytest.mark.parametrize("form", ["sequencefile", "rcfile", "rctext"])
+@pytest.mark.parametrize("form", ["sequencefile", "sequencebinary", "rcfile", "rctext"])
 def test_rows_of_hives_containers_are_counted(insert: Any, tmp_path: Path, form: str) -> None:
     table = make_table(tmp_path, format=form, properties={})
     rows = "select explode(sequence(1, 3000)) as a, repeat('x', 700) as b"
     written = insert(table, f"{rows} union all select 1, null", kind=WriteKind.FILES)
     assert sum(file.rows for file in written) == 3001
     assert {Path(file.path).read_bytes()[:3] for file in written} == {
-        b"SEQ" if form == "sequencefile" else b"RCF"
+        b"SEQ" if form.startswith("sequence") else b"RCF"
     }
+
+
+def test_bytes_that_hold_a_line_break_are_no_line(insert: Any, tmp_path: Path) -> None:
+    table = make_table(tmp_path, format="lazybinary", properties={})
+    rows = "select 1 as a, 'x' as b union all select null, null"
+    assert sum(file.rows for file in insert(table, rows, kind=WriteKind.FILES)) == 2
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(Exception, match=r"a row hold a line break, .* store the table AS SEQUENCE"):
+        insert(table, "select 10 as a, 'x' as b", kind=WriteKind.FILES)
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 @pytest.mark.parametrize("kind", ["timestamp with local time zone", "array<date>"])

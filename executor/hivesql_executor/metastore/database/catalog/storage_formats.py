@@ -57,6 +57,12 @@ STORAGE: Final[dict[FileFormat, Storage]] = {
         f"{_QL}.RCFileOutputFormat",
         f"{_SERDE}.columnar.ColumnarSerDe",
     ),
+    "lazybinary": Storage(_TEXT_INPUT, _TEXT_OUTPUT, f"{_SERDE}.lazybinary.LazyBinarySerDe"),
+    "sequencebinary": Storage(
+        "org.apache.hadoop.mapred.SequenceFileInputFormat",
+        f"{_QL}.HiveSequenceFileOutputFormat",
+        f"{_SERDE}.lazybinary.LazyBinarySerDe",
+    ),
 }
 
 
