@@ -96,9 +96,12 @@ def test_files_are_read_where_their_rows_are_to_be_distributed(
 
 def test_tables_like_a_file_have_its_columns(session: hivesql.Session, source: Path) -> None:
     kinds = "i tinyint, s string, d decimal(5,2), t timestamp, n struct<x:int,y:array<double>>"
+    texts = "v varchar(7), c char(3), w array<varchar(2)>"
     session.sql(f"""
         CREATE TABLE fo ({kinds}, m map<string,date>) STORED AS ORC {PLAIN};
         INSERT INTO fo SELECT 1, 'a', 2.5, null, null, null;
+        CREATE TABLE ft ({texts}) STORED AS ORC {PLAIN};
+        INSERT INTO ft SELECT 'longer than that', 'x', null;
         CREATE TABLE fp STORED AS PARQUET {PLAIN} AS SELECT * FROM fo;
     """)
     for name, kind in (("fo", "ORC"), ("fp", "Parquet")):
@@ -115,6 +118,11 @@ def test_tables_like_a_file_have_its_columns(session: hivesql.Session, source: P
         assert [row[1] for row in told[3:]] == [
             "timestamp", "struct<x:int,y:array<double>>", "map<string,date>",
         ]  # fmt: skip
+    (file,) = files(session, "ft")
+    session.sql(f"CREATE TABLE lt LIKE FILE ORC '{home(session, 'ft')}/{file}'")
+    told = [f"{row[0]} {row[1]}" for row in session.sql("DESCRIBE lt").rows]
+    assert ", ".join(told) == texts
+    assert rows(session, "SELECT * FROM ft") == [("longer ", "x  ", None)]
     for statement in (
         f"CREATE TABLE no LIKE FILE ORC '{source}/x.txt'",
         f"CREATE TABLE no LIKE FILE PARQUET '{source}/x.txt'",

@@ -74,7 +74,8 @@ _WRITER = "shiftrightunsigned(row__id.bucketid, 16) & 4095"
 BUCKET_OF_ROW_ID = f"if(shiftrightunsigned(row__id.bucketid, 29) = 0, row__id.bucketid, {_WRITER})"
 OLD_WRITER = f"cast({BUCKET_OF_ROW_ID} as int)"
 _PLAIN_ORC = "hivesql.PlainOrc"
-"""Our class in Spark: ORC whose times do not depend on the time zone of the JVM."""
+"""Our class in Spark: ORC whose times do not depend on the time zone of the JVM, and whose CHAR and
+VARCHAR are no strings."""
 # Beside a table's own columns: no column of Hive has a colon in its name.
 # No longer, escaped, than most names of columns: a value may be as long as a directory allows.
 _KEY, _BUCKET = "p:{}", "bucket:"
@@ -489,7 +490,7 @@ def orc_options(table: Table) -> dict[str, str]:
 
 def _plain_format(table: Table, zone: str) -> tuple[str, dict[str, str]]:
     match table.format:
-        case "orc" if zone:
+        case "orc" if zone or any(column.type.holds(*SIZED_TEXTS) for column in table.columns):
             return _PLAIN_ORC, {"type": columns_type(table), **orc_settings(table)}
         case "orc":
             return "orc", orc_options(table)

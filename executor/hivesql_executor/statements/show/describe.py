@@ -274,7 +274,9 @@ def _of_storage(table: Table) -> list[_Row]:
     if table.skew is not None:
         if table.skew.in_directories:
             rows.append(("Stored As SubDirectories:", "Yes", ""))
-        columns, values = _skew_texts(table.skew)
+        # Hive sorts them here, and nowhere else.
+        skew = replace(table.skew, values=tuple(sorted(table.skew.values)))
+        columns, values = _skew_texts(skew)
         rows += [("Skewed Columns:", columns, ""), ("Skewed Values:", values, "")]
     if table.serde_properties:
         pairs = sorted(table.serde_properties.items())
