@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hivesql.rendering.hive_text import Single, double_text, hive_text, mark_of
 from hivesql.server.protocol import idl
+from hivesql_executor.outcome import is_outside_years
 from hivesql_planner.model.hive_type import PLAIN_SCALE, TEXTS, HiveType, Kind
 
 _TYPE_IDS = {
@@ -109,12 +111,23 @@ def wire_column(column: pa.Array, type_: HiveType) -> pa.Array:
     if pa.types.is_null(column.type):
         return column.cast(kind)
     if type_.kind is Kind.DATE and pa.types.is_date32(column.type):
-        return column.cast(kind)
+        return _time_texts(column)
     if type_.kind is Kind.DECIMAL and (type_.scale or 0) <= PLAIN_SCALE:
         return column.cast(kind)  # with more digits Arrow writes exponents
     is_nested = pa.types.is_nested(column.type)
-    values = column.to_pylist(maps_as_pydicts="strict" if is_nested else None)
+    try:
+        values = column.to_pylist(maps_as_pydicts="strict" if is_nested else None)
+    except (ValueError, OverflowError) as error:
+        if type_.kind is not Kind.TIMESTAMP or not is_outside_years(error):
+            raise
+        texts = _time_texts(column).to_pylist()
+        values = [None if text is None else text.rstrip("0").rstrip(".") for text in texts]
     return wire_array(values, type_)
+
+
+def _time_texts(column: pa.Array) -> pa.Array:
+    """Return days and times as Hive prints them, in years that Python does not have either."""
+    return pc.replace_substring_regex(column.cast(pa.string()), r"^(\d{5})", r"+\1")
 
 
 def thrift_column(column: pa.Array) -> Any:

@@ -63,6 +63,12 @@ def test_a_result_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
         ("map<string,array<int>>", [[("a", [1])], None], ['{"a":[1]}', None]),
         ("struct<x:float,y:map<int,int>>", [{"x": 1.1, "y": [(1, 2)]}], ['{"x":1.1,"y":{1:2}}']),
         ("void", [None, None], [None, None]),
+        ("date", [-719528, 2932897, None], ["0000-01-01", "+10000-01-01", None]),
+        (
+            "timestamp",
+            [-62167219200500000, 253402300800000000, None],
+            ["-0001-12-31 23:59:59.5", "+10000-01-01 00:00:00", None],
+        ),
     ],
 )
 def test_columns_of_arrow_as_they_travel(kind: str, values: list[Any], texts: list[Any]) -> None:
