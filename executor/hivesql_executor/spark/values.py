@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -304,7 +304,7 @@ def _arrow_value(value: Any, kind: t.DataType) -> Any:
     return value
 
 
-def _number_of(time: OutsideTime, unit: str) -> int:
+def _number_of(time: OutsideTime, unit: Literal["D", "us"]) -> int:
     """Return how many days or microseconds the time is from 1970, as Arrow counts."""
     import numpy as np
 
