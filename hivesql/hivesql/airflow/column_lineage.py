@@ -121,8 +121,8 @@ def _written_columns(insert: exp.Expr, target: Table) -> list[str]:
     """Return the target's columns in the order in which the query gives their values."""
     into, partition = insert.this, insert.args.get("partition")
     listed = [item.name.lower() for item in into.expressions] if into.key == "schema" else []
-    given = partition.expressions if partition is not None else ()
-    fixed = {item.this.name.lower() for item in given if isinstance(item, exp.EQ)}
+    keys = partition.expressions if partition is not None else ()
+    fixed = {item.this.name.lower() for item in keys if isinstance(item, exp.EQ)}
     names = listed or target.column_names
     return [*names, *(n for n in target.partition_names if n not in fixed and n not in listed)]
 

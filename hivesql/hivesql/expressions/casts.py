@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from hivesql.dialect.value_types import TIMES, Type, is_decimal, is_number, is_text, kind_of
 from hivesql.expressions.calls import Call
+from hivesql.expressions.comparisons import without_maps
 from hivesql.expressions.date_rules import as_date, as_timestamp
 from hivesql.expressions.function_rules import text_of
-from hivesql.expressions.map_comparisons import without_maps
 from hivesql.python_sqlglot import exp
 from hivesql_planner.model.conversions import (
     WHOLE_NUMBERS,

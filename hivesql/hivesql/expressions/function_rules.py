@@ -15,12 +15,12 @@ from hivesql.dialect.value_types import (
     kind_of,
 )
 from hivesql.expressions.calls import Call, Rule, rest, takes, unknown_if_any_null
+from hivesql.expressions.comparisons import hold_maps, without_maps
 from hivesql.expressions.composed_functions import BUILT, with_blanks
 from hivesql.expressions.date_rules import DATE_RULES
 from hivesql.expressions.function_types import type_of_call
 from hivesql.expressions.hash_functions import HASHES
 from hivesql.expressions.intervals import INTERVALS, TEXTS
-from hivesql.expressions.map_comparisons import hold_maps, without_maps
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.conversions import conversion
 from hivesql_planner.model.hive_type import (

@@ -37,13 +37,12 @@ from hivesql.expressions.casts import (
     unsafe,
     without_blanks,
 )
+from hivesql.expressions.comparisons import check_maps, list_of_equals
 from hivesql.expressions.composed_functions import discrete_percentile
 from hivesql.expressions.date_rules import as_timestamp
-from hivesql.expressions.equal_chains import list_of_equals
 from hivesql.expressions.function_rules import RULES, negated, text_of
 from hivesql.expressions.function_types import type_of_call
 from hivesql.expressions.intervals import UNITS_OF_MONTHS, interval_of, interval_type
-from hivesql.expressions.map_comparisons import check_maps
 from hivesql.expressions.precedence import precedence_edits
 from hivesql.expressions.quantified_comparisons import subquery_edit
 from hivesql.expressions.session_zone import (

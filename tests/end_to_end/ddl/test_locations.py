@@ -139,7 +139,7 @@ def test_managed_tables_share_no_place_with_a_transactional_one(
     ]
     before = sorted(tmp_path.rglob("*"))
     for sql in overlapping:
-        with pytest.raises(HiveSqlError, match="overlaps with|holds files"):
+        with pytest.raises(HiveSqlError, match=r"overlaps with|holds files"):
             session.sql(sql)
         assert sorted(tmp_path.rglob("*")) == before, sql
     assert rows(session, "SHOW TABLES") == [("a",), ("e",), ("far",), ("p",), ("t",)]

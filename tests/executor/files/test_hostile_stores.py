@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hivesql_executor.files.s3 import S3Files
+from hivesql_executor.files.store import StoreFiles
 from hivesql_planner.errors import ExecutionError, HiveSqlError
 from hivesql_planner.settings.s3_access import S3Access
 from hostile_servers import Talk, drips, listening, says, says_nothing
@@ -28,7 +28,7 @@ HOSTILE = {
     "a page for what is not there": says(answer(b"<html>404</html>", b"404 Not Found")),
     "elsewhere": says(b"HTTP/1.1 302 Found\r\nLocation: /\r\nContent-Length: 0\r\n\r\n"),
 }
-ASKED: dict[str, Callable[[S3Files], Any]] = {
+ASKED: dict[str, Callable[[StoreFiles], Any]] = {
     "list": lambda files: files.list(PLACE),
     "directories": lambda files: files.directories(PLACE),
     "size": lambda files: files.size(f"{PLACE}/x"),
@@ -38,7 +38,7 @@ ASKED: dict[str, Callable[[S3Files], Any]] = {
 }
 
 
-def files_at(port: int) -> S3Files:
+def files_at(port: int) -> StoreFiles:
     access = S3Access(
         bucket="b", region="us-east-1", endpoint=f"http://127.0.0.1:{port}/b", is_in_path=True,
         keys=("key", "secret", None), retries=0, pause=0.01, timeout=0.5, connect_timeout=0.5,
@@ -47,7 +47,7 @@ def files_at(port: int) -> S3Files:
     def no_spark() -> Any:
         raise AssertionError("Spark is not asked")
 
-    return S3Files(no_spark, access)
+    return StoreFiles(no_spark, access)
 
 
 @pytest.mark.parametrize("talk", HOSTILE.values(), ids=HOSTILE)
