@@ -201,9 +201,9 @@ def main() -> None:
             cluster = Cluster(given.airflow, home)
             assert cluster.run("db", "migrate")
             cluster.keep_up()
-            while not (cluster.run("dags", "unpause", "killed")
-                       and cluster.run("dags", "trigger", "killed")):  # fmt: skip
-                time.sleep(5)
+            while not cluster.run("dags", "trigger", "killed"):
+                time.sleep(5)  # until the DAG's file has been read
+            assert cluster.run("dags", "unpause", "killed")
             killed = kill_at_random(cluster, given.kills, random.Random(given.seed))
             cluster.stop()
             check(session)
