@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 def observe_login(uris: str, settings: Settings) -> Iterator[Observation]:
-    """Look at the ticket, then ask the KDC for each address; nothing without Kerberos."""
+    """Look at the token, or the ticket, and ask the KDC for each address; else nothing."""
+    from hivesql_executor.metastore.hms.access.digest import TokenLogin
     from hivesql_executor.metastore.hms.access.settings import access
     from hivesql_executor.metastore.hms.client import addresses
 
@@ -22,6 +23,9 @@ def observe_login(uris: str, settings: Settings) -> Iterator[Observation]:
         places = addresses(uris)
     except HiveSqlError as error:
         yield Observation("failed", "login", error.message, "correct the settings")
+        return
+    if isinstance(login, TokenLogin):
+        yield Observation("ok", "delegation token", login.describe())
         return
     if login is None or login.mechanism != "GSSAPI":
         return

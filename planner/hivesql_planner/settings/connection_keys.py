@@ -27,6 +27,9 @@ CONNECTION_KEYS: tuple[Row, ...] = (
      "Who logs in by Kerberos; else the first of the keytab, or whose the ticket cache is."),
     ("hivesql.kerberos.keytab", "", "text",
      "Keytab of that principal; without it the ticket cache counts, which kinit fills."),
+    ("hive.metastore.token.signature", "", "text",
+     "The service of the delegation token, of those in the file that HADOOP_TOKEN_FILE_LOCATION "
+     "names, by which a session logs in in place of Kerberos."),
     ("hive.metastore.client.auth.mode", "NOSASL", "text",
      "How a session logs in to a Hive Metastore: NOSASL, PLAIN (name and password), KERBEROS, or "
      "JWT (by HTTP)."),
@@ -44,7 +47,7 @@ CONNECTION_KEYS: tuple[Row, ...] = (
 _NEWER = (
     "client.auth.mode", "client.plain.username", "client.socket.timeout",
     "client.thrift.transport.mode", "client.thrift.http.path", "kerberos.principal", "sasl.enabled",
-    "truststore.path", "use.SSL",
+    "token.signature",    "truststore.path", "use.SSL",
 )  # fmt: skip
 ALIASES_OF_CONNECTIONS: Mapping[str, str] = {
     f"metastore.{name}": f"hive.metastore.{name}" for name in _NEWER

@@ -163,6 +163,32 @@ def test_what_kerberos_refuses(
     assert f"KDC of {REALM}: 127.0.0.1:1)" in told and str(nowhere) in told
 
 
+def test_delegation_token(
+    kdc: Kdc, secure: str, client: dict[str, str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """What a task in a cluster has in the place of a ticket."""
+    keytab = {KEYTAB: str(kdc.place / "ann.keytab")}
+    with hivesql.connect(secure, settings=client | keytab) as session:
+        ask = session.runtime.metastore._client.call  # type: ignore[attr-defined]
+        text = ask("get_delegation_token", "ann", "ann")
+    token = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    file = tmp_path / "container_tokens"
+    file.write_bytes(b"HDTS\0\1\5alias" + token + b"\0")
+    monkeypatch.setenv("HADOOP_TOKEN_FILE_LOCATION", str(file))
+    write_and_read(secure, client, "ann")
+    told = refusal(secure, client | {"hive.metastore.token.signature": "another"})
+    assert "kinit" in told, "without a token a ticket is wanted"
+    options = [f"--hiveconf={key}={value}" for key, value in client.items()]
+    assert run_doctor([f"--metastore={secure}", "--no-spark", *options]) == 0
+    assert f"of ann, in HADOOP_TOKEN_FILE_LOCATION={file}" in capsys.readouterr().out
+    secret_at = file.read_bytes().index(b"HIVE_DELEGATION_TOKEN") - 3
+    forged = bytearray(file.read_bytes())
+    forged[secret_at] ^= 1
+    file.write_bytes(forged)
+    assert "refused the delegation token of ann" in refusal(secure, client)
+
+
 @pytest.mark.spark
 def test_files_in_hdfs(kdc: Kdc, tmp_path: Path) -> None:
     """A program of its own: a JVM logs in at HDFS once, when it starts."""

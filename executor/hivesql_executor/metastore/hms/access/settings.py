@@ -13,6 +13,7 @@ from hivesql_executor.metastore.hms.access.transports import Access, PasswordLog
 from hivesql_planner.errors import NotSupported, SemanticError
 
 if TYPE_CHECKING:
+    from hivesql_executor.metastore.hms.access.digest import TokenLogin
     from hivesql_executor.metastore.hms.access.kerberos import KerberosLogin
     from hivesql_planner.settings.settings import Settings
 
@@ -26,6 +27,8 @@ _TRANSPORT, _PATH = (
     "hive.metastore.client.thrift.transport.mode",
     "hive.metastore.client.thrift.http.path",
 )
+_SIGNATURE, _TOKEN_FILE = "hive.metastore.token.signature", "HADOOP_TOKEN_FILE_LOCATION"
+_KIND_OF_TOKEN = "HIVE_DELEGATION_TOKEN"
 _MAX_BYTES = "hivesql.metastore.answer.max.bytes"
 _TOKEN, _TOKEN_VARIABLE = "hivesql.metastore.jwt.file", "HMS_JWT"
 _MODES = ("NOSASL", "PLAIN", "KERBEROS", "JWT")
@@ -57,7 +60,8 @@ def _access(settings: Settings) -> Access:
         raise SemanticError(f"{_MODE}=JWT needs {_TRANSPORT}=http: tokens are sent by HTTP")
     if mode == "PLAIN":
         return Access(encryption=encryption, login=_password_login(settings))
-    login = _kerberos_login(settings) if by_kerberos else None
+    # As Hive's client: who has a token needs no ticket.
+    login = (_token_login(settings) or _kerberos_login(settings)) if by_kerberos else None
     return Access(encryption=encryption, login=login)
 
 
@@ -92,6 +96,28 @@ def _kerberos_login(settings: Settings) -> KerberosLogin:
     return KerberosLogin(
         server=server, principal=settings.text(_PRINCIPAL).strip() or None, keytab=keytab or None
     )
+
+
+def _token_login(settings: Settings) -> TokenLogin | None:
+    """Take the metastore's token that a cluster gave to this process; None where it gave none."""
+    file = os.environ.get(_TOKEN_FILE, "")
+    if not file:
+        return None
+    from hivesql_executor.metastore.hms.access.digest import TokenLogin
+    from hivesql_executor.metastore.hms.access.token_file import read_tokens
+
+    try:
+        tokens = read_tokens(_read(file, _TOKEN_FILE))
+    except ValueError as error:
+        raise SemanticError(
+            f"{_TOKEN_FILE}={file} is no file of Hadoop's tokens: {error}. Unset it, or name the "
+            "file that the cluster made"
+        ) from error
+    service = settings.text(_SIGNATURE).strip()
+    for token in tokens:
+        if (token.kind, token.service) == (_KIND_OF_TOKEN, service):
+            return TokenLogin(token, source=f"{_TOKEN_FILE}={file}")
+    return None
 
 
 def _password_login(settings: Settings) -> PasswordLogin:
