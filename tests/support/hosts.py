@@ -21,12 +21,26 @@ _FAKE_TIME = next(iter(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")), 
 _NET = "10.213.77"
 
 
+def no_clock() -> str | None:
+    """Tell why no program can have another clock; None where it can."""
+    return None if _FAKE_TIME else "needs libfaketime (apt-get install libfaketime)"
+
+
+def clock_ahead(seconds: int) -> list[str]:
+    """Return what starts a program whose clock is so many seconds ahead of this machine's."""
+    # What measures durations goes on as it is, and so do the disk's times.
+    return [
+        "env", f"LD_PRELOAD={_FAKE_TIME}", f"FAKETIME={seconds:+d}",
+        "FAKETIME_DONT_FAKE_MONOTONIC=1", "NO_FAKE_STAT=1",
+    ]  # fmt: skip
+
+
 def obstacle() -> str | None:
     """Tell why there can be no hosts here; None where there can."""
     if missing := [name for name in ("ip", "nsenter", "unshare") if shutil.which(name) is None]:
         return f"needs {', '.join(missing)}"
-    if _FAKE_TIME is None:
-        return "needs libfaketime"
+    if reason := no_clock():
+        return reason
     name = f"hivesql-{os.getpid()}-probe"
     made = subprocess.run(["ip", "netns", "add", name], capture_output=True, check=False, text=True)
     if made.returncode:
@@ -58,13 +72,7 @@ class Host:
     @property
     def clock(self) -> list[str]:
         """Return what starts a program with the host's clock, by the user who it belongs to."""
-        if not self.ahead:
-            return []
-        # What measures durations goes on as it is, and so do the disk's times.
-        return [
-            "env", f"LD_PRELOAD={_FAKE_TIME}", f"FAKETIME={self.ahead:+d}",
-            "FAKETIME_DONT_FAKE_MONOTONIC=1", "NO_FAKE_STAT=1",
-        ]  # fmt: skip
+        return clock_ahead(self.ahead) if self.ahead else []
 
     def command(self, *arguments: str) -> list[str]:
         """Return what runs a program there."""

@@ -32,6 +32,8 @@ def observe_login(uris: str, settings: Settings) -> Iterator[Observation]:
     from hivesql_executor.metastore.hms.access.kerberos import KerberosLogin
 
     assert isinstance(login, KerberosLogin)
+    if clocks := login.clocks():
+        yield Observation("failed", "clock", clocks, "set the clocks right (chronyc makestep)")
     try:
         yield Observation("ok", "Kerberos", login.describe())
         for host, _ in places:

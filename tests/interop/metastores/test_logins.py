@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 import hivesql
 from hivesql_planner.errors import ExecutionError, SemanticError
 from hivesql_repl.doctor import run_doctor
+from hosts import clock_ahead, no_clock
 from interop import hive
 from interop.files.test_encrypted import keys
 from kdc import REALM, Kdc, missing_program, running_kdc, write_client_configuration
@@ -133,10 +134,20 @@ def test_ticket_cache(
     assert f"gives tickets for hive/localhost@{REALM}" in printed
     log = (kdc.place / "kdc.log").read_text()
     assert f"bob@{REALM} for krbtgt/{REALM}@{REALM}" in log.partition("TGS_REQ")[2]
+    kdc.run("kinit", "-l", "3s", "bob", text="secret\n")
+    with hivesql.connect(secure, settings=client) as session:
+        time.sleep(4.1)  # Tickets end by the clock, in whole seconds.
+        told = refusal(secure, client)
+        assert "Ticket expired" in told and f"kinit bob@{REALM}" in told
+        # Who was idle while its ticket ended, and its connection, goes on after kinit.
+        for _, connection in session.runtime.metastore._client._idle:  # type: ignore[attr-defined]
+            connection._iprot.trans.close()
+        with pytest.raises(ExecutionError, match="Ticket expired"):
+            session.sql("SHOW DATABASES")
+        kdc.run("kinit", "-l", "1h", "bob", text="secret\n")
+        assert ("default",) in [tuple(row) for row in session.sql("SHOW DATABASES").rows]
     kdc.run("kinit", "-l", "1s", "bob", text="secret\n")
-    time.sleep(2.1)  # Tickets end by the clock, in whole seconds.
-    told = refusal(secure, client)
-    assert "Ticket expired" in told and f"kinit bob@{REALM}" in told
+    time.sleep(2.1)
     code, printed = doctor()
     assert code == 1 and "Ticket expired" in printed
 
@@ -161,6 +172,23 @@ def test_what_kerberos_refuses(
     keytab.write_bytes((kdc.place / "ann.keytab").read_bytes())
     told = refusal(secure, client | {KEYTAB: str(keytab)})
     assert f"KDC of {REALM}: 127.0.0.1:1)" in told and str(nowhere) in told
+
+
+def test_clocks(kdc: Kdc, secure: str, client: dict[str, str], tmp_path: Path) -> None:
+    """Whose clock is wrong is told so, also where the library takes a ticket for one that ended."""
+    if obstacle := no_clock():
+        pytest.skip(obstacle)
+    kdc.run("kinit", "-l", "1h", "bob", text="secret\n")
+    options = [f"--hiveconf={key}={value}" for key, value in client.items()]
+    for seconds, reason in ((900, "Clock skew too great"), (7200, "Ticket expired")):
+        done = subprocess.run(
+            [*clock_ahead(seconds), sys.executable, "-m", "hivesql_repl", "doctor", "--no-spark",
+             f"--metastore={secure}", *options],
+            capture_output=True, text=True, check=False, timeout=120,
+        )  # fmt: skip
+        assert done.returncode == 1, done.stdout + done.stderr
+        said = f"this machine's clock is {seconds // 60} minutes ahead of that of the KDC"
+        assert f"{reason}, and {said}" in done.stdout, done.stdout
 
 
 def test_delegation_token(

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import gssapi
 from gssapi.exceptions import GSSError
 
-from hivesql_executor.metastore.hms.access.kerberos_errors import explain
+from hivesql_executor.metastore.hms.access.kerberos_errors import clocks_of, explain
 from hivesql_planner.errors import ExecutionError
 
 _HOST = "_HOST"
@@ -113,8 +113,10 @@ class KerberosLogin:
     def refusal(self, host: str, reason: str) -> str:
         """Tell of a server that got a ticket and does not want it."""
         who = self._who() or "its user"
+        clocks = self.clocks()
         return (
-            f"it refused the ticket of {who} for {self.server_at(host)}: {reason}. Its log says "
+            f"it refused the ticket of {who} for {self.server_at(host)}: {reason}"
+            f"{clocks and f', and {clocks}'}. Its log says "
             "why: often its clock differs by more than 5 minutes, its keytab is older than its key "
             "(klist -kt), or its principal is another one (hive.metastore.kerberos.principal)"
         )
@@ -129,6 +131,10 @@ class KerberosLogin:
         source = f"keytab {self.keytab}" if self.keytab else "ticket cache"
         hours, minutes = divmod(int(seconds) // 60, 60)
         return f"{credentials.name}, by its {source}, for {hours} h {minutes} min"
+
+    def clocks(self) -> str:
+        """Say by how much this clock differs from the KDC's, where it is too much; else nothing."""
+        return clocks_of(self._who() or self.server)
 
     def check(self, host: str) -> str:
         """Ask the KDC for a ticket for the metastore; its principal, or ExecutionError."""

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hivesql_executor.metastore.hms.access.kdc_clock import difference
 from hivesql_executor.metastore.hms.failures import UNREACHABLE
 from hivesql_planner.errors import ExecutionError
 
@@ -68,6 +69,9 @@ def explain(
     if advice is None:
         advice = _RENEW if error.maj_code >> 16 & 0xFF == _EXPIRED else _OTHERWISE
     reason = _reason(error)
+    if advice in (_RENEW, _CLOCK, _OTHERWISE) and (clocks := clocks_of(client or server)):
+        # A wrong clock takes a good ticket for one that has ended.
+        advice, reason = _CLOCK, f"{reason}, and {clocks}"
     if advice is _KINIT and keytab is not None:
         # MIT's library then looks for a ticket, and tells only of that.
         advice, reason = _KEYTAB, "the keytab has no key of it"
@@ -84,6 +88,12 @@ def explain(
         f"{reason}. {help_text}",
         code=UNREACHABLE,
     )
+
+
+def clocks_of(principal: str) -> str:
+    """Say by how much this clock differs from that of the realm's KDC, where it is too much."""
+    realm = _realm(principal)
+    return difference(realm, kdcs_of(realm))
 
 
 def _reason(error: GSSError) -> str:
