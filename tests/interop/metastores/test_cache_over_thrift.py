@@ -93,9 +93,35 @@ def test_a_session(hive3_metastore: str) -> None:
         session.sql("DROP TABLE s")
 
 
+def test_the_log_tells_writes(hive3_metastore: str) -> None:
+    with connect(hive3_metastore) as session:
+        session.sql("""
+            CREATE TABLE before (a INT) STORED AS ORC TBLPROPERTIES ('transactional'='true');
+            INSERT INTO before VALUES (1); ALTER TABLE before RENAME TO w;
+            START TRANSACTION; INSERT INTO w VALUES (2); ROLLBACK;
+            DELETE FROM w WHERE a = 1;
+            CREATE TABLE x (a INT) STORED AS ORC TBLPROPERTIES ('transactional'='true');
+            INSERT INTO x VALUES (1);
+        """)
+        told = session.sql("DESCRIBE HISTORY w")
+        at = {name: number for number, name in enumerate(told.columns)}
+        assert [(row[at["version"]], row[at["operation"]]) for row in told.rows] == [
+            ("3", "WRITE"), ("1", "WRITE"),
+        ]  # fmt: skip
+        assert all(row[at["timestamp"]] and row[at["user"]] is None for row in told.rows)
+        assert [row[1] for row in session.sql("SHOW HISTORY LIMIT 2").rows] == ["x", "w"]
+        session.sql("DROP TABLE w; DROP TABLE x")
+        assert session.sql("SHOW HISTORY DATABASE default LIMIT 1").rows == []
+
+
 def test_a_site_without_a_log(hive_metastore: tuple[str, Path]) -> None:
     with pytest.raises(NotSupported, match=r"Set hive\.metastore\.transactional\.event\.listeners"):
         connect(hive_metastore[0], settings=ON)
+    with (
+        connect(hive_metastore[0]) as session,
+        pytest.raises(NotSupported, match=r"HISTORY .* log"),
+    ):
+        session.sql("SHOW HISTORY")
 
 
 SCRIPT = """

@@ -1,4 +1,4 @@
-"""Entries of a Hive Metastore's notification log, as far as copies of tables need them."""
+"""Entries of a Hive Metastore's notification log: for copies of tables, and of writes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import base64
 import gzip
 import json
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hivesql_executor.metastore.hms.client import CATALOG
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.model.table import TableName
+from hivesql_planner.write_history import TableWrite, unknown_counts
 
 _KINDS = {kind.value: kind for kind in EventKind if kind is not EventKind.OTHER} | {
     "ALTER_PARTITIONS": EventKind.ALTER_PARTITION
@@ -103,3 +105,53 @@ def _message(notification: Any) -> Mapping[str, Any]:
         text = gzip.decompress(base64.b64decode(text))
     message: Mapping[str, Any] = json.loads(text)
     return message
+
+
+@dataclass(slots=True)
+class WritesOfLog:
+    """Writes of the tables that are there, as events tell of them in their order."""
+
+    writes: list[TableWrite] = field(default_factory=list)
+    times: dict[int, int] = field(default_factory=dict)
+    """When a transaction was committed, in milliseconds since the epoch."""
+
+    def follow(self, event: Event, time: int) -> None:
+        """Take in an event, and when it was."""
+        match event.kind:
+            case EventKind.ALLOC_WRITE_ID if event.table is not None:
+                table = event.table
+                # A transaction that had to read anew has got another one.
+                again = {txn_id for txn_id, _ in event.writes}
+                self._forget(lambda write: write.table == table and write.txn_id in again)
+                self.writes += (
+                    TableWrite(
+                        table=table, write_id=write_id, operation="WRITE",
+                        counts=unknown_counts(), txn_id=txn_id,
+                    )
+                    for txn_id, write_id in event.writes
+                )  # fmt: skip
+            case EventKind.COMMIT_TXN:
+                self.times.update(dict.fromkeys(event.txn_ids, time))
+            case EventKind.ALTER_TABLE if event.table and event.renamed_to:
+                self._rename(event.table, event.renamed_to)
+            case EventKind.DROP_TABLE | EventKind.CREATE_TABLE:
+                self._forget(lambda write: write.table == event.table)
+            case EventKind.DROP_DATABASE:
+                self._forget(lambda write: write.table.database == event.database)
+
+    def committed(self) -> list[TableWrite]:
+        """Return those whose transaction was committed, the latest first."""
+        done = [
+            replace(write, committed=self.times[write.txn_id])
+            for write in self.writes
+            if write.txn_id in self.times
+        ]
+        return sorted(done, key=lambda write: (write.committed, write.txn_id), reverse=True)
+
+    def _rename(self, old: TableName, new: TableName) -> None:
+        self.writes = [
+            replace(write, table=new) if write.table == old else write for write in self.writes
+        ]
+
+    def _forget(self, is_gone: Callable[[TableWrite], bool]) -> None:
+        self.writes = [write for write in self.writes if not is_gone(write)]

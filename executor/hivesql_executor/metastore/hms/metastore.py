@@ -15,8 +15,7 @@ from hivesql_planner.errors import NotSupported
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.hms.access.transports import Access
-    from hivesql_planner.model.table import Database, Table, TableName
-    from hivesql_planner.write_history import TableWrite
+    from hivesql_planner.model.table import Database, Table
 
 
 class HiveMetastore(NotificationCalls, AuthorizationCalls):
@@ -115,13 +114,6 @@ class HiveMetastore(NotificationCalls, AuthorizationCalls):
 
     def forget_keys(self, seconds: float) -> None:
         """Nothing: there are no keys."""
-
-    def writes(
-        self, *, table: TableName | None = None, database: str | None = None,
-        limit: int | None = None,
-    ) -> tuple[TableWrite, ...]:  # fmt: skip
-        """NotSupported: the metastore keeps no history of writes that Thrift could tell."""
-        raise NotSupported("DESCRIBE HISTORY and SHOW HISTORY with a Hive Metastore")
 
     def forget_writes(self, seconds: float) -> None:
         """Nothing: none are kept."""
