@@ -37,7 +37,7 @@ def migrate_to(session: Session, table: str, kind: Kind, name: str) -> Migrated:
     where there is such a table.
     """
     path = _quoted(name)
-    known = session.runtime.metastore.table(TableName.of_text(table, session.database))
+    known = session.runtime.metastore.table(_lasting_name(session, table))
 
     def copy(rows: DataFrame) -> Migrated:
         with as_user_errors():
@@ -64,6 +64,7 @@ def migrate_from(
 
     DataError, and no copy, where it does not hold the same: as when ``name`` was written meanwhile.
     """
+    _lasting_name(session, table)
     keys = f"PARTITIONED BY ({', '.join(map(quote_name, partitioned_by))})" * bool(partitioned_by)
     select = f"SELECT * FROM {_quoted(name)}"
     session.sql(
@@ -77,6 +78,17 @@ def migrate_from(
     except BaseException:
         session.sql(f"DROP TABLE {_quoted(table)} PURGE")
         raise
+
+
+def _lasting_name(session: Session, table: str) -> TableName:
+    """Return a table's name; SemanticError where a temporary one hides what has it."""
+    name = TableName.of_text(table, session.database)
+    if name in session.temporary.hidden:
+        raise SemanticError(
+            f"{name} is a temporary table of this session, which is not migrated: CREATE TABLE … "
+            "AS SELECT from it under another name, or DROP it"
+        )
+    return name
 
 
 def _quoted(name: str) -> str:
