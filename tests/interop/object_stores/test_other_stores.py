@@ -27,6 +27,8 @@ QUICK = {
     "spark.driver.memory": "1g",
     "spark.sql.shuffle.partitions": "2",
     "hivesql.local.max.bytes": "0",
+    # Else small files are no uploads.
+    "fs.hivesql.whole.bytes": "0",
 }
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 STATEMENTS = {

@@ -42,6 +42,8 @@ QUICK = {
     "fs.s3a.retry.interval": "20ms",
     "fs.s3a.retry.throttle.interval": "20ms",
     "fs.s3a.attempts.maximum": "3",
+    # Else small files are no uploads.
+    "fs.hivesql.whole.bytes": "0",
 }
 
 

@@ -49,6 +49,7 @@ final class GoogleUpload extends Uploads.Stream {
     private byte[] rest = new byte[0];
 
     GoogleUpload(FileSystem system, Path path) {
+        super(system);
         this.system = system;
         this.path = path;
     }

@@ -38,7 +38,8 @@ final class Uploads {
     /** How the word of a file begins that is nowhere yet: what follows is all of it. */
     private static final String WHOLE = "=";
     /** Files that are no longer are told whole: the driver writes each by one request, not by three. */
-    private static final int SMALL = 256 << 10;
+    private static final String MOST = "fs.hivesql.whole.bytes";
+    private static final int USUAL_MOST = 256 << 10;
 
     private Uploads() {}
 
@@ -158,10 +159,15 @@ final class Uploads {
         static final int PART = 16 << 20;
 
         private ByteArrayOutputStream part = new ByteArrayOutputStream(1 << 16);
+        private final int most;
         private byte[] whole;
         private boolean begun;
         private boolean ended;
         private long length;
+
+        Stream(FileSystem system) {
+            most = system.getConf().getInt(MOST, USUAL_MOST);
+        }
 
         @Override
         public void write(int b) throws IOException {
@@ -198,7 +204,7 @@ final class Uploads {
         public void close() throws IOException {
             if (ended) return;
             ended = true;
-            if (begun || part.size() > SMALL) {
+            if (begun || part.size() > most) {
                 flushPart(true);
             } else {
                 whole = part.toByteArray();
@@ -235,6 +241,7 @@ final class Uploads {
         private CompletableFuture<PartHandle> sent;
 
         ByParts(FileSystem system, Path path) {
+            super(system);
             this.path = path;
             this.system = system;
         }
