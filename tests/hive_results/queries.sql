@@ -341,3 +341,6 @@ SELECT `count`(DISTINCT dept), `sum`(id), `max`(`upper`(name)) FROM emp;
 SELECT id, `row_number`() OVER (ORDER BY id DESC) FROM emp ORDER BY id;
 SELECT e.`if`(true, 1, 2) FROM emp e;
 SELECT to_utc_timestamp(big, 'America/Los_Angeles'), from_utc_timestamp(salary, 'PST'), to_utc_timestamp(bonus, 'UTC') FROM emp ORDER BY id;
+SELECT percentile_approx(v, 0.5), percentile_approx(v, array(0.25, 0.5, 0.9)), percentile_approx(v, 0.5, 100) FROM (SELECT stack(6, 1.0D, 2.0D, 3.0D, 10.0D, 11.0D, 12.0D) AS v) q;
+SELECT percentile_approx(v, 0.5), percentile_approx(v, array(0.25BD, 0.5BD)) FROM (SELECT stack(6, 1, 2, 2, 2, 11, 12) AS v) q;
+SELECT percentile_approx(name, 0.5) FROM emp;

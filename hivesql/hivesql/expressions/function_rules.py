@@ -31,6 +31,7 @@ from hivesql_planner.model.hive_type import (
     INSTANT,
     SMALLINT,
     STRING,
+    TIMESTAMP,
     TINYINT,
     VOID,
     HiveType,
@@ -341,7 +342,10 @@ def _approximated(call: Call) -> str:
     if call.texts[0].lower().startswith("distinct"):
         return _by_class(call)
     takes(2, 3)(call)
-    shares = call.type(1)
+    kind, shares = call.type(0), call.type(1)
+    if kind not in (None, TIMESTAMP, VOID) and not is_number(kind):
+        message = f"Only numeric type arguments are accepted but {kind} was passed as parameter 1."
+        raise SemanticError(message, code=40000)
     is_list = shares is not None and shares.kind is Kind.ARRAY
     arguments = [
         "CAST(@0 AS DOUBLE)",
