@@ -82,8 +82,8 @@ def _collect(frame: DataFrame) -> list[Row]:
         for i in places:
             items[i] = _time_of(items[i], frame.schema.fields[i].dataType)
         for i, text in zip(finer, items[width:], strict=True):
-            outside = isinstance(items[i], OutsideTime)
-            items[i] = OutsideTime(text) if outside else with_text(items[i], text)
+            is_outside = text is not None and isinstance(items[i], OutsideTime)
+            items[i] = OutsideTime(text) if is_outside else with_text(items[i], text)
         rows.append(Row(*frame.columns)(*items[:width]))
     return rows
 
