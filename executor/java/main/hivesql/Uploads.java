@@ -27,6 +27,7 @@ import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.hadoop.fs.UploadHandle;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.util.Progressable;
+import org.apache.spark.TaskContext;
 
 /**
  * Files that tasks upload to where they belong, and that are there once the driver completes them.
@@ -40,6 +41,11 @@ final class Uploads {
     /** Files that are no longer are told whole: the driver writes each by one request, not by three. */
     private static final String MOST = "fs.hivesql.whole.bytes";
     private static final int USUAL_MOST = 256 << 10;
+    /** The driver's memory holds no more of all tasks' files of a job together. */
+    private static final long MOST_OF_JOB = 32 << 20;
+    /** The number of the task that ran last in this thread, and how much it has told whole. */
+    private static final ThreadLocal<long[]> OF_TASK =
+            ThreadLocal.withInitial(() -> new long[] {-1, 0});
 
     private Uploads() {}
 
@@ -50,6 +56,20 @@ final class Uploads {
 
     private static MultipartUploader uploader(FileSystem system, Path path) throws IOException {
         return (MultipartUploader) system.createMultipartUploader(path.getParent()).build();
+    }
+
+    /** Whether a task may tell so many bytes more whole, as its share of what all of them may. */
+    private static boolean takeShare(int bytes) {
+        TaskContext task = TaskContext.get();
+        if (task == null) return true;
+        long[] taken = OF_TASK.get();
+        if (taken[0] != task.taskAttemptId()) {
+            taken[0] = task.taskAttemptId();
+            taken[1] = 0;
+        }
+        if (taken[1] + bytes > MOST_OF_JOB / task.numPartitions()) return false;
+        taken[1] += bytes;
+        return true;
     }
 
     /** Begin an upload to a path. */
@@ -204,7 +224,7 @@ final class Uploads {
         public void close() throws IOException {
             if (ended) return;
             ended = true;
-            if (begun || part.size() > most) {
+            if (begun || part.size() > most || !takeShare(part.size())) {
                 flushPart(true);
             } else {
                 whole = part.toByteArray();
