@@ -11,6 +11,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 from xml.etree.ElementTree import Element, ElementTree, SubElement
 
+from kdc import REALM, Kdc
 from minidfs import hadoop_jars
 from programs import free_port
 
@@ -18,12 +19,19 @@ _SERVERS = ("resourcemanager.ResourceManager", "nodemanager.NodeManager")
 
 
 @contextmanager
-def yarn_cluster(place: Path) -> Iterator[Path]:
-    """The directory of its configuration, for HADOOP_CONF_DIR. Jars and logs go into ``place``."""
+def yarn_cluster(place: Path, kdc: Kdc | None = None) -> Iterator[Path]:
+    """The directory of its configuration, for HADOOP_CONF_DIR. Jars and logs go into ``place``.
+
+    With a ``kdc`` it wants Kerberos, and that directory has an HDFS's configuration already.
+    """
     configuration = place / "conf"
-    configuration.mkdir()
     web = f"127.0.0.1:{free_port()}"
-    _write(configuration / "core-site.xml", {"fs.defaultFS": "file:///"})
+    options = ["-Xmx384m", "-XX:TieredStopAtLevel=1"]
+    if kdc is None:
+        configuration.mkdir()
+        _write(configuration / "core-site.xml", {"fs.defaultFS": "file:///"})
+    else:
+        options.append(f"-Djava.security.krb5.conf={kdc.krb5}")
     _write(
         configuration / "capacity-scheduler.xml",
         {
@@ -49,19 +57,29 @@ def yarn_cluster(place: Path) -> Iterator[Path]:
             "yarn.nodemanager.resource.memory-mb": "4096",
             "yarn.nodemanager.resource.cpu-vcores": "4",
             "yarn.nodemanager.vmem-check-enabled": "false",
+            **(_logins(kdc) if kdc else {}),
         },
     )  # fmt: skip
     path = f"{configuration}:{hadoop_jars(place / 'jars')}"
     with ExitStack() as cluster:
         for server in _SERVERS:
             log = cluster.enter_context((place / f"{server}.log").open("w"))
-            command = ["java", "-Xmx384m", "-XX:TieredStopAtLevel=1", "-cp", path,
+            command = ["java", *options, "-cp", path,
                        f"org.apache.hadoop.yarn.server.{server}"]  # fmt: skip
             process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=place)
             cluster.callback(process.wait, 60)
             cluster.callback(process.kill)
         _wait_for_node(f"http://{web}/ws/v1/cluster/metrics", place)
         yield configuration
+
+
+def _logins(kdc: Kdc) -> dict[str, str]:
+    keytab = str(kdc.add("yarn/localhost"))
+    settings = {"yarn.resourcemanager.webapp.delegation-token-auth-filter.enabled": "false"}
+    for server in ("resourcemanager", "nodemanager"):
+        settings[f"yarn.{server}.principal"] = f"yarn/localhost@{REALM}"
+        settings[f"yarn.{server}.keytab"] = keytab
+    return settings
 
 
 def _write(path: Path, settings: dict[str, str]) -> None:

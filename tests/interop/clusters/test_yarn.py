@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from minidfs import JARS
+from kdc import REALM, missing_program, running_kdc
+from minidfs import JARS, hdfs_cluster
 from miniyarn import yarn_cluster
 from programs import answer_of
 from spark_archive import submit_options
@@ -73,4 +75,60 @@ def test_statements_on_executors_that_come_and_go(tmp_path: Path) -> None:
     assert most >= 1
     assert left == 0
     assert rows == [["a", 445], ["am", 4], ["b", 446], ["bm", 4]]
+    assert wrong == []
+
+
+SECURE_DRIVER = """
+import json, sys
+import hivesql
+home, uri, jars, options, krb5, keytab, principal = sys.argv[1:]
+options += f" -Djava.security.krb5.conf={krb5}"
+with hivesql.connect(f"sqlite:///{home}/metastore.db", f"{uri}/warehouse", settings={
+    "spark.master": "yarn",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.memory": "768m",
+    "spark.executor.memory": "512m",
+    "spark.executor.memoryOverhead": "256m",
+    "spark.executor.instances": "1",
+    "spark.executor.extraJavaOptions": options,
+    "spark.driver.extraJavaOptions": options,
+    "spark.yarn.am.memory": "384m",
+    "spark.yarn.am.extraJavaOptions": options,
+    "spark.yarn.jars": f"local:{jars}/*",
+    "spark.yarn.scheduler.heartbeat.interval-ms": "200",
+    "spark.kerberos.keytab": keytab,
+    "spark.kerberos.principal": principal,
+    "hivesql.local.max.bytes": "0",
+}) as session:
+    session.sql('''
+        CREATE TABLE t (id int, v string) STORED AS ORC TBLPROPERTIES ('transactional'='true');
+        INSERT INTO t SELECT id, 'a' FROM (SELECT posexplode(split(space(99), ' ')) AS (id, x)) q;
+        UPDATE t SET v = 'b' WHERE id % 2 = 0;
+        ALTER TABLE t COMPACT 'major' AND WAIT;
+    ''')
+    rows = session.sql("SELECT v, count(*) FROM t GROUP BY v ORDER BY v").rows
+    executors = session._spark().sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1
+    print(json.dumps([executors, [row[:] for row in rows], [*map(str, session.check("t"))]]))
+"""
+
+
+def test_executors_of_a_secure_cluster_read_by_delegation_tokens(tmp_path: Path) -> None:
+    """The driver alone has a keytab; nobody has a ticket in a cache."""
+    if missing := missing_program():
+        pytest.skip(f"{missing} is not here: apt-get install krb5-kdc krb5-user krb5-admin-server")
+    with ExitStack() as stack:
+        kdc = stack.enter_context(running_kdc(tmp_path / "kdc"))
+        keytab = kdc.add("ann")
+        uri = stack.enter_context(hdfs_cluster(tmp_path, kdc))
+        configuration = stack.enter_context(yarn_cluster(tmp_path, kdc))
+        executors, rows, wrong = answer_of(
+            "-c", SECURE_DRIVER, tmp_path, uri, JARS, submit_options(), kdc.krb5, keytab,
+            f"ann@{REALM}",
+            environment={
+                "HADOOP_CONF_DIR": str(configuration), "PYSPARK_PYTHON": sys.executable,
+                **kdc.environment, "JAVA_TOOL_OPTIONS": f"-Djava.security.krb5.conf={kdc.krb5}",
+            },
+        )  # fmt: skip
+    assert executors == 1
+    assert rows == [["a", 50], ["b", 50]]
     assert wrong == []

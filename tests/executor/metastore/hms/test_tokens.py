@@ -1,0 +1,88 @@
+"""Files of delegation tokens, and logins by them against a server that knows RFC 2831 too."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from hivesql_executor.metastore.hms.access.digest import DigestSteps, Rc4, TokenLogin
+from hivesql_executor.metastore.hms.access.settings import access
+from hivesql_planner.errors import ExecutionError, SemanticError
+from hivesql_planner.settings.settings import Settings
+
+KIND = b"HIVE_DELEGATION_TOKEN"
+# Version, owner, renewer, real user, when it was issued and when it ends (2033-05-18).
+IDENTIFIER = b"\0\3ann\4yarn\0\1" + b"\x8a\x01\xd1\xa9\x4a\x20\x00"
+SECURE = {"hive.metastore.sasl.enabled": "true", "hive.metastore.token.signature": "hms"}
+
+
+def sized(data: bytes) -> bytes:
+    return bytes((len(data),)) + data
+
+
+TOKEN = sized(IDENTIFIER) + sized(b"secret") + sized(KIND) + sized(b"hms")
+WRITABLES = b"HDTS\0\2" + sized(b"other") + b"\0\0\1k\0" + sized(b"hive") + TOKEN + b"\0"
+
+
+def protobuf() -> bytes:
+    parts = enumerate((IDENTIFIER, b"secret", KIND, b"hms"), start=1)
+    token = b"".join(bytes((number << 3 | 2,)) + sized(part) for number, part in parts)
+    entry = b"\x0a" + sized(b"hive") + b"\x12" + sized(token)
+    tokens = b"\x0a" + sized(entry)
+    return b"HDTS\1" + sized(tokens)
+
+
+@pytest.mark.parametrize("data", [WRITABLES, protobuf()], ids=["writables", "protobuf"])
+def test_the_metastores_token_of_a_file(
+    data: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "tokens"
+    file.write_bytes(data)
+    monkeypatch.setenv("HADOOP_TOKEN_FILE_LOCATION", str(file))
+    login = access(Settings.of(SECURE)).login
+    assert isinstance(login, TokenLogin)
+    assert (login.user, login.token.secret) == ("ann", b"secret")
+    assert login.describe() == (
+        f"of ann, in HADOOP_TOKEN_FILE_LOCATION={file}, renewed until 2033-05-18 03:33 UTC at most"
+    )
+    with pytest.raises(SemanticError, match=r"hive\.metastore\.kerberos\.principal is not set"):
+        access(Settings.of({**SECURE, "hive.metastore.token.signature": "another"}))
+
+
+@pytest.mark.parametrize("data", [b"", b"HDTS", b"HDTS\7", WRITABLES[:-9], protobuf()[:-3]])
+def test_what_is_no_file_of_tokens(
+    data: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "tokens"
+    file.write_bytes(data)
+    monkeypatch.setenv("HADOOP_TOKEN_FILE_LOCATION", str(file))
+    with pytest.raises(SemanticError, match="no file of Hadoop's tokens"):
+        access(Settings.of(SECURE))
+
+
+def test_rc4() -> None:
+    cipher = Rc4(b"Key")
+    assert (cipher.apply(b"Plain") + cipher.apply(b"text")).hex() == "bbf316e8d940af0ad3"
+
+
+@pytest.mark.parametrize("layer", ["auth", "auth-int", "auth-conf"])
+def test_layers(layer: str) -> None:
+    steps = DigestSteps("user", "password")
+    challenge = f'realm="default",nonce="n",qop="{layer}",cipher="3des,rc4",algorithm=md5-sess'
+    assert f"qop={layer}," in steps.step(challenge.encode())[1].decode() + ","
+    sealed = steps.encode(b"message")[1]
+    assert (sealed == b"message") == (layer == "auth")
+    assert (b"message" in sealed) == (layer != "auth-conf")
+    if layer != "auth":
+        # What we sent is not what the server signs.
+        with pytest.raises(ConnectionError, match="was changed"):
+            steps.decode(sealed)
+    with pytest.raises(ExecutionError, match="does not know the token's secret"):
+        steps.step(b"rspauth=" + hashlib.md5(b"").hexdigest().encode())
+
+
+def test_a_server_without_rc4() -> None:
+    with pytest.raises(ExecutionError, match=r"none is RC4.*hadoop\.rpc\.protection"):
+        DigestSteps("u", "p").step(b'nonce="n",qop="auth-conf",cipher="3des,des"')
