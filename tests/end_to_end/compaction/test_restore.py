@@ -124,6 +124,21 @@ def test_one_partition(session: hivesql.Session) -> None:
     assert rows(session, "SELECT * FROM t") == [(3, 1, "b")]
 
 
+def test_times_keep_their_nanoseconds(session: hivesql.Session) -> None:
+    session.sql(f"""
+        CREATE TABLE t (id INT, at TIMESTAMP) PARTITIONED BY (p INT) {ACID};
+        INSERT INTO t VALUES (1, '2020-01-01 00:00:00.123456789', 1), (2, '2020-01-01 00:00:00', 2),
+          (3, '2020-01-01 00:00:00.000000001', 2);
+        DELETE FROM t WHERE p = 1;
+        INSERT OVERWRITE TABLE t PARTITION (p = 2) VALUES (9, NULL);
+        RESTORE TABLE t TO VERSION AS OF 1
+    """)
+    assert rows(session, "SELECT id, CAST(at AS STRING) FROM t") == [
+        (1, "2020-01-01 00:00:00.123456789"), (2, "2020-01-01 00:00:00"),
+        (3, "2020-01-01 00:00:00.000000001"),
+    ]  # fmt: skip
+
+
 def test_a_name_with_back_quotes(session: hivesql.Session) -> None:
     session.sql(f"""
         CREATE TABLE `a``b` (id INT) PARTITIONED BY (`p q` INT) {ACID};

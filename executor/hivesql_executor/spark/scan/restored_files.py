@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hivesql_executor.orc.footers import read_footers
+from hivesql_executor.orc.footers import holds_changes, read_footers
 from hivesql_executor.snapshot.listing import acid_state, check_versions, read_metadata, table_roots
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import require_history
 from hivesql_planner.acid.files_to_read import FilesToRead, files_to_read
 from hivesql_planner.acid.restored_files import Losses, files_since, first_difference, losses_of
 from hivesql_planner.acid.snapshot import is_compacted
+from hivesql_planner.errors import NotSupported
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,6 +68,7 @@ def restored_files(
         losses = losses_of(state, first, is_compacted=_is_compacted(files, location, state))
         if losses is Losses.DELETED and not recent.data and not recent.deletes:
             continue
+        _refuse_changes(files, table, location, recent)
         earlier = acid_state(files, location, then, txns, is_earlier=True)
         check_versions(files, location, earlier)
         require_history(table, partition, location, earlier, then, runtime)
@@ -84,6 +86,14 @@ def restored_files(
             )
         )
     return restored
+
+
+def _refuse_changes(files: Files, table: Table, location: str, recent: FilesToRead) -> None:
+    """Refuse files of ACID version 1, whose updates leave rows their ids."""
+    data = (file for file in recent.data if file.original is None)
+    sizes = [(f"{location}/{file.path}", file.length) for file in data]
+    if any(map(holds_changes, read_footers(files, sizes).values())):
+        raise NotSupported(f"RESTORE of {table.name}, whose deltas are of ACID version 1")
 
 
 def _is_compacted(files: Files, location: str, state: AcidState) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -35,7 +35,9 @@ def lost_rows(
     """Return the rows that were there then and are not now, with ids and partitions' texts."""
     names = row_id_and_texts(table)
     parts = {losses: [part for part in restored if part.losses is losses] for losses in Losses}
-    frames = [earlier([part.earlier for part in parts[Losses.ALL]])]
+    frames = []
+    if replaced := parts[Losses.ALL]:
+        frames.append(earlier([part.earlier for part in replaced]))
     if deleted := [part for part in parts[Losses.DELETED] if part.earlier.files.data]:
         events = _events(spark, table, [part.events for part in deleted], now, files)
         if events is not None:
@@ -46,7 +48,8 @@ def lost_rows(
         rows = earlier([part.earlier for part in absent])
         there = present([part.now for part in absent]).select(*names)
         frames.append(rows.join(there, names, "leftanti").select(*rows.columns))
-    return reduce(DataFrame.unionByName, frames)
+    # Some may have the texts of times that others have not: those have none to tell.
+    return reduce(partial(DataFrame.unionByName, allowMissingColumns=True), frames or [earlier([])])
 
 
 def _events(
