@@ -60,8 +60,8 @@ class S3Uploads:
             try:
                 request = sign_request(self.access, method, key, query, datetime.now(timezone.utc))
                 with urlopen(request, timeout=self.access.timeout) as answer:
-                    told: bytes = answer.read()
-                    return told
+                    content: bytes = answer.read()
+                    return content
             except HTTPError as error:
                 if error.code == 404 and method == "DELETE":
                     return b""
@@ -83,14 +83,14 @@ def sign_request(
     who, secret, token = access.keys
     address = urlsplit(_address(access))
     path = quote(f"{address.path}/{key}")
-    asked = "&".join(f"{quote(name)}={quote(query[name], safe='')}" for name in sorted(query))
+    parameters = "&".join(f"{quote(name)}={quote(query[name], safe='')}" for name in sorted(query))
     moment = now.strftime("%Y%m%dT%H%M%SZ")
     headers = {"host": address.netloc, "x-amz-content-sha256": _NONE, "x-amz-date": moment}
     if token:
         headers["x-amz-security-token"] = token
     named = ";".join(headers)
     lines = "".join(f"{name}:{text}\n" for name, text in headers.items())
-    canonical = "\n".join([method, path, asked, lines, named, _NONE])
+    canonical = "\n".join([method, path, parameters, lines, named, _NONE])
     scope = f"{moment[:8]}/{access.region}/s3/aws4_request"
     signing = f"AWS4{secret}".encode()
     for word in scope.split("/"):
@@ -101,7 +101,7 @@ def sign_request(
     headers["Authorization"] = (
         f"AWS4-HMAC-SHA256 Credential={who}/{scope}, SignedHeaders={named}, Signature={signature}"
     )
-    url = f"{address.scheme}://{address.netloc}{path}?{asked}"
+    url = f"{address.scheme}://{address.netloc}{path}?{parameters}"
     return Request(url, headers=headers, method=method)
 
 

@@ -301,8 +301,8 @@ class StoreFiles:
         if not isinstance(self.access, AzureAccess):
             return False
         with _asking(path):
-            told = self._store.get(_key(path), options={"head": True}).attributes
-        return any(str(name).lower() == _OF_DIRECTORY for name in told)
+            attributes = self._store.get(_key(path), options={"head": True}).attributes
+        return any(str(name).lower() == _OF_DIRECTORY for name in attributes)
 
     def _require_store(self, path: str, *, is_proven: bool) -> None:
         """Raise the error for what answers as a web page does, of which a list is empty.

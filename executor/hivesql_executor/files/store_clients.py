@@ -104,6 +104,6 @@ def _token_of_machine(host: str) -> Any:
     """Ask the machine's metadata server for a token of its account."""
     request = Request(f"http://{host}{_TOKEN}", headers={"Metadata-Flavor": "Google"})
     with urlopen(request, timeout=10) as answer:
-        told = json.load(answer)
-    expires = datetime.now(timezone.utc) + timedelta(seconds=told["expires_in"])
-    return {"token": told["access_token"], "expires_at": expires}
+        token = json.load(answer)
+    expires = datetime.now(timezone.utc) + timedelta(seconds=token["expires_in"])
+    return {"token": token["access_token"], "expires_at": expires}

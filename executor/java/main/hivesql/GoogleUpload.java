@@ -138,11 +138,11 @@ final class GoogleUpload extends Uploads.Stream {
 
     @Override
     void giveUp() throws IOException {
-        abort(toldUpload());
+        abort(uploadAsWord());
     }
 
     @Override
-    String toldUpload() {
+    String uploadAsWord() {
         return Uploads.word(address.getBytes(StandardCharsets.UTF_8)) + ":" + from + ":"
                 + Uploads.word(rest);
     }

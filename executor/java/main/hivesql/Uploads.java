@@ -245,10 +245,10 @@ final class Uploads {
 
         /** The file as a word for the driver. */
         String told() {
-            return whole == null ? toldUpload() : WHOLE + word(whole);
+            return whole == null ? uploadAsWord() : WHOLE + word(whole);
         }
 
-        abstract String toldUpload();
+        abstract String uploadAsWord();
     }
 
     /** What is uploaded by Hadoop's own uploader. */
@@ -295,7 +295,7 @@ final class Uploads {
         }
 
         @Override
-        String toldUpload() {
+        String uploadAsWord() {
             StringJoiner words = new StringJoiner(":");
             words.add(word(upload.toByteArray()));
             parts.values().forEach(handle -> words.add(word(handle.toByteArray())));
