@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import io
 import re
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 _OTHER_SCHEME = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]*:")
 _SMALL = 256 * 1024
 """Bytes of files whose footer is wanted first, and their rows a moment later."""
+_MOST_REMEMBERED = 128
+_remembered: OrderedDict[tuple[Files, str, int, int], bytes] = OrderedDict()
+_guard = threading.Lock()
 READ_WHOLE = 4 << 20
 """Bytes of files of other machines that are read whole: a request takes longer than they do."""
 _OBJECT_STORE = re.compile(r"(?:s3[an]?|gs|abfss?):")
@@ -163,9 +167,29 @@ def readable(files: Files, path: str, length: int, buffer: int, *, modified: int
     return io.BufferedReader(RangeFile(files, path, length), buffer)
 
 
-@functools.lru_cache(maxsize=128)
 def _read_once(files: Files, path: str, length: int, modified: int) -> bytes:
-    return files.read(path, 0, length)
+    key = files, path, length, modified
+    with _guard:
+        data = _remembered.get(key)
+        if data is not None:
+            _remembered.move_to_end(key)
+            return data
+    data = files.read(path, 0, length)
+    remember_content(files, path, modified, data)
+    return data
+
+
+def remember_content(files: Files, path: str, modified: int, data: bytes) -> None:
+    """Remember a small file of another machine, which was read or written, for who reads it next.
+
+    ``modified`` tells it from another one of its name.
+    """
+    if len(data) > _SMALL:
+        return
+    with _guard:
+        _remembered[files, path, len(data), modified] = data
+        while len(_remembered) > _MOST_REMEMBERED:
+            _remembered.popitem(last=False)
 
 
 def readable_rows(files: Files, path: str, length: int, buffer: int) -> BinaryIO:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError, PermissionDeniedError
 
+from hivesql_executor.files.api import remember_content
 from hivesql_executor.files.identity import identity_of
 from hivesql_executor.files.refusals import (
     MISSING_BUCKETS,
@@ -188,7 +189,7 @@ class StoreFiles:
         deadline = time.monotonic() + MOST_SECONDS
         for number in range(access.retries + 1):
             try:
-                once.put(_key(path), data, mode="create", use_multipart=False)
+                written = once.put(_key(path), data, mode="create", use_multipart=False)
             except AlreadyExistsError as error:
                 if may_be_ours and self._holds(path, data):
                     return
@@ -204,6 +205,8 @@ class StoreFiles:
                 # As others do at the same time: not all of them at the same moment again.
                 time.sleep(random.uniform(pause / 2, pause))
             else:
+                if written["e_tag"]:
+                    remember_content(self, path, identity_of(written["e_tag"]), data)
                 return
 
     def _holds(self, path: str, data: bytes) -> bool:

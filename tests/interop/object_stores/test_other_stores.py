@@ -48,7 +48,7 @@ STATEMENTS = {
 }  # fmt: skip
 LEFT = {
     "p=a b": ["delete_delta_0000003_0000003_0000", "delta_0000001_0000001_0000"],
-    "p=ü": ["base_0000003_v"],
+    "p=ü": ["base_0000002_v"],
 }
 
 

@@ -94,7 +94,7 @@ final class ObjectStore {
 
 /** The file system of one file whose length is known; a small one is read by one request. */
 final class FileOfLength extends FilterFileSystem {
-    private static final long SMALL = 1L << 20;
+    private static final long SMALL = 4L << 20;
 
     private final long length;
     private byte[] whole;
