@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
 from sqlalchemy import create_engine, text
 
 import hivesql
 from acid_files import tree
 from conftest import move_warehouse
 from hivesql.connections import connect
-from hivesql_executor.checks import check_events
 from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.metastore.api import AbortLimits
@@ -23,7 +21,6 @@ from hivesql_executor.snapshot.listing import acid_state
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.model.table import Table, partition_name
 from interruption import Cut, Death, Steps, interrupted
-from simulation.reading import count_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -170,9 +167,7 @@ def damaged(session: hivesql.Session) -> list[object]:
         # Rows of files that were loaded are what only Spark reads.
         and not isinstance(read_first(session, store.table(name)), bytes)
     ]  # fmt: skip
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(check_events, "_row_findings", count_rows)
-        return [(name, found) for name in of_acid for found in session.check(str(name))]
+    return [(name, found) for name in of_acid for found in session.check(str(name))]
 
 
 def directories(world: World) -> set[str]:
