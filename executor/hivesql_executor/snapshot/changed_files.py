@@ -45,7 +45,7 @@ class Span:
 
     @property
     def events(self) -> PartitionFiles:
-        """Those that have events of these writes."""
+        """Return those that have events of these writes."""
         return replace(self.files, files=files_since(self.files.files, self.first))
 
 

@@ -84,7 +84,7 @@ def take_steps(steps: Sequence[Step], txn_id: int, runtime: Runtime) -> None:
     directories = [_made(step, runtime) for step in steps if isinstance(step, MakeDirectory)]
     moves = list(_moves(steps, runtime))
     for adopted in (step for step in steps if isinstance(step, AdoptFiles)):
-        moves_into = _adopted(adopted.table, runtime)
+        moves_into = _moves_into_write(adopted.table, runtime)
         moves += moves_into
         homes = (move.target.rpartition("/")[0] for move in moves_into)
         directories += dict.fromkeys(homes)
@@ -181,7 +181,7 @@ def _moves(steps: Iterable[Step], runtime: Runtime) -> Iterable[Move]:
                     yield hiding(path, table.id, named, stays=_stays(table, named, path, runtime))
 
 
-def _adopted(table: Table, runtime: Runtime) -> list[Move]:
+def _moves_into_write(table: Table, runtime: Runtime) -> list[Move]:
     """Return the moves of a plain table's files into a directory of write 1, as real Hive moves."""
     partitions = runtime.metastore.partitions(table.name) if table.partition_columns else ()
     files, home, moves = runtime.files(table.location), delta_name(1, 0), []
