@@ -167,6 +167,18 @@ def readable(files: Files, path: str, length: int, buffer: int, *, modified: int
     return io.BufferedReader(RangeFile(files, path, length), buffer)
 
 
+def read_range(
+    files: Files, path: str, offset: int, count: int, *, length: int, modified: int
+) -> bytes:
+    """Return a range of a file that is so long; of a small one of another machine, what was read.
+
+    ``modified``, as it was listed, tells the file from another one of its name.
+    """
+    if modified and length <= _SMALL and not isinstance(files, LocalFiles):
+        return _read_once(files, path, length, modified)[offset : offset + count]
+    return files.read(path, offset, count)
+
+
 def _read_once(files: Files, path: str, length: int, modified: int) -> bytes:
     key = files, path, length, modified
     with _guard:
@@ -192,10 +204,12 @@ def remember_content(files: Files, path: str, modified: int, data: bytes) -> Non
             _remembered.popitem(last=False)
 
 
-def readable_rows(files: Files, path: str, length: int, buffer: int) -> BinaryIO:
+def readable_rows(
+    files: Files, path: str, length: int, buffer: int, *, modified: int = 0
+) -> BinaryIO:
     """Return a file whose rows are wanted, here and there: a small one of another machine whole."""
     if not isinstance(files, LocalFiles):
-        return readable(files, path, length, READ_WHOLE)
+        return readable(files, path, length, READ_WHOLE, modified=modified)
     return io.BufferedReader(RangeFile(files, path, length), buffer)
 
 

@@ -180,7 +180,7 @@ def _of_runs(
         raise OnlySpark
     named = [(orc_field.name or "", orc_field.column) for _, orc_field in stored]
     try:
-        ids, columns = read_runs(snapshot.files, path, length, runs, named)
+        ids, columns = read_runs(snapshot.files, path, length, runs, named, modified=tail.modified)
     except (pyorc.ORCError, ValueError, ArithmeticError, pa.ArrowException):
         # Spark shall say what is wrong with it.
         raise OnlySpark from None

@@ -51,6 +51,8 @@ def read_runs(
     length: int,
     runs: Runs,
     stored: Sequence[tuple[str, Column]],
+    *,
+    modified: int = 0,
 ) -> tuple[dict[str, pa.Array], dict[str, pa.Array]]:
     """Return the id columns with currentTransaction, and columns by name, of some runs of rows.
 
@@ -59,7 +61,7 @@ def read_runs(
     """
     names = [*_IDS, *(f"row.{name}" for name, _ in stored)]
     reader: Any = pyorc.Reader(
-        readable_rows(files, path, length, _BUFFER),
+        readable_rows(files, path, length, _BUFFER, modified=modified),
         column_names=names,
         struct_repr=pyorc.StructRepr.TUPLE,
         converters={pyorc.TypeKind.TIMESTAMP: _Nanoseconds},

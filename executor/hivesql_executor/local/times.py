@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import io
+from functools import partial
 from typing import Any
 
 import pyorc
 
-from hivesql_executor.files.api import Files, readable
+from hivesql_executor.files.api import Files, read_range, readable
 from hivesql_executor.orc import orc_proto
 from hivesql_executor.orc.proto import Message
 from hivesql_executor.orc.statistics import FIRST_PLAIN_DAY, LAST_PLAIN_DAY
@@ -40,7 +41,7 @@ def has_plain_times(files: Files, path: str, length: int, modified: int) -> bool
     if any(stripe.writer_timezone not in _ZONES for stripe in reader.iter_stripes()):
         return False
     try:
-        footer = _footer(files, path, length)
+        footer = _footer(files, path, length, modified)
     except NotSupported:
         return False
     kinds = [each.number(orc_proto.Type.KIND) for each in footer.messages(orc_proto.Footer.TYPES)]
@@ -66,9 +67,10 @@ def _is_plain(statistics: Message, kind: int) -> bool:
     )
 
 
-def _footer(files: Files, path: str, length: int) -> Message:
-    end = files.read(path, max(0, length - 256), min(length, 256))
+def _footer(files: Files, path: str, length: int, modified: int) -> Message:
+    read = partial(read_range, files, path, length=length, modified=modified)
+    end = read(max(0, length - 256), min(length, 256))
     postscript = read_postscript(end)
     assert postscript is not None, "its stripes were read"
     start = length - postscript.length - postscript.footer_length
-    return Message(postscript.unpack(files.read(path, start, postscript.footer_length)))
+    return Message(postscript.unpack(read(start, postscript.footer_length)))

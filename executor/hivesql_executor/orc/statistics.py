@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import datetime
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 
-from hivesql_executor.files.api import Files
+from hivesql_executor.files.api import Files, read_range
 from hivesql_executor.orc import orc_proto
 from hivesql_executor.orc.proto import Message
 from hivesql_executor.orc.tail_bytes import read_postscript, unpack
@@ -74,16 +75,17 @@ def read_statistics(
     None where nothing can be told: an odd codec, or a tail that is not understood.
     """
     try:
-        return _statistics(files, path, length, paths)
+        return _statistics(files, path, length, modified, paths)
     except _UNCLEAR:
         return None
 
 
 def _statistics(
-    files: Files, path: str, length: int, paths: tuple[ColumnPath, ...]
+    files: Files, path: str, length: int, modified: int, paths: tuple[ColumnPath, ...]
 ) -> Statistics | None:
+    read = partial(read_range, files, path, length=length, modified=modified)
     start = max(0, length - _TAIL_GUESS)
-    tail = files.read(path, start, length - start)
+    tail = read(start, length - start)
     postscript = read_postscript(tail)
     if postscript is None:
         return None
@@ -92,7 +94,7 @@ def _statistics(
     metadata_start = metadata_end - postscript.metadata_length
     if metadata_start < start:
         start = metadata_start
-        tail = files.read(path, start, length - start)
+        tail = read(start, length - start)
     footer = Message(postscript.unpack(tail[metadata_end - start : footer_end - start]))
     metadata = Message(postscript.unpack(tail[metadata_start - start : metadata_end - start]))
     columns = tuple(_column(footer, place) for place in paths)
@@ -153,11 +155,12 @@ def read_groups(
         return ()
     stripe, stride = statistics.stripes[number], statistics.stride
     count = -(-stripe.rows // stride)
+    read = partial(read_range, files, path, length=length, modified=modified)
     try:
-        footer = files.read(path, stripe.footer_offset, stripe.footer_length)
+        footer = read(stripe.footer_offset, stripe.footer_length)
         places = _index_places(Message(unpack(footer, statistics.codec)), stripe.offset)
         columns = [
-            _groups(files, path, places.get(column[0]), column[1], statistics.codec, count)
+            _groups(read, places.get(column[0]), column[1], statistics.codec, count)
             if column
             else [None] * count
             for column in statistics.columns
@@ -179,8 +182,7 @@ def _index_places(footer: Message, offset: int) -> dict[int, tuple[int, int]]:
 
 
 def _groups(
-    files: Files,
-    path: str,
+    read: Callable[[int, int], bytes],
     place: tuple[int, int] | None,
     kind: int,
     codec: int,
@@ -188,7 +190,7 @@ def _groups(
 ) -> Sequence[Extent | None]:
     if place is None:
         return [None] * count
-    index = Message(unpack(files.read(path, *place), codec))
+    index = Message(unpack(read(*place), codec))
     entries = index.messages(orc_proto.RowIndex.ENTRIES)
     if len(entries) != count:
         return [None] * count

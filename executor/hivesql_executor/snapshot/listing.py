@@ -144,7 +144,7 @@ def check_versions(files: Files, location: str, state: AcidState) -> None:
                 name = path if files.has_directories else ""
                 key = files, name, status.length, status.modified
                 if key not in _right_versions:
-                    _check_version(files, path, status.length)
+                    _check_version(files, path, status)
                     _right_versions[key] = None
                     while len(_right_versions) > _MOST_VERSIONS:
                         # Several threads may come here at once.
@@ -156,8 +156,9 @@ _right_versions: dict[tuple[Files, str, int, int], None] = {}
 """A version file never changes: each is read once."""
 
 
-def _check_version(files: Files, path: str, length: int) -> None:
-    text = files.read(path, 0, min(length, 16))
+def _check_version(files: Files, path: str, status: FileStatus) -> None:
+    length = min(status.length, 16)
+    text = readable(files, path, length, length, modified=status.modified).read()
     if text.strip() != VERSION_TEXT:
         raise DataError(
             f"{path} says {text!r} where {VERSION_TEXT!r} is expected: the directory was written "
