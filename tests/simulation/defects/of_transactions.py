@@ -282,7 +282,7 @@ DEFECTS = (
     Defect(
         "directories move without a note", "does not see", forget_moves,
         {"writer": (("insert", "q", 4, 1), ("move", "q", 4, 5))},
-        ("writer", "point", "crash", 25, 45),
+        ("writer", "point", "crash", 30, 40),
     ),
     Defect(
         "compaction takes open writes in", "Not enough history", _compacts_open_writes,
