@@ -174,8 +174,8 @@ OF_ROWS = (
     "DELETE FROM t WHERE id < {n} - 3",
     "MERGE INTO t USING (SELECT {n} - 2 AS id) s ON t.id = s.id"
     " WHEN MATCHED THEN UPDATE SET v = 'm' WHEN NOT MATCHED THEN INSERT VALUES (s.id, 'n', 1)",
-    "START TRANSACTION; INSERT INTO t VALUES ({n}, 'x', 1); UPDATE t SET v = 'y' WHERE id > {n} - 2;"
-    " DELETE FROM t WHERE p = 1 AND id = {n}; COMMIT",
+    "START TRANSACTION; INSERT INTO t VALUES ({n}, 'x', 1);"
+    " UPDATE t SET v = 'y' WHERE id > {n} - 2; DELETE FROM t WHERE p = 1 AND id = {n}; COMMIT",
     "START TRANSACTION; INSERT INTO t VALUES ({n}, 'x', 9); DELETE FROM t; ROLLBACK",
     "INSERT OVERWRITE TABLE t PARTITION (p = 1) VALUES ({n}, 'o')",
     "INSERT OVERWRITE TABLE t PARTITION (p = 4) VALUES ({n}, 'first')",

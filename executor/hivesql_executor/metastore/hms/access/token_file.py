@@ -24,17 +24,17 @@ class DelegationToken:
     @property
     def owner(self) -> str | None:
         """Give the first part of the owner's name; None where the identifier says none."""
-        words = self._words()
+        words = self._owner_and_end()
         name = words[0] if words else ""
         return name.partition("@")[0].partition("/")[0] or None
 
     @property
     def ends(self) -> datetime | None:
         """Tell until when it can be renewed at most; None where the identifier does not say."""
-        words = self._words()
+        words = self._owner_and_end()
         return datetime.fromtimestamp(words[1] / 1000, timezone.utc) if words else None
 
-    def _words(self) -> tuple[str, int] | None:
+    def _owner_and_end(self) -> tuple[str, int] | None:
         """Return the owner and the end, in milliseconds, of Hadoop's usual identifier."""
         data = _Reader(self.identifier)
         try:
