@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import io
 import re
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.files.small_contents import SMALL, recall_content, remember_content
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -19,11 +18,6 @@ if TYPE_CHECKING:
 
 
 _OTHER_SCHEME = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]*:")
-_SMALL = 256 * 1024
-"""Bytes of files whose footer is wanted first, and their rows a moment later."""
-_MOST_REMEMBERED = 128
-_remembered: OrderedDict[tuple[Files, str, int, int], bytes] = OrderedDict()
-_guard = threading.Lock()
 READ_WHOLE = 4 << 20
 """Bytes of files of other machines that are read whole: a request takes longer than they do."""
 _OBJECT_STORE = re.compile(r"(?:s3[an]?|gs|abfss?):")
@@ -160,7 +154,7 @@ def readable(files: Files, path: str, length: int, buffer: int, *, modified: int
 
     A small one of another machine is read once as long as ``modified``, where it is given, stays.
     """
-    if modified and length <= _SMALL and not isinstance(files, LocalFiles):
+    if modified and length <= SMALL and not isinstance(files, LocalFiles):
         return io.BytesIO(_read_once(files, path, length, modified))
     if length <= buffer:
         return io.BytesIO(files.read(path, 0, length))
@@ -174,34 +168,17 @@ def read_range(
 
     ``modified``, as it was listed, tells the file from another one of its name.
     """
-    if modified and length <= _SMALL and not isinstance(files, LocalFiles):
+    if modified and length <= SMALL and not isinstance(files, LocalFiles):
         return _read_once(files, path, length, modified)[offset : offset + count]
     return files.read(path, offset, count)
 
 
 def _read_once(files: Files, path: str, length: int, modified: int) -> bytes:
-    key = files, path, length, modified
-    with _guard:
-        data = _remembered.get(key)
-        if data is not None:
-            _remembered.move_to_end(key)
-            return data
-    data = files.read(path, 0, length)
-    remember_content(files, path, modified, data)
+    data = recall_content(files, path, length, modified)
+    if data is None:
+        data = files.read(path, 0, length)
+        remember_content(files, path, modified, data)
     return data
-
-
-def remember_content(files: Files, path: str, modified: int, data: bytes) -> None:
-    """Remember a small file of another machine, which was read or written, for who reads it next.
-
-    ``modified`` tells it from another one of its name.
-    """
-    if len(data) > _SMALL:
-        return
-    with _guard:
-        _remembered[files, path, len(data), modified] = data
-        while len(_remembered) > _MOST_REMEMBERED:
-            _remembered.popitem(last=False)
 
 
 def readable_rows(

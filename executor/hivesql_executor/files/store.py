@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError, PermissionDeniedError
 
-from hivesql_executor.files.api import remember_content
 from hivesql_executor.files.identity import identity_of
 from hivesql_executor.files.refusals import (
     MISSING_BUCKETS,
     refusal_of_no_store,
     refusal_of_store,
 )
+from hivesql_executor.files.small_contents import remember_content
 from hivesql_executor.files.store_clients import (
     BASE,
     LONGEST_PAUSE,
