@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 from pyarrow import orc
 
+from hivesql_executor.checks.finding import Finding
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import acid_state, table_roots
+from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_planner.acid.files_to_read import (
     DataFile,
     DeleteFile,
@@ -63,6 +65,23 @@ def _read_plain(table: Table, runtime: Runtime) -> Counter[Row]:
 def live_rows(state: AcidState, visible: ValidWriteIdList, location: str) -> pa.Table:
     """The insert events that are seen and not deleted, by row id."""
     return _live_rows(files_to_read(state, visible, location=location), visible, location)
+
+
+def count_rows(
+    table: Table,
+    parts: Sequence[PartitionFiles],
+    visible: ValidWriteIdList,
+    runtime: Runtime,
+    known: object,
+    counts: dict[str, int],
+) -> Iterator[Finding]:
+    """What Spark finds for ``check`` where files were loaded: ids that are there twice, the rows."""
+    for part in parts:
+        rows = _live_rows(part.files, visible, part.location)
+        counts[part.location] = len(rows)
+        ids = list(_ids(rows)) if len(rows) else []
+        if len(set(ids)) < len(ids):
+            yield Finding(part.location, f"row ids are there twice: {sorted(ids)}")
 
 
 def _live_rows(chosen: FilesToRead, visible: ValidWriteIdList, location: str) -> pa.Table:

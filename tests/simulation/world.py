@@ -19,6 +19,7 @@ from sqlalchemy import Connection
 
 from hivesql.session import Session
 from hivesql.sessions.spark_start import LazySpark
+from hivesql_executor.checks import events_by_spark
 from hivesql_executor.compaction import worker
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.metastore.api import Metastore
@@ -35,7 +36,7 @@ from simulation.database import SimulatedRdbms, Sqlite, Truth, database_on
 from simulation.files import watching
 from simulation.merging import merge
 from simulation.model import PLAIN, Intent, Model, Row, Txn, Wrong
-from simulation.reading import read_table
+from simulation.reading import count_rows, read_table
 from simulation.scheduler import Client, Latch, Scheduler
 from simulation.writing import shape, stage_simulated
 
@@ -134,8 +135,9 @@ class House:
             stack.callback(truth.close)
             chance = scheduler.chance("names")
             stack.enter_context(mock.patch.object(os, "urandom", chance.randbytes))
-            # What this does with rows is a matter for Spark.
+            # What these do with rows is a matter for Spark.
             stack.enter_context(mock.patch.object(worker, "merge", merge))
+            stack.enter_context(mock.patch.object(events_by_spark, "findings_by_spark", count_rows))
             stack.enter_context(mock.patch.object(worker, "_claims", Latch(scheduler)))
             stack.enter_context(mock.patch.object(Batch, "_beat", _beat_unless_ending))
             stack.enter_context(mock.patch.object(insert_by_spark, "shaped", shape))
