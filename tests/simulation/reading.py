@@ -75,7 +75,7 @@ def count_rows(
     known: object,
     counts: dict[str, int],
 ) -> Iterator[Finding]:
-    """What Spark finds for ``check`` where files were loaded: ids that are there twice, the rows."""
+    """What Spark finds for ``check`` where files were loaded: repeated ids, and the rows."""
     for part in parts:
         rows = _live_rows(part.files, visible, part.location)
         counts[part.location] = len(rows)
