@@ -351,6 +351,19 @@ def test_what_may_stand_beside_aggregates(sql: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("argument", "told"),
+    [
+        ("name", "Only numeric type arguments are accepted but string was passed as parameter 1."),
+        ("DISTINCT id", "percentile_approx takes no DISTINCT"),
+    ],
+)
+def test_what_percentiles_are_not_estimated_of(argument: str, told: str) -> None:
+    with pytest.raises(SemanticError, match=told) as caught:
+        query(f"SELECT percentile_approx({argument}, 0.5) FROM t")
+    assert caught.value.code == 40000
+
+
+@pytest.mark.parametrize(
     ("sql", "names"),
     [
         # As Hive 4.1 calls them.
