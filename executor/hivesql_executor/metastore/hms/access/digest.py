@@ -84,7 +84,7 @@ class DigestSteps:
 
     def step(self, challenge: bytes) -> tuple[bool, bytes]:
         """Answer the server's question, and look at its own proof."""
-        words = _fields_of(challenge)
+        words = _directives(challenge)
         if "rspauth" in words:
             if not hmac.compare_digest(words["rspauth"], self._proof):
                 raise _refusal("the server does not know the token's secret")
@@ -201,7 +201,7 @@ class Rc4:
         )
 
 
-def _fields_of(challenge: bytes) -> dict[str, str]:
+def _directives(challenge: bytes) -> dict[str, str]:
     pairs = re.findall(r'([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s",]+))',
                        challenge.decode("utf-8", "replace"))  # fmt: skip
     return {name.lower(): quoted or plain for name, quoted, plain in pairs}

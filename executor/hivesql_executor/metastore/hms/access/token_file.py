@@ -24,17 +24,17 @@ class DelegationToken:
     @property
     def owner(self) -> str | None:
         """Give the first part of the owner's name; None where the identifier says none."""
-        words = self._owner_and_end()
-        name = words[0] if words else ""
+        claims = self._claims()
+        name = claims[0] if claims else ""
         return name.partition("@")[0].partition("/")[0] or None
 
     @property
     def ends(self) -> datetime | None:
         """Tell until when it can be renewed at most; None where the identifier does not say."""
-        words = self._owner_and_end()
-        return datetime.fromtimestamp(words[1] / 1000, timezone.utc) if words else None
+        claims = self._claims()
+        return datetime.fromtimestamp(claims[1] / 1000, timezone.utc) if claims else None
 
-    def _owner_and_end(self) -> tuple[str, int] | None:
+    def _claims(self) -> tuple[str, int] | None:
         """Return the owner and the end, in milliseconds, of Hadoop's usual identifier."""
         data = _Reader(self.identifier)
         try:
