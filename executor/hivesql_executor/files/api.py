@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from hivesql_executor.files.local import LocalFiles
-from hivesql_executor.files.small_contents import SMALL, recall_content, remember_content
+from hivesql_executor.files.small_contents import LARGEST, SMALL, recall_content, remember_content
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _OTHER_SCHEME = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]*:")
-READ_WHOLE = 4 << 20
+READ_WHOLE = LARGEST
 """Bytes of files of other machines that are read whole: a request takes longer than they do."""
 _OBJECT_STORE = re.compile(r"(?:s3[an]?|gs|abfss?):")
 
@@ -162,13 +162,21 @@ def readable(files: Files, path: str, length: int, buffer: int, *, modified: int
 
 
 def read_range(
-    files: Files, path: str, offset: int, count: int, *, length: int, modified: int
+    files: Files,
+    path: str,
+    offset: int,
+    count: int,
+    *,
+    length: int,
+    modified: int,
+    most: int = SMALL,
 ) -> bytes:
     """Return a range of a file that is so long; of a small one of another machine, what was read.
 
-    ``modified``, as it was listed, tells the file from another one of its name.
+    ``modified``, as it was listed, tells the file from another one of its name; one of no more
+    than ``most`` bytes is read whole.
     """
-    if modified and length <= SMALL and not isinstance(files, LocalFiles):
+    if modified and length <= most and not isinstance(files, LocalFiles):
         return _read_once(files, path, length, modified)[offset : offset + count]
     return files.read(path, offset, count)
 
@@ -186,8 +194,10 @@ def readable_rows(
 ) -> BinaryIO:
     """Return a file whose rows are wanted, here and there: a small one of another machine whole."""
     if not isinstance(files, LocalFiles):
-        return readable(files, path, length, READ_WHOLE, modified=modified)
-    return io.BufferedReader(RangeFile(files, path, length), buffer)
+        if modified and length <= READ_WHOLE:
+            return io.BytesIO(_read_once(files, path, length, modified))
+        return readable(files, path, length, READ_WHOLE)
+    return readable(files, path, length, buffer, modified=modified)
 
 
 class RangeFile(io.RawIOBase):

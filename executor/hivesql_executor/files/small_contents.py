@@ -6,8 +6,11 @@ import threading
 from collections import OrderedDict
 
 SMALL = 256 * 1024
-"""Bytes that a small file has at most."""
-_MOST_REMEMBERED = 128
+"""Bytes of files whose footer is wanted first, and their rows a moment later."""
+LARGEST = 4 << 20
+"""Bytes that a file has at most which is remembered."""
+_MOST_REMEMBERED = 64 << 20
+"""Bytes of all of them that are remembered."""
 _remembered: OrderedDict[tuple[object, str, int, int], bytes] = OrderedDict()
 _guard = threading.Lock()
 
@@ -17,12 +20,13 @@ def remember_content(files: object, path: str, modified: int, data: bytes) -> No
 
     ``files`` is its file system, and ``modified`` tells it from another one of its name.
     """
-    if len(data) > SMALL:
+    if len(data) > LARGEST:
         return
     with _guard:
         _remembered[files, path, len(data), modified] = data
-        while len(_remembered) > _MOST_REMEMBERED:
-            _remembered.popitem(last=False)
+        room = _MOST_REMEMBERED - sum(map(len, _remembered.values()))
+        while room < 0:
+            room += len(_remembered.popitem(last=False)[1])
 
 
 def recall_content(files: object, path: str, length: int, modified: int) -> bytes | None:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyorc
 from pyarrow import orc
 
-from hivesql_executor.files.api import READ_WHOLE, Files, readable
+from hivesql_executor.files.api import Files, readable_rows
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.local.events import has_early_fractions
 from hivesql_executor.local.pieces import Piece, Runs
@@ -206,8 +206,7 @@ def _read(
     width: int,
 ) -> Stored:
     """Return a file or one stripe as it is stored; ``width`` is the number of its data columns."""
-    buffer = 1 << 20 if isinstance(files, LocalFiles) else READ_WHOLE
-    source = readable(files, path, length, buffer, modified=modified)
+    source = readable_rows(files, path, length, 1 << 20, modified=modified)
     names = {
         orc_field.position: orc_field.name for orc_field in fields if orc_field.name is not None
     }

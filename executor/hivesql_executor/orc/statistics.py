@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 
-from hivesql_executor.files.api import Files, read_range
+from hivesql_executor.files.api import READ_WHOLE, Files, read_range
 from hivesql_executor.orc import orc_proto
 from hivesql_executor.orc.proto import Message
 from hivesql_executor.orc.tail_bytes import read_postscript, unpack
@@ -155,7 +155,8 @@ def read_groups(
         return ()
     stripe, stride = statistics.stripes[number], statistics.stride
     count = -(-stripe.rows // stride)
-    read = partial(read_range, files, path, length=length, modified=modified)
+    # Its rows are read a moment later.
+    read = partial(read_range, files, path, length=length, modified=modified, most=READ_WHOLE)
     try:
         footer = read(stripe.footer_offset, stripe.footer_length)
         places = _index_places(Message(unpack(footer, statistics.codec)), stripe.offset)
