@@ -21,6 +21,11 @@ FAILURES = (PySparkException, Py4JJavaError)
 _TOO_DEEP = ("java.lang.StackOverflowError", "FAILED_TO_PARSE_TOO_COMPLEX")
 _NO_MEMORY = re.compile(r"\bjava\.lang\.OutOfMemoryError(?:: (.*))?|\bSparkOutOfMemoryError\b")
 _NO_DIRECTORY = re.compile(r"\bMkdirs failed to create (.+?) \(exists=")
+# Of what was kept in an executor, and of a task whose executors were lost as often as is allowed.
+_EXECUTOR_LOST = re.compile(
+    r"\bCHECKPOINT_RDD_BLOCK_ID_NOT_FOUND\b|\bCheckpoint block \w+ not found"
+    r"|\bExecutorLostFailure\b"
+)
 # What Spark says of a file, and what AcidReader.java and avro_rows.py say.
 _ENCODED = re.compile(r"Encountered error while reading file (.+?)\. +(.*)")
 _PLAIN = re.compile(r"\bhivesql cannot read (.+?): (.*)")
@@ -60,6 +65,14 @@ def translate_spark_error(error: Exception) -> HiveSqlError | None:
     if file is not None:
         path, why = file
         return DataError(f"{path} cannot be read: {why}. It is damaged, or of another kind")
+    if _EXECUTOR_LOST.search(str(error)):
+        loss = ExecutionError(
+            f"executors were lost with what the statement needs: {_cause(error) or _said(error)}. "
+            "Nothing that it wrote is visible: run it again; where that does not help, the log of "
+            "the executors says why they ended"
+        )
+        loss.retryable = True
+        return loss
     return ExecutionError(f"the Spark job failed: {_cause(error) or _said(error)}")
 
 

@@ -58,3 +58,16 @@ def test_what_the_jvm_has_too_little_of_is_told_with_its_setting(
         failure = getattr(jvm.java.lang, error)("of a test")
         jvm.java.util.concurrent.CompletableFuture.failedFuture(failure).get()
     assert advice in str(translate_spark_error(raised.value))
+
+
+def test_a_statement_whose_executors_were_lost_may_run_again(spark: SparkSession) -> None:
+    assert spark._jvm is not None
+    jvm = spark._jvm
+    with pytest.raises(Py4JJavaError) as raised:
+        failure = jvm.java.io.IOException(
+            "[CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND] Checkpoint block rdd_46_1 not found!"
+        )
+        jvm.java.util.concurrent.CompletableFuture.failedFuture(failure).get()
+    error = translate_spark_error(raised.value)
+    assert error is not None and error.retryable
+    assert "rdd_46_1 not found!. Nothing that it wrote is visible: run it again" in str(error)
