@@ -314,10 +314,9 @@ def test_years_that_python_has_not(session: hivesql.Session) -> None:
             session.sql(query)
     assert session.sql("SELECT n FROM far ORDER BY d").rows == [(2,), (1,)]
     cursor = dbapi.Connection(session, autocommit=True).cursor()
-    with pytest.raises(dbapi.DataError, match="in a .*CAST"):
-        cursor.execute("SELECT a FROM far").fetchall()
-    found = cursor.execute("SELECT d FROM far").fetchall()
-    assert sorted(map(str, (row[0] for row in found))) == ["+10000-01-01", "2024-01-01"]
+    # Its rows come part by part: others may be out already.
+    with pytest.raises(dbapi.DataError, match="CAST"):
+        cursor.execute("SELECT d FROM far").fetchall()
     shown = cursor.execute("SELECT CAST(max(d) AS STRING) FROM far").fetchall()
     assert shown == [("+10000-01-01",)]
 
