@@ -137,7 +137,7 @@ def m11_the_change_is_aborted(world: World) -> None:
 
 def m12_another_table_of_that_name(world: World) -> None:
     eleven(world)
-    world.now.alter_table(T, replace(world.now.table(T), name=U))
+    world.now.alter_table(T, replace(world.now.table(T), name=U, location=f"{world.root}/u"))
     world.create(comment="the new t")
     reader = world.asked()
     assert world.read(world.h2, reader) == (DATABASE, "the new t")

@@ -56,7 +56,8 @@ def definitions_change(world: World) -> None:
     change(lambda txn: world.alter("new", txn))
     moved = replace(one, location=f"{world.root}/elsewhere")
     change(lambda txn: world.now.alter_partition(T, ("1",), moved, txn_id=txn))
-    change(lambda txn: world.now.exchange_partitions(T, U, [two], txn_id=txn))
+    handed = replace(two, location=f"{world.root}/u/p=2")
+    change(lambda txn: world.now.exchange_partitions(T, U, [handed], txn_id=txn))
     change(lambda txn: world.now.drop_partitions(T, [("1",)], txn_id=txn))
 
 
@@ -84,7 +85,7 @@ def a_rename_takes_open_writes_along(world: World) -> None:
     host = CachingMetastore(cast(Metastore, world.backs[2]))
     host.table(T)
     txn_id = world.begin()
-    world.now.alter_table(T, replace(world.now.table(T), name=U))
+    world.now.alter_table(T, replace(world.now.table(T), name=U, location=f"{world.root}/u"))
     world.create(comment="the new t")
     world.write(1)
     assert host.table(T).comment == "the new t"
