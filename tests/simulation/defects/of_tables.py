@@ -93,7 +93,7 @@ def _the_dead_go_on() -> list[Patch]:
 
 def _streams_look_for_nothing() -> list[Patch]:
     return [
-        (deltas.Deltas, "begin", lambda self: None),
+        (deltas.Deltas, "begin", lambda self, write_id: None),
         (deltas.Deltas, "_check_place", lambda self, name, file: None),
     ]
 
