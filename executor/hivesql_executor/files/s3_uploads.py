@@ -15,10 +15,10 @@ from urllib.request import Request, urlopen
 from xml.etree import ElementTree
 
 from hivesql_executor.files.refusals import refusal_of_store
+from hivesql_executor.files.store_clients import BASE, LONGEST_PAUSE
 from hivesql_planner.settings.s3_access import S3Access
 
 _NONE = hashlib.sha256(b"").hexdigest()
-_LONGEST_PAUSE = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class S3Uploads:
             except (URLError, OSError) as error:
                 if number == self.access.retries:
                     raise refusal_of_store(place, str(error)) from error
-            time.sleep(min(self.access.pause * 2**number, _LONGEST_PAUSE))
+            time.sleep(min(self.access.pause * BASE**number, LONGEST_PAUSE))
         return b""
 
 

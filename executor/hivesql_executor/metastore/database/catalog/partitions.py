@@ -158,8 +158,9 @@ def add_partitions(
     note_change(db, EventKind.ADD_PARTITION, table.name, table_id, txn_id=txn_id)
     homes = {key: "" if table.is_view else f"{table.location}/{key}" for key in fresh}
     locations = [partition.location or homes[key] for key, partition in fresh.items()]
-    named_places = [partition.location for partition in fresh.values() if partition.location]
-    refuse_shared_place(db, table, named_places, but=table_id)
+    # Those below the table were looked at with its own place: a write may add thousands.
+    elsewhere = sorted(set(locations).difference(homes.values()))
+    refuse_shared_place(db, table, elsewhere, but=table_id)
     cd_id, created = table_rows.columns_id(db, table_id), now(db) // 1000
     storage = table_rows.add_storage(db, table, cd_id, locations)
     ids = terms_of(db).insert_for_ids(
