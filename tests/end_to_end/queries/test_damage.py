@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -377,6 +378,11 @@ ONLY_SPARK = ("scrambled data",)
 """Damages that only Spark's reader puts into words, and files whose rows it numbers."""
 
 
+def without_write_ids(problems: list[str]) -> list[str]:
+    """Sort problems, without the last write id: the statements of the tests between move it."""
+    return sorted(re.sub(r"no write above \d+", "no write above N", text) for text in problems)
+
+
 def test_check_without_spark_tells_the_same(
     damaged: tuple[hivesql.Session, Path], told: dict[str, list[str]]
 ) -> None:
@@ -391,7 +397,7 @@ def test_check_without_spark_tells_the_same(
     findings = check_table(T, replace(session.runtime, spark=refuse))
     alone = by_damage(findings, home)
     for name in DAMAGES.keys() - set(ONLY_SPARK):
-        assert sorted(alone[name]) == sorted(told[name]), name
+        assert without_write_ids(alone[name]) == without_write_ids(told[name]), name
 
 
 WHOLE = ["none", "truncated", "another kind", "empty", "no file"]
