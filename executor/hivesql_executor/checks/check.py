@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from hivesql_executor.checks.check_events import event_findings
+from hivesql_executor.checks.event_check import EventCheck
 from hivesql_executor.checks.finding import Finding
 from hivesql_executor.checks.inspect import file_facts
 from hivesql_executor.files.api import Files
@@ -90,7 +91,7 @@ def _findings(table: Table, partitions: Sequence[Partition], runtime: Runtime) -
         yield from _expected_buckets(table, location, state)
     counts: dict[str, int] = {}
     if table.is_full_acid:
-        yield from event_findings(table, parts, visible, runtime, counts)
+        yield from event_findings(EventCheck(table, parts, visible, runtime, counts))
     else:
         for part in parts:
             yield from _plain_findings(table, part, files, counts)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from hivesql_executor.checks.file_facts import FileFacts, complete_parts, readable_part
+from hivesql_executor.checks.event_check import EventCheck
 from hivesql_executor.checks.finding import Finding
 from hivesql_executor.files.api import Files
 from hivesql_executor.local.read import OnlySpark, SmallSnapshot
@@ -18,58 +18,44 @@ from hivesql_executor.local.verify import (
 from hivesql_executor.orc.event_order import Key, KeyedFile
 from hivesql_executor.orc.footers import check_file, foreign_writes, holds_changes
 from hivesql_executor.orc.tail import OrcTail, cached_tail
-from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.flushed_lengths import spark_path
-from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_planner.acid.files_to_read import DataFile, DeleteFile
 from hivesql_planner.acid.layout import KEY_INDEX, STATS, DirectoryKind, parse_directory
-from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.local.decide import MOST_BYTES
 from hivesql_planner.model.table import Table
 
 
-def event_findings(
-    table: Table,
-    parts: Sequence[PartitionFiles],
-    visible: ValidWriteIdList,
-    runtime: Runtime,
-    counts: dict[str, int],
-) -> Iterator[Finding]:
+def event_findings(check: EventCheck) -> Iterator[Finding]:
     """Yield what is wrong with footers and rows; fill in the rows of each whole partition."""
-    file_facts = FileFacts()
-    for part in parts:
+    for part in check.parts:
         for file in part.every_file:
-            yield from _file_findings(table, part.location, file, runtime, file_facts)
-    counts.update((part.location, 0) for part in parts if not part.every_file)
-    if not any(part.files.data or part.files.orphans for part in parts):
+            yield from _file_findings(check, part.location, file)
+    check.counts.update((part.location, 0) for part in check.parts if not part.every_file)
+    if not any(part.files.data or part.files.orphans for part in check.parts):
         return
     try:
-        findings = _small_findings(table, parts, visible, runtime, file_facts, counts)
+        findings = _small_findings(check)
     except OnlySpark:
         # Imported late: it takes longer than to check a small table.
         from hivesql_executor.checks.events_by_spark import findings_by_spark
 
-        findings = findings_by_spark(table, parts, visible, runtime, file_facts, counts)
+        findings = findings_by_spark(check)
     yield from findings
 
 
 def _file_findings(
-    table: Table,
-    location: str,
-    file: DataFile | DeleteFile,
-    runtime: Runtime,
-    file_facts: FileFacts,
+    check: EventCheck, location: str, file: DataFile | DeleteFile
 ) -> Iterator[Finding]:
     path = f"{location}/{file.path}"
-    tail = _tail(runtime.files(table.location), path, file)
+    tail = _tail(check.runtime.files(check.table.location), path, file)
     if isinstance(tail, Finding):
-        file_facts.broken.add(path)
+        check.broken.add(path)
         yield tail
         return
-    yield from _footer_findings(table, path, tail)
+    yield from _footer_findings(check.table, path, tail)
     if isinstance(file, DeleteFile):
-        file_facts.deletes[path] = tail
+        check.deletes[path] = tail
     elif file.original is not None or holds_changes(tail):
         # Neither has an order of its own; their ids are compared later.
         return
@@ -77,7 +63,7 @@ def _file_findings(
     if isinstance(ends, str):
         yield Finding(path, f"{KEY_INDEX} {ends}: Hive may leave out rows")
         ends = ()
-    file_facts.keyed.append(_keyed(location, file, tail, ends))
+    check.keyed.append(_keyed(location, file, tail, ends))
 
 
 def _tail(files: Files, path: str, file: DataFile | DeleteFile) -> OrcTail | Finding:
@@ -140,31 +126,25 @@ def _key_index(tail: OrcTail) -> tuple[Key, ...] | str:
         return "has entries that are no row ids"
 
 
-def _small_findings(
-    table: Table,
-    parts: Sequence[PartitionFiles],
-    visible: ValidWriteIdList,
-    runtime: Runtime,
-    file_facts: FileFacts,
-    counts: dict[str, int],
-) -> tuple[Finding, ...]:
+def _small_findings(check: EventCheck) -> tuple[Finding, ...]:
     """Look at the rows without Spark; OnlySpark when there are many, or some cannot be read so."""
-    readable = [readable_part(part, file_facts.broken) for part in parts]
+    readable = check.readable_parts()
     every = {
         spark_path(part.location, file): (f"{part.location}/{file.path}", file)
         for part in readable
         for file in part.every_file
     }
-    if len(file_facts.keyed) != len(every):
+    if len(check.keyed) != len(every):
         # Rows whose ids nobody wrote are numbered by Spark.
         raise OnlySpark
-    keyed = {every[file.path][0]: file for file in file_facts.keyed}
+    keyed = {every[file.path][0]: file for file in check.keyed}
     tails = {path: file.tail for path, file in keyed.items()}
-    files, home = runtime.files(table.location), table.location
-    snapshot = SmallSnapshot(table, files, visible, tuple(readable), tails)
+    home, runtime = check.table.location, check.runtime
+    files = runtime.files(home)
+    snapshot = SmallSnapshot(check.table, files, check.visible, tuple(readable), tails)
     rows = read_rows(snapshot, runtime.settings.integer(MOST_BYTES))
     problems = (*order_problems(rows, keyed, home), *gap_problems(rows, keyed, home))
-    complete, orphans = complete_parts(parts, readable, file_facts)
+    complete, orphans = check.complete_parts(readable)
     ids = (Finding(home, problem) for problem in id_problems(rows, readable, complete))
-    counts.update(living_counts(rows, complete))
+    check.counts.update(living_counts(rows, complete))
     return (*(Finding(place, problem) for place, problem in problems), *orphans, *ids)
