@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from hivesql_planner.definitions.steps import Definition, NewTable
 from hivesql_planner.locks.lock import Lock, ObjectLock, Operation
 from hivesql_planner.model.table import Column, Table, TableName
-from hivesql_planner.relations import Expr, Query, Scan, Source
+from hivesql_planner.relations import AsOf, Expr, Query, Scan, Source
 
 if TYPE_CHECKING:
     from hivesql_planner.definitions.bound_tables import BoundTable
@@ -64,6 +64,9 @@ class InsertBranch:
     """Whether the same rows go into as few files as can be."""
     rebuilds: bool = False
     """Whether these are all rows of a materialized view: partitions without any become empty."""
+    restores: AsOf | None = None
+    """Set, these are the rows of that state: only partitions that have changed since are written,
+    and become empty where they had none."""
     small: SmallInsert | None = None
     """How the rows are written without Spark, where that can be told."""
     literals: SmallInsert | None = None

@@ -97,6 +97,8 @@ def _operation(statement: Statement) -> str:
             (first, *_) = targets
             if first.rebuilds or first.concatenates:
                 return "REBUILD" if first.rebuilds else "CONCATENATE"
+            if first.restores is not None:
+                return "RESTORE"
             return "INSERT OVERWRITE" if any(into.overwrite for into in targets) else "INSERT"
         case MergeRows(operation=operation):
             return operation

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from hivesql_executor.files.api import readable
 from hivesql_executor.snapshot.flushed_lengths import with_flushed_lengths
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hivesql_planner.model.table import Partition, Table
     from hivesql_planner.relations import Scan
 
+_Seen = TypeVar("_Seen")
 _LISTING_THREADS = 8
 _METADATA_VERSION = "0"
 
@@ -66,8 +67,7 @@ def scan_files(
     """List every directory of the scan and choose what the snapshot sees in it."""
     files = runtime.files(scan.table.location)
 
-    def list_root(root: tuple[Partition | None, str]) -> PartitionFiles:
-        partition, location = root
+    def list_root(partition: Partition | None, location: str) -> PartitionFiles:
         is_earlier = scan.as_of is not None
         state = acid_state(files, location, visible, txns, is_earlier=is_earlier)
         check_versions(files, location, state)
@@ -77,11 +77,40 @@ def scan_files(
         chosen = files_to_read(state, visible, insert_only=insert_only, location=location)
         return PartitionFiles(partition=partition, location=location, files=chosen)
 
-    roots = table_roots(scan.table, scan.partitions)
+    return at_each_root(scan.table, scan.partitions, list_root)
+
+
+def changed_roots(
+    table: Table,
+    partitions: Sequence[Partition],
+    first: int,
+    visible: ValidWriteIdList,
+    txns: ValidTxnList,
+    runtime: Runtime,
+) -> list[Partition | None]:
+    """Choose the partitions (None: the whole table) with anything of write ``first`` or later."""
+    files = runtime.files(table.location)
+
+    def list_root(partition: Partition | None, location: str) -> tuple[Partition | None, int]:
+        state = acid_state(files, location, visible, txns)
+        writes = (entry.directory.max_write_id for entry in state.directories)
+        return partition, max(writes, default=0)
+
+    listed = at_each_root(table, partitions, list_root)
+    return [partition for partition, last in listed if last >= first]
+
+
+def at_each_root(
+    table: Table,
+    partitions: Sequence[Partition],
+    look: Callable[[Partition | None, str], _Seen],
+) -> list[_Seen]:
+    """Look at each directory with a table's data, several at a time; results in their order."""
+    roots = table_roots(table, partitions)
     if len(roots) <= 1:
-        return [list_root(root) for root in roots]
+        return [look(*root) for root in roots]
     with ThreadPoolExecutor(_LISTING_THREADS) as pool:
-        return list(pool.map(list_root, roots))
+        return list(pool.map(look, *zip(*roots, strict=True)))
 
 
 def acid_state(

@@ -18,12 +18,13 @@ from hivesql_executor.bookkeeping.statistics import count_inserted, what_to_meas
 from hivesql_executor.metastore.api import TableNote
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.context import Work
+from hivesql_executor.statements.restore import of_changed_partitions
 from hivesql_executor.statements.tables import bear_table, empty_table, refuse_filled
 from hivesql_planner.definitions.steps import EmptyTable
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.materialized import MATERIALIZED
-from hivesql_planner.model.table import Table, TableName, partition_name
+from hivesql_planner.model.table import Partition, Table, TableName, partition_name
 from hivesql_planner.plan import Insert, InsertBranch, WriteKind
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 def run_insert(insert: Insert, work: Work) -> Outcome:
     """Write every branch; a table made for the rows goes again unless the statement commits."""
     if insert.create is None:
+        if any(branch.restores for branch in insert.branches):
+            insert = of_changed_partitions(insert, work)
         for branch in insert.branches:
             _check_immutable(branch, work)
         return _insert_branches(insert, work, None)
@@ -60,15 +63,22 @@ def _rebuild(view: Table, touched: Collection[str], work: Work) -> None:
     materialized = view.materialized
     assert materialized is not None
     partitions = work.runtime.metastore.partitions(view.name) if view.partition_columns else ()
-    stale = tuple(
-        partition
-        for partition in partitions
-        if partition_name(view.partition_names, partition.values) not in touched
-    )
-    if stale:
-        empty_table(EmptyTable(table=view, partitions=stale), work.txn, work.runtime)
+    _empty_others(view, partitions, touched, work)
     text = materialized.seen(_visible(work)).written()
     work.txn.notes.append(TableNote(view.name, MATERIALIZED, text))
+
+
+def _empty_others(
+    table: Table, partitions: Sequence[Partition], touched: Collection[str], work: Work
+) -> set[str]:
+    """Empty those of some partitions that got no rows; return their names."""
+    names = {partition_name(table.partition_names, part.values): part for part in partitions}
+    stale = {name: part for name, part in names.items() if name not in touched}
+    if stale:
+        empty_table(
+            EmptyTable(table=table, partitions=tuple(stale.values())), work.txn, work.runtime
+        )
+    return {*stale}
 
 
 def _check_immutable(branch: InsertBranch, work: Work) -> None:
@@ -132,6 +142,10 @@ def _finish(branch: InsertBranch, table: Table, rows: StagedRows, work: Work) ->
     )  # fmt: skip
     if branch.rebuilds:
         _rebuild(table, touched, work)
+    if branch.restores:
+        (source,) = branch.query.sources
+        emptied = _empty_others(table, source.scan.partitions, touched, work)
+        work.txn.touched.setdefault((table.name, operation), set()).update(emptied)
     overwrites = branch.write.overwrite or branch.write.kind is WriteKind.BASE
     count_inserted(
         table, written, touched, work.txn, work.runtime, replaces=overwrites, columns=rows.columns

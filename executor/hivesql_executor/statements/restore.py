@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hivesql_executor.snapshot.listing import changed_roots
 from hivesql_executor.snapshot.time_travel import visible_as_of
 from hivesql_executor.statements.context import Work
+from hivesql_planner.acid.restored_files import first_difference
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.partition_values import normal_value
+from hivesql_planner.model.table import Partition, Table, partition_name
+from hivesql_planner.plan import Insert, InsertBranch
 from hivesql_planner.transactional_plans import scans
 
 
@@ -27,3 +35,44 @@ def require_same_row_ids(work: Work) -> None:
                     f"its writes up to {highest}, gave its rows other ids since. Read the state by "
                     "FOR SYSTEM_VERSION AS OF and INSERT OVERWRITE the table with it"
                 )
+
+
+def of_changed_partitions(insert: Insert, work: Work) -> Insert:
+    """Leave alone what no write has touched since the state that RESTORE brings back."""
+    branches = (_of_changed(branch, work) for branch in insert.branches)
+    return replace(insert, branches=tuple(branch for branch in branches if branch is not None))
+
+
+def _of_changed(branch: InsertBranch, work: Work) -> InsertBranch | None:
+    if branch.restores is None:
+        return branch
+    (source,) = branch.query.sources
+    table, txn = branch.write.table, work.txn
+    now = txn.visible[table.name]
+    first = first_difference(now, visible_as_of(branch.restores, table.name, txn, work.runtime))
+    if first is None:
+        return None
+    partitions = source.scan.partitions
+    changed = changed_roots(table, partitions, first, now, txn.txns, work.runtime)
+    if not changed:
+        return None
+    partitions = tuple(partition for partition in changed if partition is not None)
+    _require_written_values(table, partitions)
+    query = replace(
+        branch.query, sources=(replace(source, scan=replace(source.scan, partitions=partitions)),)
+    )
+    return replace(branch, query=query)
+
+
+def _require_written_values(table: Table, partitions: Iterable[Partition]) -> None:
+    """Refuse partitions that no INSERT would write: rows of ``p=01`` would go to ``p=1``."""
+    types = [column.type for column in table.partition_columns]
+    for partition in partitions:
+        pairs = zip(partition.values, types, strict=True)
+        if any(value is not None and normal_value(value, type_) != value for value, type_ in pairs):
+            name = partition_name(table.partition_names, partition.values)
+            raise NotSupported(
+                f"RESTORE of {table.name}: rows of its partition {name} are written to another "
+                "directory, since that is not how its values are written. Rename the partition, "
+                "or name others in RESTORE TABLE … PARTITION (…)"
+            )

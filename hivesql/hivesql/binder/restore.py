@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from hivesql.binder.change import bind_merge
+from hivesql.binder.insert import bind_insert
 from hivesql.binding import Binding
 from hivesql.dbapi_literals import literal
 from hivesql.dialect.nodes.parts import partition_of, table_of
@@ -16,37 +17,47 @@ from hivesql.python_sqlglot import exp
 from hivesql.script import StatementText
 from hivesql_planner.errors import HiveSqlError, SemanticError
 from hivesql_planner.model.hive_type import quote_name
-from hivesql_planner.model.table import Table
-from hivesql_planner.statements.bound import MergeRows
+from hivesql_planner.model.table import Partition, Table
+from hivesql_planner.statements.bound import InsertRows, MergeRows
+
+_ALL_OF_IT = {
+    "hive.mapred.mode": "nonstrict",
+    "hive.exec.dynamic.partition": "true",
+    "hive.exec.dynamic.partition.mode": "nonstrict",
+}
+"""Neither filters nor partitions are asked for: whoever restores a table means all of it."""
 
 _NOW, _THEN, _ID = "row__now", "row__then", "row__then__id"
 
 
-def bind_restore(node: exp.Expr, binding: Binding) -> MergeRows:
-    """Bind RESTORE as the MERGE of the earlier state by row ids: rows that are in both stay."""
+def bind_restore(node: exp.Expr, binding: Binding) -> MergeRows | InsertRows:
+    """Bind RESTORE as the MERGE of the earlier state by row ids: rows that are in both stay.
+
+    Insert-only tables have no row ids: what has changed of them is overwritten.
+    """
     ref, moment = table_of(node.this), node.args["moment"].meta[RANGE]
     table = binding.table(ref)
-    if not table.is_full_acid:
-        what = "insert-only" if table.is_transactional else "not transactional"
-        error = SemanticError(
-            f"{table.name} is {what}: RESTORE needs the row ids of a full-ACID table", code=10414
-        )
-        binding.fail(error, ref.start)
+    if not table.is_transactional:
+        what = f"{table.name} is not transactional: it has no earlier state to RESTORE"
+        binding.fail(SemanticError(what, code=10414), ref.start)
     items = partition_of(node.args["partition"]) or ()
-    if items:
-        # No partition at all is an error at its place.
-        binding.matching(table, items)
+    # No partition at all is an error at its place.
+    partitions = binding.matching(table, items) if items else None
     values = binding.partition_values(table, items)
     clause = f"{node.args['kind'].name} AS OF {node.args['moment'].name}"
     clause = "FOR SYSTEM_" + clause.replace("TIMESTAMP", "TIME", 1)
-    text = StatementText(_merge(table, clause, values), f"restore {table.name}")
-    # Filters are not asked for: whoever restores a table means all of it.
-    settings = binding.settings.with_value("hive.mapred.mode", "nonstrict")
+    sql = (_merge if table.is_full_acid else _overwrite)(table, clause, values)
+    text = StatementText(sql, f"restore {table.name}")
+    settings = binding.settings
+    for key, value in _ALL_OF_IT.items():
+        settings = settings.with_value(key, value)
     inner = replace(binding, text=text, settings=settings, _tokens=())
     try:
-        bound = bind_merge(_parsed(text), inner)
+        bound = (bind_merge if table.is_full_acid else bind_insert)(_parsed(text), inner)
     except HiveSqlError as error:
         _fail_at(error, binding, *moment)
+    if isinstance(bound, InsertRows):
+        return _of_partitions(bound, partitions)
     (source,) = bound.source.sources
     state = source.scan.as_of
     gone = replace(source, scan=replace(source.scan, restores=state))
@@ -56,6 +67,27 @@ def bind_restore(node: exp.Expr, binding: Binding) -> MergeRows:
         target=replace(bound.target, restores=state),
         source=replace(bound.source, sources=(gone,)),
     )
+
+
+def _of_partitions(bound: InsertRows, partitions: tuple[Partition, ...] | None) -> InsertRows:
+    """Let an INSERT of an earlier state empty these partitions too; None: all of the table's.
+
+    Those that it reads are those that it may empty, so that no filter's pruning is relied on.
+    """
+    (target,) = bound.targets
+    (source,) = target.query.sources
+    scan = source.scan
+    if partitions is not None:
+        scan = replace(scan, partitions=partitions)
+    query = replace(target.query, sources=(replace(source, scan=scan),))
+    return InsertRows(targets=(replace(target, query=query, restores=scan.as_of),))
+
+
+def _overwrite(table: Table, clause: str, values: Mapping[str, str | None]) -> str:
+    columns = ", ".join(quote_name(column.name) for column in table.all_columns)
+    name = table.name.quoted
+    only = " AND ".join(_is(key, value, table) for key, value in values.items()) or "true"
+    return f"INSERT OVERWRITE TABLE {name} SELECT {columns} FROM {name} {clause} WHERE {only}"
 
 
 def _merge(table: Table, clause: str, values: Mapping[str, str | None]) -> str:

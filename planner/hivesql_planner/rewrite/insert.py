@@ -48,6 +48,7 @@ def _branch(target: InsertTarget, query: Query, statement_id: int) -> InsertBran
         if_not_exists=target.if_not_exists,
         concatenates=target.concatenates,
         rebuilds=target.rebuilds,
+        restores=target.restores,
         check=target.check,
     )
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         Table,
         TableName,
     )
-    from hivesql_planner.relations import Expr, Query, Scan, Source
+    from hivesql_planner.relations import AsOf, Expr, Query, Scan, Source
     from hivesql_planner.statements.authorization import AuthorizationStatement
     from hivesql_planner.statements.ddl import DdlStatement
     from hivesql_planner.statements.functions import Macro, OwnFunction
@@ -77,6 +77,9 @@ class InsertTarget:
     """Whether it only writes rows anew that are in the table: into as few files as can be."""
     rebuilds: bool = False
     """Whether these are all rows of a materialized view: partitions without any become empty."""
+    restores: AsOf | None = None
+    """Set, these are the rows of that state of an insert-only table: partitions that have changed
+    since are overwritten, and become empty where they had none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

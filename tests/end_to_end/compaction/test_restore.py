@@ -189,7 +189,7 @@ REFUSED = {
     "RESTORE TABLE t TO VERSION AS OF": (hivesql.ParseError, "the number of a version", None),
     "RESTORE TABLE t VERSION AS OF 1": (hivesql.ParseError, "expected TO", 17),
     "RESTORE TABLE plain TO VERSION AS OF 1": (hivesql.SemanticError, "not transactional", 15),
-    "RESTORE TABLE only TO VERSION AS OF 1": (hivesql.SemanticError, "insert-only", 15),
+    "RESTORE TABLE only TO VERSION AS OF 99": (hivesql.SemanticError, "no write 99", None),
     "RESTORE TABLE v TO VERSION AS OF 1": (hivesql.SemanticError, "not transactional", 15),
     "RESTORE TABLE nowhere TO VERSION AS OF 1": (hivesql.NoSuchObject, "nowhere", 15),
     "RESTORE TABLE t PARTITION (p = 1) TO VERSION AS OF 1": (hivesql.SemanticError, "p", 28),
@@ -294,3 +294,61 @@ def test_without_a_retention_what_waits_for_the_cleaner_is_not_trusted(
     """)
     with pytest.raises(hivesql.DataError, match=r"hivesql\.retention keeps"):
         session.sql("SELECT * FROM t FOR SYSTEM_VERSION AS OF 1")
+
+
+INSERT_ONLY_STEPS = (
+    "INSERT INTO t PARTITION (p) SELECT id + {n}, v, p FROM t WHERE id < 4",
+    "INSERT INTO t PARTITION (p) VALUES ({n}, 'same', 'x'), ({n}, 'same', NULL), ({n}, NULL, 'y')",
+    "INSERT OVERWRITE TABLE t PARTITION (p = 'x') SELECT id, 'over' FROM t WHERE p = 'y'",
+    "INSERT OVERWRITE TABLE t PARTITION (p) SELECT id, 'all', p FROM t",
+    "TRUNCATE TABLE t PARTITION (p = 'y')",
+    "TRUNCATE TABLE t",
+    "ALTER TABLE t PARTITION (p = 'x') COMPACT 'major'",
+)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_any_state_of_insert_only_tables_comes_back(session: hivesql.Session, seed: int) -> None:
+    chance = Random(seed)
+    session.sql(f"""
+        SET hivesql.retention=1d;
+        CREATE TABLE t (id INT, v STRING) PARTITIONED BY (p STRING)
+          STORED AS {("ORC", "PARQUET")[seed]} TBLPROPERTIES (
+          'transactional'='true', 'transactional_properties'='insert_only');
+        INSERT INTO t PARTITION (p) VALUES (1, 'a', 'x'), (1, 'a', 'x'), (2, NULL, 'y'),
+          (3, 'c', NULL)
+    """)
+    states = {}
+    for number in range(8):
+        step = chance.choice(INSERT_ONLY_STEPS)
+        session.sql(step.format(n=number))
+        version = int(session.sql("DESCRIBE HISTORY t LIMIT 1").rows[0][0])
+        states[version] = sorted(map(tuple, session.sql("SELECT * FROM t").rows), key=repr)
+        if number % 2:
+            wanted = chance.choice(sorted(states))
+            session.sql(f"RESTORE TABLE t TO VERSION AS OF {wanted}")
+            back = sorted(map(tuple, session.sql("SELECT * FROM t").rows), key=repr)
+            assert back == states[wanted], (step, wanted)
+            (last,) = session.sql("DESCRIBE HISTORY t LIMIT 1").rows
+            states[int(last[0])] = back
+            assert session.check("t") == ()
+
+
+def test_insert_only_partitions_that_did_not_change_stay(session: hivesql.Session) -> None:
+    session.sql("""
+        CREATE TABLE t (id INT) PARTITIONED BY (p INT) STORED AS PARQUET TBLPROPERTIES (
+          'transactional'='true', 'transactional_properties'='insert_only');
+        INSERT INTO t PARTITION (p) VALUES (1, 1), (2, 2), (3, 3);
+        INSERT INTO t PARTITION (p) VALUES (4, 1), (5, 5);
+        INSERT OVERWRITE TABLE t PARTITION (p = 3) SELECT 6
+    """)
+    files = "SELECT DISTINCT p, INPUT__FILE__NAME FROM t WHERE p = 2"
+    before = session.sql(files).rows
+    assert session.sql("RESTORE TABLE t PARTITION (p = 1) TO VERSION AS OF 1").affected == 1
+    assert rows(session, "SELECT id, p FROM t ORDER BY id") == [(1, 1), (2, 2), (5, 5), (6, 3)]
+    assert session.sql("RESTORE TABLE t TO VERSION AS OF 1").affected == 1 + 1
+    assert rows(session, "SELECT id, p FROM t ORDER BY id") == [(1, 1), (2, 2), (3, 3)]
+    assert session.sql(files).rows == before
+    version = session.sql("DESCRIBE HISTORY t LIMIT 1").rows[0]
+    assert session.sql(f"RESTORE TABLE t TO VERSION AS OF {version[0]}").affected == 0
+    assert "RESTORE" in version
