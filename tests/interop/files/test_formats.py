@@ -91,7 +91,7 @@ FORMS = {
         "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.columnar.ColumnarSerDe' STORED AS RCFILE",
         query=LATER, lines=False,
     ),
-    "binary": Form(
+    "lazybinary": Form(
         "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.lazybinary.LazyBinarySerDe' "
         "STORED AS SEQUENCEFILE", query=LATER, lines=False,
     ),
