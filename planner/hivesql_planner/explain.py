@@ -134,10 +134,12 @@ def _scan_text(scan: Scan) -> str:
         text += " gone since then," if scan.as_of else f" newer than {scan.restores}"
     if scan.as_of:
         text += f" as of {scan.as_of}"
-    if scan.with_row_id:
-        text += " with row__id"
-    if scan.with_file_name:
-        text += " with input__file__name"
+    hidden = {
+        "row__id": scan.with_row_id,
+        "input__file__name": scan.with_file_name,
+        "block__offset__inside__file": scan.with_line_offset,
+    }
+    text += "".join(f" with {name}" for name, is_read in hidden.items() if is_read)
     if scan.table.partition_columns:
         text += f" partitions {len(scan.partitions)} of {scan.partition_count}"
     if searched := search_of(scan.table, scan.where):
@@ -378,6 +380,8 @@ def _scan(scan: Scan) -> _Json:
         members["rowId"] = True
     if scan.with_file_name:
         members["fileName"] = True
+    if scan.with_line_offset:
+        members["lineOffset"] = True
     optional = {
         "search": search_of(scan.table, scan.where),
         "asOf": scan.as_of,

@@ -88,6 +88,9 @@ class Scan:
     with_row_id: bool = False
     with_file_name: bool = False
     """Whether each row tells the file that it is in, as ``input__file__name``."""
+    with_line_offset: bool = False
+    """Whether each row tells at which byte of its file its line begins, in
+    ``block__offset__inside__file``: only of tables of text."""
     with_partition_texts: bool = False
     """Whether each row tells its partition's values as the catalog has them, in text columns."""
     where: Predicate | None = None

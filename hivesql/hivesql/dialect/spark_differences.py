@@ -34,7 +34,7 @@ _REFUSED: tuple[_Pattern, ...] = (
     (("tablesample", "(", Kind.WORD), "TABLESAMPLE by size"),
     (("(", Kind.STRING, "=", Kind.STRING, ")"), "table properties in FROM"),
     (
-        ("block__offset__inside__file|row__offset__inside__block|raw__data__size|"
+        ("row__offset__inside__block|raw__data__size|"
          "partition__spec__id|partition__hash|partition__projection",),
         "the virtual column",
     ),

@@ -279,8 +279,7 @@ def columns_of_star(
             error = NoSuchObject(f"Invalid table alias '{table}'", code=10009)
             binding.fail(error, *span_of(item))
     has_row_id = any(
-        relation.use is not None and (relation.use.with_row_id or relation.use.with_file_name)
-        for relation in relations
+        relation.use is not None and relation.use.with_hidden for relation in relations
     )
     pattern = item.meta.get(_PATTERN)
     if (merges and not table) or any(relation.columns is None for relation in relations):

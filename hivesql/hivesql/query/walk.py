@@ -50,9 +50,7 @@ from hivesql.query.outputs import (
 )
 from hivesql.query.qualify import names_in_qualify, qualify_edits
 from hivesql.query.scope import (
-    FILE_NAME,
     HIDDEN,
-    ROW_ID,
     Meaning,
     Output,
     Outputs,
@@ -75,7 +73,6 @@ Ctes = Mapping[str, Outputs]
 _ALIASES_SEEN = ("having", "order", "sort", "distribute", "cluster", "windows", "qualify")
 # Under this property, Hive's queries show deleted rows too.
 _DELETED_ROWS = "acid.fetch.deleted.rows"
-_NO_ROW_ID = "CAST(NULL AS STRUCT<writeid:BIGINT,bucketid:INT,rowid:BIGINT>)"
 
 
 def _is_hash_of_star(node: exp.Expr) -> bool:
@@ -498,21 +495,13 @@ class Walk:
         hidden = names[meaning.used - 1]
         if hidden not in HIDDEN or use is None or meaning.relation.knows(hidden):
             return
-        if hidden == FILE_NAME:
-            self._check_has_files(use, node)
-            use.with_file_name = True
-        elif hidden == ROW_ID and use.table.is_full_acid:
-            use.with_row_id = True
-        else:
-            deleted = "false" if use.table.is_full_acid else "CAST(NULL AS BOOLEAN)"
-            text = _NO_ROW_ID if hidden == ROW_ID else deleted
+        try:
+            text = use.read_hidden(hidden)
+        except NotSupported as error:
+            self.binding.fail(error, *span_of(node))
+        if text is not None:
             end = parts[meaning.used - 1].meta["end"] + 1
             self.edits.append(Edit(parts[meaning.dropped].meta["start"], end, text))
-
-    def _check_has_files(self, use: TableUse, node: exp.Column) -> None:
-        if use.changes is not None or use.table.is_frame:
-            feature = "INPUT__FILE__NAME of rows that are not read from a table's files"
-            self.binding.fail(NotSupported(feature), *span_of(node))
 
     def _column_type(self, node: exp.Column) -> Type:
         meaning = self.meanings.get(id(node))

@@ -27,6 +27,8 @@ OF_LINES: tuple[FileFormat, ...] = (
     "sequencebinary",
 )  # fmt: skip
 """Formats that are read as lines of text, which have a partition's own columns."""
+LINES_IN_PLACE: tuple[FileFormat, ...] = ("textfile", "csv", "json")
+"""Formats whose files are the lines themselves, each of which has its place."""
 AVRO_SCHEMA = "avro.schema.literal", "avro.schema.url"
 """The properties that tell the schema of Avro files: as text, or where it lies."""
 BLOOM_FILTER_COLUMNS = "orc.bloom.filter.columns"

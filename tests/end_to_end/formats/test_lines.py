@@ -265,3 +265,31 @@ def test_headers_and_footers(
 def test_refused_clauses(session: hivesql.Session) -> None:
     with pytest.raises(ParseError, match="LINES TERMINATED BY"):
         session.sql("CREATE TABLE x (a INT) ROW FORMAT DELIMITED LINES TERMINATED BY ';'")
+
+
+def test_lines_tell_where_they_begin(session: hivesql.Session) -> None:
+    """As Hive's TextInputFormat counts: bytes of what is in the file."""
+    session.sql("""
+        CREATE TABLE t (i INT, s STRING) PARTITIONED BY (d STRING) STORED AS TEXTFILE;
+        INSERT INTO t VALUES (1, 'é', 'x'), (22, 'bb', 'x'), (3, NULL, 'x'), (4, 'y', 'y')
+    """)
+    asked = "SELECT i, BLOCK__OFFSET__INSIDE__FILE AS at FROM t WHERE d = 'x'"
+    assert sorted(session.sql(asked).rows) == [(1, 0), (3, 11), (22, 5)]
+    (name, *_), *_ = session.sql(
+        f"SELECT INPUT__FILE__NAME, x.* FROM t x JOIN ({asked}) y "
+        "ON x.i = y.i AND x.block__offset__inside__file = y.at"
+    ).rows
+    assert "/d=x/" in name
+    assert session.sql("SELECT *, block__offset__inside__file FROM t WHERE d = 'y'").rows == [
+        (4, "y", "y", 0)
+    ]
+    nowhere = "SELECT t.block__offset__inside__file FROM t WHERE d = 'z'"
+    assert session.sql(nowhere).rows == []
+    session.sql("ALTER TABLE t PARTITION (d = 'y') SET FILEFORMAT ORC")
+    with pytest.raises(hivesql.NotSupported, match="d=y is stored otherwise"):
+        session.sql("SELECT block__offset__inside__file FROM t")
+    session.sql(
+        r"CREATE TABLE c (a STRING) ROW FORMAT SERDE "
+        r"'org.apache.hadoop.hive.serde2.OpenCSVSerde'; INSERT INTO c VALUES ('a'), ('b')"
+    )
+    assert session.sql("SELECT max(block__offset__inside__file) FROM c").rows == [(4,)]

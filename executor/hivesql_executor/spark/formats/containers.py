@@ -12,7 +12,7 @@ from hivesql_executor.spark.formats.delimited import joined_line, line_fields, s
 from hivesql_executor.spark.shapes import Shaped, change_each
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.hive_type import HiveType, Kind
-from hivesql_planner.model.table import Table
+from hivesql_planner.model.table import LINES_IN_PLACE, Table
 
 _TIMES = (Kind.DATE, Kind.TIMESTAMP)
 _FIRST_DAY = "1582-10-15"
@@ -21,11 +21,13 @@ CONTAINERS = ("sequencefile", "rcfile", "rctext", "regex", "lazybinary", "sequen
 _CALLED = {"lazybinary": "LazyBinarySerDe", "sequencebinary": "LazyBinarySerDe"}
 """What messages say of those that are no RCFile."""
 READER = "hivesql.HiveContainers"
-"""Our class in Spark: a data source of one column of lines."""
+"""Our class in Spark: a data source of one column of lines, and of their places in text files."""
 
 
 def container_options(table: Table) -> dict[str, str]:
     """Tell READER how the table's rows are kept; NotSupported for types that it would change."""
+    if table.format in LINES_IN_PLACE:
+        return {"container": "text"}
     if table.format == "sequencefile":
         return {"container": "sequencefile"}
     if table.format == "regex":

@@ -48,6 +48,8 @@ from hivesql_planner.model.conversions import conversion
 from hivesql_planner.model.hive_type import INTEGERS, HiveType, Kind, quote_name
 from hivesql_planner.model.table import Partition, Table, default_value
 
+_LINE_OFFSET = "__offset"
+"""The second column of READER's schema, where it is wanted."""
 Part = tuple[Partition | None, str, Sequence[tuple[str, int]]]
 
 
@@ -85,6 +87,36 @@ def scan_plain(
         ]
         return reduce(DataFrame.union, frames)
     return _scan(spark, table, parts, files=files, nanoseconds=nanoseconds)
+
+
+def scan_lines(
+    spark: SparkSession, table: Table, parts: Sequence[Part], *, nanoseconds: Collection[int]
+) -> DataFrame:
+    """All rows of some directories' text files, as ``scan_plain`` gives them, and their places.
+
+    The last column, ``block__offset__inside__file``, is the byte of the file, or of what it holds
+    compressed, at which the row's line begins. NotSupported for partitions of other formats.
+    """
+    frames = []
+    for partition, location, chosen in parts:
+        stored = table.read_as(partition)
+        if stored != table:
+            raise NotSupported(
+                f"BLOCK__OFFSET__INSIDE__FILE of {table.name}, whose partition at {location} is "
+                "stored otherwise than the table"
+            )
+        base = _base_path(table, partition, location)
+        paths = [path for path, length in chosen if length]
+        if paths:
+            schema = f"{LINE} string, {_LINE_OFFSET} bigint"
+            lines = _read_files(spark, table, schema, paths, base, partition, READER)
+            lines, items = _items_of_lines(lines, table, nanoseconds)
+            place = f.col(_LINE_OFFSET).alias("block__offset__inside__file")
+            frames.append(select(lines, [*items, place]))
+    if not frames:
+        nowhere = f.lit(None).cast("bigint").alias("block__offset__inside__file")
+        return _all_of((), spark, table, nanoseconds).select("*", nowhere)
+    return reduce(DataFrame.union, frames)
 
 
 def _stored_otherwise(
@@ -261,15 +293,12 @@ def _rows(
     files: Files,
     nanoseconds: Collection[int],
 ) -> DataFrame:
-    texts: dict[int, Column] = {}
     values: Sequence[Item]
     if is_of_lines(table):
         reader = READER if table.format in CONTAINERS else "text"
         lines = _read_files(spark, table, f"{LINE} string", paths, base, partition, reader)
-        lines, values = read_line(lines, table)
-        timed = finer_times(table, nanoseconds)
-        texts = dict(zip(timed, read_finer_times(table, timed), strict=True))
-    elif table.format == "avro":
+        return select(*_items_of_lines(lines, table, nanoseconds))
+    if table.format == "avro":
         lines = _read_files(spark, table, "", paths, base, partition, "binaryFile")
         lines = decode_avro(lines, table, files)
         values = avro_values(table)
@@ -280,11 +309,26 @@ def _rows(
         values = of_any_zone(by_position(table, names), table, zone)
     else:
         raise NotSupported(f"reading {table.format} tables")
-    parts = [
+    others = [*_partition_values(table), *_nanosecond_columns(table, nanoseconds, {})]
+    return select(lines, [*values, *others])
+
+
+def _items_of_lines(
+    lines: DataFrame, table: Table, nanoseconds: Collection[int]
+) -> tuple[DataFrame, list[Item]]:
+    """Return lines with what their values are read from, and all that ``scan_plain`` gives."""
+    lines, values = read_line(lines, table)
+    timed = finer_times(table, nanoseconds)
+    texts = dict(zip(timed, read_finer_times(table, timed), strict=True))
+    others = [*_partition_values(table), *_nanosecond_columns(table, nanoseconds, texts)]
+    return lines, [*values, *others]
+
+
+def _partition_values(table: Table) -> list[Column]:
+    return [
         partition_value(f.col(f"`{column.name}`"), column.type).alias(column.name)
         for column in table.partition_columns
     ]
-    return select(lines, [*values, *parts, *_nanosecond_columns(table, nanoseconds, texts)])
 
 
 def _read_files(

@@ -22,7 +22,7 @@ from hivesql_executor.spark.functions import register_called
 from hivesql_executor.spark.lines import frame_of, message_of
 from hivesql_executor.spark.scan.event_schema import visible_writes
 from hivesql_executor.spark.scan.partition_columns import text_columns
-from hivesql_executor.spark.scan.plain_tables import Part, paths_of, scan_plain
+from hivesql_executor.spark.scan.plain_tables import Part, paths_of, scan_lines, scan_plain
 from hivesql_executor.spark.scan.restored_files import RestoredFiles, restored_files
 from hivesql_executor.spark.scan.restored_rows import lost_rows
 from hivesql_executor.spark.scan.scan import FILE_NAME, Scanned, ScanRequest, scan
@@ -128,11 +128,14 @@ def read_plain(
     with_nanosecond_texts: Collection[int] = (),
 ) -> DataFrame:
     """Return the rows of these files of a table without row ids."""
-    table = table_scan.table
-    rows = scan_plain(
-        runtime.spark(), table, parts, files=runtime.files(table.location),
-        nanoseconds=sorted(with_nanosecond_texts),
-    )  # fmt: skip
+    table, nanoseconds = table_scan.table, sorted(with_nanosecond_texts)
+    if table_scan.with_line_offset:
+        rows = scan_lines(runtime.spark(), table, parts, nanoseconds=nanoseconds)
+    else:
+        rows = scan_plain(
+            runtime.spark(), table, parts, files=runtime.files(table.location),
+            nanoseconds=nanoseconds,
+        )  # fmt: skip
     return _with_file_name(rows, table_scan)
 
 

@@ -16,6 +16,7 @@ import org.apache.hadoop.hive.serde2.SerDeException;
 import org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe;
 import org.apache.hadoop.hive.serde2.typeinfo.TypeInfoUtils;
 import org.apache.hadoop.io.BytesWritable;
+import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.SequenceFile;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.io.Writable;
@@ -50,6 +51,9 @@ import scala.runtime.AbstractFunction1;
 /**
  * SequenceFile, RCFile and text of other SerDes as one column of lines, by Hive's own classes.
  *
+ * <p>A second column, if one is asked for, is the key of the record: of text, the byte of the file
+ * at which the line begins.
+ *
  * <p>Without the option {@code serde} a record of a SequenceFile is the line. With it a line has the
  * default delimiters of LazySimpleSerDe and is escaped by a backslash; {@code types} are the columns'
  * and {@code property:…} what the SerDe is told.
@@ -77,7 +81,7 @@ public final class HiveContainers implements FileFormat, Serializable {
             Seq<org.apache.spark.sql.sources.Filter> filters, Map<String, String> options,
             Configuration configuration) {
         return new FileLines(
-                new Container(options), required.isEmpty(), Settings.share(configuration));
+                new Container(options), Columns.of(required), Settings.share(configuration));
     }
 
     @Override
@@ -163,17 +167,29 @@ final class Container implements Serializable {
     }
 }
 
+/** Where in a row the line and its place in the file go; -1 where nobody asks for them. */
+record Columns(int line, int offset, int width) implements Serializable {
+    /** The columns that a reader has to give, the place by its name. */
+    static Columns of(StructType required) {
+        int offset = Arrays.asList(required.fieldNames()).indexOf("__offset");
+        int width = required.size();
+        // Beside it there is one column, the line.
+        int line = width == (offset < 0 ? 0 : 1) ? -1 : offset == 0 ? 1 : 0;
+        return new Columns(line, offset, width);
+    }
+}
+
 /** Gives the lines of a part of a file. */
 final class FileLines extends AbstractFunction1<PartitionedFile, Iterator<InternalRow>>
         implements Serializable {
     private static final long serialVersionUID = 1;
     private final Container container;
-    private final boolean onlyCounted;
+    private final Columns columns;
     private final Broadcast<?> settings;
 
-    FileLines(Container container, boolean onlyCounted, Broadcast<?> settings) {
+    FileLines(Container container, Columns columns, Broadcast<?> settings) {
         this.container = container;
-        this.onlyCounted = onlyCounted;
+        this.columns = columns;
         this.settings = settings;
     }
 
@@ -183,7 +199,7 @@ final class FileLines extends AbstractFunction1<PartitionedFile, Iterator<Intern
         FileSplit split =
                 new FileSplit(file.toPath(), file.start(), file.length(), file.locations());
         try {
-            return new Lines<>(container.reader(split, conf), container, onlyCounted, conf);
+            return new Lines<>(container.reader(split, conf), container, columns, conf);
         } catch (IOException error) {
             throw new java.io.UncheckedIOException(error);
         }
@@ -195,21 +211,21 @@ final class Lines<K, V> extends AbstractIterator<InternalRow> {
     private final RecordReader<K, V> reader;
     private final AbstractSerDe stored;
     private final AbstractSerDe lines;
-    private final boolean onlyCounted;
+    private final Columns columns;
     private final K key;
     private final V value;
     private final GenericInternalRow row;
     private boolean isAhead;
     private boolean isOver;
 
-    Lines(RecordReader<K, V> reader, Container container, boolean onlyCounted, Configuration conf) {
+    Lines(RecordReader<K, V> reader, Container container, Columns columns, Configuration conf) {
         this.reader = reader;
-        this.onlyCounted = onlyCounted;
+        this.columns = columns;
         stored = container.isOfLines() ? null : container.stored(conf);
         lines = container.isOfLines() ? null : container.ofLines(conf);
         key = reader.createKey();
         value = reader.createValue();
-        row = new GenericInternalRow(onlyCounted ? 0 : 1);
+        row = new GenericInternalRow(columns.width());
         TaskContext task = TaskContext.get();
         if (task != null) {
             TaskCompletionListener closing = done -> close();
@@ -244,8 +260,11 @@ final class Lines<K, V> extends AbstractIterator<InternalRow> {
             throw new java.util.NoSuchElementException();
         }
         isAhead = false;
-        if (!onlyCounted) {
-            row.update(0, UTF8String.fromBytes(line()));
+        if (columns.line() >= 0) {
+            row.update(columns.line(), UTF8String.fromBytes(line()));
+        }
+        if (columns.offset() >= 0) {
+            row.update(columns.offset(), ((LongWritable) key).get());
         }
         return row;
     }
