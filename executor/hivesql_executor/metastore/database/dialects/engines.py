@@ -18,6 +18,7 @@ from sqlalchemy import URL, Engine, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from hivesql_executor.metastore.database.dialects.registry import terms_named
+from hivesql_executor.metastore.database.dialects.turns import FileTurn
 from hivesql_planner.errors import SemanticError
 
 _PASSWORD = re.compile(r"(//[^/:@]*):[^/@]*@")
@@ -28,12 +29,19 @@ class SharedEngine:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        # Threads queue here rather than in SQLite's busy handler, which sleeps and is not fair; who
-        # writes for a second session inside of a first one's write is told by SQLite.
+        # Who writes for a second session inside of a first one's write is told by SQLite.
         self.turn: AbstractContextManager[Any] = (
-            threading.RLock() if terms_named(engine.dialect.name).has_one_writer else nullcontext()
+            FileTurn(str(engine.url.database))
+            if terms_named(engine.dialect.name).has_one_writer
+            else nullcontext()
         )
         self.users = 0
+
+    def end(self) -> None:
+        """Close what it has open."""
+        self.engine.dispose()
+        if isinstance(self.turn, FileTurn):
+            self.turn.close()
 
 
 class _Engines:
@@ -62,7 +70,7 @@ class _Engines:
             for place, other in list(self.by_place.items()):
                 if other is shared:
                     del self.by_place[place]
-        shared.engine.dispose()
+        shared.end()
 
 
 _engines = _Engines()
