@@ -7,11 +7,22 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import URL, ColumnElement, Connection, Engine, collate, create_engine, func, select
+from sqlalchemy import (
+    URL,
+    ColumnElement,
+    Connection,
+    Engine,
+    Executable,
+    collate,
+    create_engine,
+    func,
+    select,
+)
 from sqlalchemy import text as sql
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import DBAPIError
 
+from hivesql_executor.metastore.database.dialects.batches import Batches, run_later
 from hivesql_executor.metastore.database.dialects.conflicts import OnConflict
 from hivesql_executor.metastore.database.dialects.terms import PROBES, SILENCE_SECONDS
 from hivesql_executor.metastore.database.notification_schema import notification_sequence
@@ -28,6 +39,9 @@ _OPTIONS = {
     "keepalives_count": str(PROBES),
 }
 """What libpq is told of servers that are silent, unless the URL says something else."""
+_LOCK_SHARED, _LOCK = (
+    sql(f'LOCK TABLE "{txn_lock.name}" IN {mode} MODE') for mode in ("SHARE", "EXCLUSIVE")
+)
 # Two processes that open an empty database must not both create the tables.
 _CREATE_LOCK = 0x48495645
 
@@ -45,7 +59,19 @@ class PostgresTerms(OnConflict):
             url = url.set(drivername="postgresql+psycopg")
         if url.drivername == "postgresql+psycopg":
             url = url.update_query_dict({**_OPTIONS, **url.query})
-        return create_engine(url, isolation_level="READ COMMITTED", pool_size=20, max_overflow=-1)
+        engine = create_engine(
+            url, isolation_level="READ COMMITTED", pool_size=20, max_overflow=-1
+        )
+        if engine.dialect.driver == "psycopg":
+            Batches(engine)
+        return engine
+
+    def run_later(self, db: Connection, statement: Executable, parameters: Any = None) -> None:
+        """Let psycopg send it with the next one."""
+        if db.dialect.driver == "psycopg":
+            run_later(db, statement, parameters)
+        else:
+            db.execute(statement, parameters)
 
     def is_retryable(self, error: DBAPIError) -> bool:
         """Tell whether others came first, or the connection broke."""
@@ -61,8 +87,7 @@ class PostgresTerms(OnConflict):
 
     def lock_txn_table(self, db: Connection, *, shared: bool) -> None:
         """Lock the table in one of two modes, which stand against each other."""
-        mode = "SHARE" if shared else "EXCLUSIVE"
-        db.execute(sql(f'LOCK TABLE "{txn_lock.name}" IN {mode} MODE'))
+        self.run_later(db, _LOCK_SHARED if shared else _LOCK)
 
     def hold_mutex(self, db: Connection, name: str) -> None:
         """Hold a row of that name, which is made where there is none."""

@@ -15,6 +15,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    Executable,
     FromClause,
     Table,
     Update,
@@ -115,6 +116,10 @@ class Terms(ABC):
         """Let ``begin_log`` of others wait until this database transaction has ended."""
 
     # -- statements
+    def run_later(self, db: Connection, statement: Executable, parameters: Any = None) -> None:
+        """Run what nobody waits for an answer to, at once or before anything else is run."""
+        db.execute(statement, parameters)
+
     def insert_for_ids(
         self, db: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
     ) -> list[int]:
