@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import (
     Connection,
+    Row,
     and_,
     bindparam,
     delete,
@@ -41,15 +42,16 @@ from hivesql_executor.metastore.database.transactions import history
 from hivesql_executor.metastore.database.transactions.idempotence import claim_key, record
 from hivesql_executor.metastore.database.transactions.moves import settle_txn
 from hivesql_executor.metastore.database.transactions.transactions import (
-    OPEN_FOR_UPDATE,
     READ_ONLY,
     TYPE_CODES,
     abort_txns,
     lost,
+    note_ended,
+    note_open,
     release,
     state_of,
 )
-from hivesql_executor.metastore.database.transactions.txn_rows import COMMITTED
+from hivesql_executor.metastore.database.transactions.txn_rows import COMMITTED, OPEN
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import AlreadyCommitted, HiveSqlError, WriteConflict
 from hivesql_planner.locks.lock import Operation
@@ -68,7 +70,13 @@ _WRITES_NOTHING = (
 
 _of = txn_components.c
 _MINE = _of.txn_id == bindparam("owner")
-_WRITTEN = select(_of.database, _of.table, _of.partition, _of.operation).where(_MINE).distinct()
+# The transaction's row, if it is open, is held from then on.
+_OPEN_AND_WRITTEN = (
+    select(txns.c.type, _of.database, _of.table, _of.partition, _of.operation)
+    .select_from(txns.outerjoin(txn_components, _of.txn_id == txns.c.id))
+    .where(txns.c.id == bindparam("owner"), txns.c.state == OPEN)
+    .with_for_update(of=txns)
+)
 _LATEST = select(func.max(txns.c.id))
 _ENTER = insert(write_set).from_select(
     ["database", "table", "partition", "txn_id", "commit_id", "operation"],
@@ -111,14 +119,17 @@ def commit_txn(
     if earlier is not None and earlier.txn_id != txn_id:
         abort_txns(db, [txn_id], "idempotency key")
         return AlreadyCommitted(str(earlier))
-    open_row = db.execute(OPEN_FOR_UPDATE, {"txn_id": txn_id}).one_or_none()
-    if open_row is None:
+    rows = db.execute(_OPEN_AND_WRITTEN, {"owner": txn_id}).all()
+    if not rows:
         if state_of(db, txn_id) == COMMITTED:
             # The first time did all of it, and another may have finished what was settled then.
             return None
         raise lost(db, txn_id)
-    kind = int(open_row[0] or 0)
-    conflict = _commit(db, txn_id, kind, exclusive_write=exclusive_write, changes=entries.changes)
+    kind = note_open(db, txn_id, rows[0].type)
+    written = [row for row in dict.fromkeys(rows) if row.database is not None]
+    conflict = _commit(
+        db, txn_id, kind, written, exclusive_write=exclusive_write, changes=entries.changes
+    )
     if once is not None and earlier is None and conflict is None:
         record(db, once, txn_id, is_claimed=is_claimed)
     if conflict is None:
@@ -142,11 +153,12 @@ def _commit(
     db: Connection,
     txn_id: int,
     kind: int,
+    written: Sequence[Row[Any]],
     *,
     exclusive_write: bool,
     changes: Collection[StatisticsChange],
 ) -> WriteConflict | None:
-    written = db.execute(_WRITTEN, {"owner": txn_id}).all()
+    run_later = terms_of(db).run_later
     commit_id = None
     if kind in _ENDS_COMPACTION:
         terms_of(db).lock_txn_table(db, shared=False)
@@ -163,8 +175,9 @@ def _commit(
     _record_history(db, txn_id, kind, written, changes)
     release(db, txn_id)
     if written:
-        db.execute(_FORGET, {"owner": txn_id})
-    db.execute(_END, {"ended": txn_id})
+        run_later(db, _FORGET, {"owner": txn_id})
+    run_later(db, _END, {"ended": txn_id})
+    note_ended(db, txn_id)
     if commit_id is not None:
         db.execute(
             update(compaction_queue)
@@ -182,7 +195,7 @@ def _record_writes(db: Connection, txn_id: int, *, exclusive_write: bool) -> Wri
     if exclusive_write:
         # With exclusive write locks no other writer can have come in between.
         terms_of(db).lock_txn_table(db, shared=False)
-        db.execute(_ENTER, {"owner": txn_id})
+        terms_of(db).run_later(db, _ENTER, {"owner": txn_id})
         return None
     savepoint = db.begin_nested()
     terms_of(db).lock_txn_table(db, shared=False)
@@ -247,7 +260,7 @@ def _record_history(
     if written and kind not in _WRITES_NOTHING:
         # The flag is the whole transaction's, as in Hive.
         flag = "Y" if any(row.operation in _REPLACING for row in written) else "N"
-        db.execute(_COMPLETE, {"owner": txn_id, "flag": flag})
+        terms_of(db).run_later(db, _COMPLETE, {"owner": txn_id, "flag": flag})
 
 
 def _latest(db: Connection) -> int:

@@ -30,11 +30,8 @@ from hivesql_executor.metastore.database.schema import (
     write_set,
 )
 from hivesql_executor.metastore.database.transactions import moves, object_locks
-from hivesql_executor.metastore.database.transactions.transactions import (
-    abort_txns,
-    low_watermark,
-    lowest_open,
-)
+from hivesql_executor.metastore.database.transactions.openings import low_watermark, lowest_open
+from hivesql_executor.metastore.database.transactions.transactions import abort_txns
 from hivesql_executor.metastore.database.transactions.txn_rows import ABORTED, COMMITTED, OPEN
 
 # Hive aborts at most so many in one pass.

@@ -6,6 +6,7 @@ row before.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -13,14 +14,17 @@ from typing import Any, TypeVar
 from sqlalchemy import (
     BigInteger,
     Connection,
+    Insert,
     Row,
     and_,
+    bindparam,
     cast,
     delete,
     func,
     insert,
     select,
     true,
+    update,
 )
 
 from hivesql_executor.metastore.database.connection import millis_now
@@ -40,7 +44,9 @@ PAGE = 1000
 _NOTES = "hivesql_events"
 _FORMAT = "hivesql-1"
 _FIRST = 1
-_ADD = insert(notification_log).values(time=cast(millis_now() / 1000, BigInteger))
+_SECONDS = cast(millis_now() / 1000, BigInteger)
+_ADD = insert(notification_log).values(time=_SECONDS)
+_GIVEN = ("type", "database", "table", "message", "format")
 _KINDS = {kind.value: kind for kind in EventKind}
 
 
@@ -107,14 +113,32 @@ def note_change(
 def _write(db: Connection, notes: list[Event]) -> None:
     terms = terms_of(db)
     terms.pass_log(db)
-    following = terms.advance(db, notification_sequence.c.next, len(notes))
-    if following is None:
+    rows = [_row(event) for event in notes]
+    if terms.has_changing_queries:
+        terms.run_later(db, _add_next(), rows)
         return
-    first = following - len(notes)
-    db.execute(_ADD, [_row(event, first + i) for i, event in enumerate(notes)])
+    following = terms.advance(db, notification_sequence.c.next, len(rows))
+    if following is not None:
+        first = following - len(rows)
+        db.execute(_ADD, [row | {"event_id": first + i} for i, row in enumerate(rows)])
 
 
-def _row(event: Event, event_id: int) -> dict[str, Any]:
+@functools.cache
+def _add_next() -> Insert:
+    """Advance the sequence and add an event, where there is a sequence."""
+    following = notification_sequence.c.next
+    advanced = update(notification_sequence).values({following: following + 1})
+    taken = advanced.returning((following - 1).label("event_id")).cte("taken")
+    log = notification_log.c
+    given = [bindparam(name, type_=log[name].type) for name in _GIVEN]
+    event = select(taken.c.event_id, _SECONDS, *given)
+    added = insert(notification_log).from_select(
+        ["event_id", "time", *_GIVEN], event, include_defaults=False
+    )
+    return added.add_cte(taken)
+
+
+def _row(event: Event) -> dict[str, Any]:
     message: dict[str, Any] = {}
     if event.txn_ids:
         message["txns"] = event.txn_ids
@@ -125,7 +149,6 @@ def _row(event: Event, event_id: int) -> dict[str, Any]:
     if event.renamed_to:
         message["to"] = [event.renamed_to.database, event.renamed_to.name]
     return {
-        "event_id": event_id,
         "type": event.kind.value,
         "database": event.database or None,
         "table": event.table.name if event.table else None,

@@ -20,7 +20,7 @@ from hivesql_executor.metastore.api import (
 from hivesql_executor.metastore.database import commit as commits
 from hivesql_executor.metastore.database.calls import Calls, reading, writing
 from hivesql_executor.metastore.database.transactions import locks as lock_queue
-from hivesql_executor.metastore.database.transactions import snapshots
+from hivesql_executor.metastore.database.transactions import openings, snapshots
 from hivesql_executor.metastore.database.transactions import transactions as txn_rows
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError, TransactionLost
@@ -59,9 +59,8 @@ class TransactionCalls(Calls):
         ExecutionError once ``max_open`` are open, and from then on until a tenth has ended.
         """
 
-        def work(db: Connection) -> tuple[int, ...]:
+        def check(opened: int) -> None:
             limit = max_open - max_open // 10 if self._too_many_open else max_open
-            opened = txn_rows.open_count(db)
             self._too_many_open = opened >= limit
             if self._too_many_open:
                 raise ExecutionError(
@@ -69,7 +68,9 @@ class TransactionCalls(Calls):
                     f"has been reached: {opened} are open. Try again later, or look at SHOW "
                     "TRANSACTIONS"
                 )
-            return txn_rows.open_txns(db, min(count, max_batch), user, host, type)
+
+        def work(db: Connection) -> tuple[int, ...]:
+            return openings.open_txns(db, min(count, max_batch), user, host, type, check)
 
         # Nobody knows of a transaction before it has a write id, locks, or has ended.
         return self._write(work, durable=False)

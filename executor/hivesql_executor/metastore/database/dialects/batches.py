@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from sqlalchemy.sql import Executable
 
 _LATER = {"hivesql_later": True}
+# psycopg's TransactionStatus.IDLE: psycopg is imported with the first engine that needs it.
+_IDLE = 0
 Pending = list[tuple[str, Any]]
 
 
@@ -38,7 +40,7 @@ class Batches:
             self._pending.setdefault(driver, []).append((statement, parameters))
             return True
         pending = self._pending.pop(driver, [])
-        if not pending and driver.info.transaction_status.name != "IDLE":
+        if not pending and driver.pgconn.transaction_status != _IDLE:
             return False
         with driver.pipeline():
             _send(driver, pending)

@@ -51,6 +51,7 @@ class PostgresTerms(OnConflict):
 
     now = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
     open_window = 1000
+    has_changing_queries = True
     insert: Callable[..., Any] = staticmethod(postgresql.insert)
 
     def create_engine(self, url: URL) -> Engine:

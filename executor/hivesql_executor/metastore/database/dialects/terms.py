@@ -63,6 +63,8 @@ class Terms(ABC):
     Hive's metastore.txn.opentxn.timeout.
     """
 
+    has_changing_queries = False
+    """Whether a query may have parts (WITH) that insert and change rows."""
     has_transactional_ddl = True
     """Whether what makes and alters tables is a part of the transaction."""
     reader_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}

@@ -14,14 +14,15 @@ from hivesql_planner.model.table import TableName
 from hivesql_planner.write_history import RowCounts, TableWrite, unknown_counts
 
 _of = history.c
-_ENTER = insert(history).values(committed=millis_now())
+_ENTER = insert(history).inline().values(committed=millis_now())
 
 
 def enter(db: Connection, txn_id: int, writes: Collection[TableWrite]) -> None:
     """Keep what the statements of a transaction did, in the database transaction of its commit."""
     if not writes:
         return
-    db.execute(
+    terms_of(db).run_later(
+        db,
         _ENTER,
         [
             {

@@ -48,7 +48,6 @@ from hivesql_planner.locks.rules import conflicts, covers, merge
 
 _REPLACING = (Operation.UPDATE, Operation.DELETE)
 _of = hive_locks.c
-_ACQUIRED_BY = select(hive_locks).where(_of.txn_id == bindparam("owner"), _of.state == ACQUIRED)
 _EARLIER = (
     select(hive_locks)
     .where(
@@ -58,11 +57,22 @@ _EARLIER = (
     )
     .order_by(_of.lock_id, _of.internal_id)
 )
+_TAKE_NUMBER = update(next_lock_id).values(next=next_lock_id.c.next + 1)
+# All that is asked for in some databases, beside the number that follows the one just taken.
+_LINE = (
+    select(next_lock_id.c.next.label("following"), hive_locks)
+    .select_from(
+        next_lock_id.outerjoin(
+            hive_locks, _of.database.in_(bindparam("databases", expanding=True))
+        )
+    )
+    .order_by(_of.lock_id, _of.internal_id)
+)
 _REQUEST = select(hive_locks).where(_of.lock_id == bindparam("asked")).order_by(_of.internal_id)
-_WAITING = insert(hive_locks)
-_GRANTED = insert(hive_locks).values(acquired_at=millis_now())
+_WAITING = insert(hive_locks).inline()
+_GRANTED = insert(hive_locks).inline().values(acquired_at=millis_now())
 # Under the write id that the transaction has already, if it has one.
-_COMPONENT = insert(txn_components).values(write_id=ALLOCATED_WRITE_ID.scalar_subquery())
+_COMPONENT = insert(txn_components).inline().values(write_id=ALLOCATED_WRITE_ID.scalar_subquery())
 _CHANGED_SINCE = select(write_set.c.txn_id, write_set.c.partition).where(
     write_set.c.database == bindparam("database"),
     write_set.c.table == bindparam("table"),
@@ -90,16 +100,26 @@ def enqueue_locks(
     if txn_id:
         require_open(db, txn_id)
         _record_components(db, txn_id, locks)
-        acquired = [as_lock(row) for row in db.execute(_ACQUIRED_BY, {"owner": txn_id})]
-        locks = [lock for lock in locks if not any(covers(mine, lock) for mine in acquired)]
     if not locks:
         return LockAnswer(lock_id=0, state=LockState.ACQUIRED)
+    run_later = terms_of(db).run_later
     # The id is given out and the rows become visible together: a later request never overtakes.
     # Until then all other requests and checks wait here, so that what is found now stays true.
-    following = terms_of(db).advance(db, next_lock_id.c.next)
-    assert following is not None
-    new_id = following - 1
-    free = _blocked(db, new_id, txn_id, locks) is None
+    run_later(db, _TAKE_NUMBER)
+    line = db.execute(_LINE, {"databases": _databases(locks)}).all()
+    new_id = int(line[0].following) - 1
+    others: list[Row[Any]] = []
+    acquired: list[Lock] = []
+    for row in line:
+        if txn_id and row.txn_id == txn_id:
+            if row.state == ACQUIRED:
+                acquired.append(as_lock(row))
+        elif row.lock_id is not None:
+            others.append(row)
+    locks = [lock for lock in locks if not any(covers(mine, lock) for mine in acquired)]
+    if not locks:
+        return LockAnswer(lock_id=0, state=LockState.ACQUIRED)
+    free = _first_conflict(locks, others) is None
     beat = 0 if txn_id else now(db)
     rows = [
         {
@@ -118,7 +138,7 @@ def enqueue_locks(
         }
         for position, lock in enumerate(locks, start=1)
     ]
-    db.execute(_GRANTED if free else _WAITING, rows)
+    run_later(db, _GRANTED if free else _WAITING, rows)
     if free:
         return LockAnswer(lock_id=new_id, state=LockState.ACQUIRED)
     return check_lock(db, new_id, zero_wait_read=zero_wait_read, exclusive_ctas=exclusive_ctas)
@@ -276,7 +296,7 @@ def _record_components(db: Connection, txn_id: int, locks: Sequence[Lock]) -> No
         for (database, table, partition), operation in units.items()
     ]
     if rows:
-        db.execute(_COMPONENT, rows)
+        terms_of(db).run_later(db, _COMPONENT, rows)
 
 
 def _lower(lock: Lock) -> Lock:
@@ -287,7 +307,12 @@ def _blocked(
     db: Connection, lock_id: int, txn_id: int, mine: Sequence[Lock]
 ) -> tuple[int, Row[Any]] | None:
     """My first component that has to wait, by its place, and the earlier one that it waits for."""
-    earlier = _earlier(db, lock_id, txn_id, mine)
+    return _first_conflict(mine, _earlier(db, lock_id, txn_id, mine))
+
+
+def _first_conflict(
+    mine: Sequence[Lock], earlier: Sequence[Row[Any]]
+) -> tuple[int, Row[Any]] | None:
     for place, own in enumerate(mine):
         for other in earlier:
             if conflicts(own, as_lock(other)):
@@ -297,9 +322,12 @@ def _blocked(
 
 def _earlier(db: Connection, lock_id: int, txn_id: int, mine: Sequence[Lock]) -> Sequence[Row[Any]]:
     """Tell what others asked for before, in the databases of my locks."""
-    databases = sorted({lock.database for lock in mine})
-    parameters = {"before": lock_id, "owner": txn_id, "databases": databases}
+    parameters = {"before": lock_id, "owner": txn_id, "databases": _databases(mine)}
     return db.execute(_EARLIER, parameters).all()
+
+
+def _databases(locks: Sequence[Lock]) -> list[str]:
+    return sorted({lock.database for lock in locks})
 
 
 def _refusal(

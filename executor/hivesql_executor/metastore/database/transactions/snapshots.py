@@ -37,8 +37,9 @@ from hivesql_executor.metastore.database.schema import (
 from hivesql_executor.metastore.database.transactions.transactions import (
     READ_ONLY,
     chunks,
+    lost,
+    note_open,
     require_all_open,
-    require_open,
 )
 from hivesql_executor.metastore.database.transactions.txn_rows import ABORTED, COMMITTED, OPEN
 from hivesql_planner.acid.write_ids import (
@@ -164,11 +165,17 @@ def compactor_write_ids(db: Connection, table: TableName) -> ValidWriteIdList:
 _MINE = and_(_of.txn_id == bindparam("owner"), _OF_TABLE)
 ALLOCATED_WRITE_ID = select(_of.write_id).where(_MINE)
 """The write id that a transaction (owner) has in a table (in_database, in_table)."""
+# Whoever asks holds the transaction's row from then on.
+_OPEN_AND_ALLOCATED = (
+    select(txns.c.type, ALLOCATED_WRITE_ID.scalar_subquery().label("write_id"))
+    .where(txns.c.id == bindparam("owner"), txns.c.state == OPEN)
+    .with_for_update()
+)
 _ALLOCATED_BY_MANY = select(_of.txn_id, _of.write_id).where(
     _of.txn_id.in_(bindparam("owners", expanding=True)), _OF_TABLE
 )
 _FORGET = delete(txn_to_write_id).where(_MINE)
-_ALLOCATE = insert(txn_to_write_id)
+_ALLOCATE = insert(txn_to_write_id).inline()
 _WRITE_UNDER = (
     update(txn_components)
     .where(
@@ -182,14 +189,15 @@ _WRITE_UNDER = (
 
 def allocate_write_id(db: Connection, txn_id: int, table: TableName, *, again: bool) -> int:
     """Return the transaction's write id in the table; ``again`` gives a new, larger one."""
-    _require_writer(txn_id, require_open(db, txn_id), table)
     mine = _place(table) | {"owner": txn_id}
-    if again:
-        db.execute(_FORGET, mine)
-    else:
-        allocated = db.scalar(ALLOCATED_WRITE_ID, mine)
-        if allocated is not None:
-            return int(allocated)
+    row = db.execute(_OPEN_AND_ALLOCATED, mine).one_or_none()
+    if row is None:
+        raise lost(db, txn_id)
+    _require_writer(txn_id, note_open(db, txn_id, row.type), table)
+    if row.write_id is not None:
+        if not again:
+            return int(row.write_id)
+        terms_of(db).run_later(db, _FORGET, mine)
     return _give_out(db, [txn_id], table)[txn_id]
 
 
@@ -237,10 +245,11 @@ def _give_out(db: Connection, txn_ids: Sequence[int], table: TableName) -> dict[
     rows = [
         unit | {"txn_id": txn_id, "write_id": write_id} for txn_id, write_id in write_ids.items()
     ]
-    db.execute(_ALLOCATE, rows)
+    run_later = terms_of(db).run_later
+    run_later(db, _ALLOCATE, rows)
     # Locks asked for before, or under the earlier write id, write under this one.
     under = [place | {"owner": txn_id, "now": write_id} for txn_id, write_id in write_ids.items()]
-    db.execute(_WRITE_UNDER, under)
+    run_later(db, _WRITE_UNDER, under)
     allocated = Event(
         kind=EventKind.ALLOC_WRITE_ID,
         database=table.database,

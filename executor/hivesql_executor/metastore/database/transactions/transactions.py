@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import (
     Connection,
@@ -59,81 +60,14 @@ READ_ONLY = TYPE_CODES[TxnType.READ_ONLY]
 _CHUNK = 1000
 
 
-_KEEP_HISTORY = insert(min_history_level)
-
-
-def open_txns(db: Connection, count: int, user: str, host: str, kind: TxnType) -> tuple[int, ...]:
-    """Open ``count`` transactions; their ids, ascending."""
-    if count <= 0:
-        raise SemanticError(f"Invalid input for number of txns: {count}")
-    terms = terms_of(db)
-    terms.lock_txn_table(db, shared=True)
-    lowest, started = _lowest_open_now(db)
-    values = {
-        "state": OPEN,
-        "started": started,
-        "last_heartbeat": started,
-        "user": user[:128],
-        "host": host[:128],
-        "type": TYPE_CODES[kind],
-    }
-    ids = sorted(terms.insert_for_ids(db, txns, [values] * count))
-    db.execute(_KEEP_HISTORY, [{"txn_id": id_, "min_open": lowest} for id_ in ids])
-    if kind is not TxnType.READ_ONLY:
-        note(db, Event(kind=EventKind.OPEN_TXN, txn_ids=tuple(ids)))
-        # Waiting for the log belongs to the time that is measured below.
-        write_noted(db)
-    window = terms.open_window
-    if window and kind is not TxnType.READ_ONLY and now(db) - started >= window:
-        # Snapshots may already count these ids as never used.
-        raise TryAgain(f"opening transactions took longer than {window} ms")
-    return tuple(ids)
-
-
-_OPEN_COUNT = select(func.count()).where(txns.c.state == OPEN)
-
-
-def open_count(db: Connection) -> int:
-    """Tell how many transactions are open."""
-    return int(db.scalar(_OPEN_COUNT) or 0)
-
-
-@functools.cache
-def _low_watermark(window: int) -> Select[tuple[int]]:
-    old = txns.alias()
-    query = select(func.max(old.c.id))
-    return query.where(old.c.started < millis_now() - window) if window else query
-
-
-def low_watermark(db: Connection) -> int:
-    """Return the greatest id below which no transaction can appear any more."""
-    return int(db.scalar(_low_watermark(terms_of(db).open_window)) or 0)
-
-
-def lowest_open(db: Connection) -> int:
-    """Every transaction below this id has ended (Hive's minOpenTxn watermark)."""
-    return _lowest_open_now(db)[0]
-
-
-@functools.cache
-def _lowest_and_time(window: int) -> Select[Any]:
-    highest = _low_watermark(window).scalar_subquery()
-    return select(func.min(txns.c.id), highest, millis_now()).where(txns.c.state == OPEN)
-
-
-def _lowest_open_now(db: Connection) -> tuple[int, int]:
-    """``lowest_open``, and the time of the answer in milliseconds."""
-    lowest, highest, moment = db.execute(_lowest_and_time(terms_of(db).open_window)).one()
-    after = int(highest or 0) + 1
-    return after if lowest is None else min(int(lowest), after), int(moment)
-
-
-OPEN_FOR_UPDATE = (
+_OPEN_FOR_UPDATE = (
     select(txns.c.type)
     .where(txns.c.id == bindparam("txn_id"), txns.c.state == OPEN)
     .with_for_update()
 )
-"""The type of ``:txn_id`` if it is open, whose row is held from then on."""
+# What a database transaction has found open, and holds: it need not ask again. By its connection,
+# which SQLAlchemy makes anew for each.
+_held: WeakKeyDictionary[Connection, dict[int, int]] = WeakKeyDictionary()
 
 
 def require_open(db: Connection, txn_id: int) -> int:
@@ -141,10 +75,24 @@ def require_open(db: Connection, txn_id: int) -> int:
 
     TransactionLost 10263 when it was aborted, 10262 when it is unknown or committed.
     """
-    kind = db.execute(OPEN_FOR_UPDATE, {"txn_id": txn_id}).one_or_none()
+    held = _held.get(db, {}).get(txn_id)
+    if held is not None:
+        return held
+    kind = db.execute(_OPEN_FOR_UPDATE, {"txn_id": txn_id}).one_or_none()
     if kind is None:
         raise lost(db, txn_id)
-    return int(kind[0] or 0)
+    return note_open(db, txn_id, kind[0])
+
+
+def note_open(db: Connection, txn_id: int, kind: int | None) -> int:
+    """Note that the database transaction holds the row of an open transaction; its type."""
+    _held.setdefault(db, {})[txn_id] = int(kind or 0)
+    return int(kind or 0)
+
+
+def note_ended(db: Connection, txn_id: int) -> None:
+    """Note that the database transaction has ended a transaction."""
+    _held.get(db, {}).pop(txn_id, None)
 
 
 _ALL_OPEN_FOR_UPDATE = (
@@ -217,6 +165,7 @@ def abort_txns(db: Connection, txn_ids: Collection[int], reason: str) -> tuple[i
         )
         ended = terms_of(db).change_for_ids(db, abort, txns.c.id)
         for txn_id in ended:
+            note_ended(db, txn_id)
             release(db, txn_id)
         aborted += ended
     if aborted:
@@ -279,8 +228,9 @@ _FREE = tuple(
 
 def release(db: Connection, txn_id: int) -> None:
     """Free the locks of a transaction that ends, and the history kept for it."""
+    terms = terms_of(db)
     for statement in _FREE:
-        db.execute(statement, {"ended": txn_id})
+        terms.run_later(db, statement, {"ended": txn_id})
 
 
 def state_of(db: Connection, txn_id: int) -> str | None:

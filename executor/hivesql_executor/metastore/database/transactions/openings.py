@@ -1,0 +1,134 @@
+"""Transactions open; in PostgreSQL by one statement."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Connection,
+    Integer,
+    Select,
+    bindparam,
+    func,
+    insert,
+    select,
+    true,
+)
+
+from hivesql_executor.metastore.api import TxnType
+from hivesql_executor.metastore.database.connection import TryAgain, millis_now, now
+from hivesql_executor.metastore.database.dialects.registry import terms_of
+from hivesql_executor.metastore.database.notification_log import note, write_noted
+from hivesql_executor.metastore.database.schema import min_history_level, txns
+from hivesql_executor.metastore.database.transactions.transactions import TYPE_CODES
+from hivesql_executor.metastore.database.transactions.txn_rows import OPEN
+from hivesql_planner.cache.events import Event, EventKind
+from hivesql_planner.errors import SemanticError
+
+_KEEP_HISTORY = insert(min_history_level)
+_FIELDS = ("state", "started", "last_heartbeat", "user", "host", "type")
+
+
+def open_txns(
+    db: Connection, count: int, user: str, host: str, kind: TxnType,
+    check: Callable[[int], None] = lambda _: None,
+) -> tuple[int, ...]:  # fmt: skip
+    """Open ``count`` transactions; their ids, ascending.
+
+    ``check`` is told how many others are open, and raises what stands against more.
+    """
+    if count <= 0:
+        raise SemanticError(f"Invalid input for number of txns: {count}")
+    terms = terms_of(db)
+    terms.lock_txn_table(db, shared=True)
+    names = {"user": user[:128], "host": host[:128], "type": TYPE_CODES[kind]}
+    if terms.has_changing_queries:
+        rows = db.execute(_open(terms.open_window), names | {"many": count}).all()
+        others, started = rows[0].others, rows[0].moment
+        ids = sorted(int(row.id) for row in rows)
+        check(others)
+    else:
+        others, lowest, started = _look(db)
+        check(others)
+        values = names | {"state": OPEN, "started": started, "last_heartbeat": started}
+        ids = sorted(terms.insert_for_ids(db, txns, [values] * count))
+        db.execute(_KEEP_HISTORY, [{"txn_id": id_, "min_open": lowest} for id_ in ids])
+    if kind is not TxnType.READ_ONLY:
+        note(db, Event(kind=EventKind.OPEN_TXN, txn_ids=tuple(ids)))
+        # Waiting for the log belongs to the time that is measured below.
+        write_noted(db)
+    window = terms.open_window
+    if window and kind is not TxnType.READ_ONLY and now(db) - started >= window:
+        # Snapshots may already count these ids as never used.
+        raise TryAgain(f"opening transactions took longer than {window} ms")
+    return tuple(ids)
+
+
+@functools.cache
+def _low_watermark(window: int) -> Select[tuple[int]]:
+    old = txns.alias()
+    query = select(func.max(old.c.id))
+    return query.where(old.c.started < millis_now() - window) if window else query
+
+
+def low_watermark(db: Connection) -> int:
+    """Return the greatest id below which no transaction can appear any more."""
+    return int(db.scalar(_low_watermark(terms_of(db).open_window)) or 0)
+
+
+def lowest_open(db: Connection) -> int:
+    """Every transaction below this id has ended (Hive's minOpenTxn watermark)."""
+    return _look(db)[1]
+
+
+@functools.cache
+def _now_open(window: int) -> Select[Any]:
+    highest = _low_watermark(window).scalar_subquery()
+    return select(
+        func.count().label("others"),
+        func.min(txns.c.id).label("lowest"),
+        highest.label("highest"),
+        millis_now().label("moment"),
+    ).where(txns.c.state == OPEN)
+
+
+def _look(db: Connection) -> tuple[int, int, int]:
+    """How many are open, ``lowest_open``, and the time of the answer in milliseconds."""
+    row = db.execute(_now_open(terms_of(db).open_window)).one()
+    after = int(row.highest or 0) + 1
+    lowest = after if row.lowest is None else min(int(row.lowest), after)
+    return int(row.others), lowest, int(row.moment)
+
+
+@functools.cache
+def _open(window: int) -> Select[Any]:
+    """Look, insert ``:many`` rows, and keep the history since the lowest open one, all at once."""
+    seen = _now_open(window).cte("seen")
+    series = func.generate_series(1, bindparam("many", type_=Integer())).table_valued("value")
+    series = series.render_derived()
+    fresh = select(
+        bindparam("state", OPEN, type_=txns.c.state.type),
+        seen.c.moment,
+        seen.c.moment,
+        *(bindparam(name, type_=txns.c[name].type) for name in _FIELDS[3:]),
+    ).select_from(seen.join(series, true()))
+    opened = (
+        insert(txns).from_select(_FIELDS, fresh, include_defaults=False)
+        .returning(txns.c.id).cte("opened")
+    )  # fmt: skip
+    lowest = func.least(
+        seen.c.lowest, func.coalesce(seen.c.highest, 0) + 1, type_=BigInteger()
+    )
+    history = insert(min_history_level).from_select(
+        ["txn_id", "min_open"],
+        select(opened.c.id, lowest).select_from(opened.join(seen, true())),
+        include_defaults=False,
+    )
+    return (
+        select(opened.c.id, seen.c.others, seen.c.moment)
+        .select_from(opened.join(seen, true()))
+        .add_cte(history.cte("history"))
+    )
