@@ -20,6 +20,7 @@ from hivesql_executor.spark.values import as_wall_clock, partition_text, stored_
 from hivesql_executor.tracing import span
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.few_rows import SmallMerge
+from hivesql_planner.local.decide import MOST_ROWS
 from hivesql_planner.model.hive_type import INTEGERS
 from hivesql_planner.plan import Change
 
@@ -50,14 +51,12 @@ def items_by_spark(
         wanted = named.select(*(value.alias(f"c{i}") for i, value in enumerate(values)))
         _check_types(merge, named)
         rows = as_wall_clock(wanted)
-        # A source of many rows would be computed in vain; of a subquery's a filter leaves few.
-        most = merge.most_bytes if merge.by_any else merge.most_rows * _ROW_BYTES
-        if gateway(runtime.spark()).bytesRead(rows._jdf) > min(most, merge.most_bytes):
-            raise OnlySpark
+        _check_size(merge, rows)
         if not rows._jdf.queryExecution().analyzed().deterministic():
             raise OnlySpark
         with span("jobs"):
-            table = collect_arrow(rows.limit(merge.most_rows + 1))
+            some = gateway(runtime.spark()).some(rows._jdf, merge.most_rows)
+            table = collect_arrow(DataFrame(some, runtime.spark()))
     if len(table) > merge.most_rows:
         raise OnlySpark
     kinds = [pa.string() if item.is_partition else arrow_type(item.type) for item in merge.items]
@@ -65,6 +64,17 @@ def items_by_spark(
         column.cast(kind).combine_chunks()
         for column, kind in zip(table.columns, kinds, strict=True)
     ]
+
+
+def _check_size(merge: SmallMerge, rows: DataFrame) -> None:
+    """OnlySpark where a source is likely to have many rows, and would be computed in vain."""
+    spark = gateway(rows.sparkSession)
+    most = merge.most_bytes if merge.by_any else merge.most_rows * _ROW_BYTES
+    if spark.bytesRead(rows._jdf) <= min(most, merge.most_bytes):
+        return
+    # Of what is filtered few may be left, and to look costs less than a join that Spark plans.
+    if spark.rowsFiltered(rows._jdf) > MOST_ROWS:
+        raise OnlySpark
 
 
 def _check_types(merge: SmallMerge, source: DataFrame) -> None:

@@ -14,12 +14,14 @@ import org.apache.spark.sql.ExperimentalMethods;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAlias;
 import org.apache.spark.sql.catalyst.expressions.Ascending$;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.NullsFirst$;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.parser.ParseException;
 import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.RebalancePartitions;
@@ -30,6 +32,7 @@ import org.apache.spark.sql.classic.Dataset$;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.Platform;
 import scala.Option;
@@ -108,6 +111,45 @@ public final class Gateway {
                     ? BigInt.apply(known.getAsLong()) : leaf.stats().sizeInBytes());
         }
         return bytes.isValidLong() ? bytes.toLong() : Long.MAX_VALUE;
+    }
+
+    /** How many rows conditions choose from; many where all rows of a table are wanted, or none knows. */
+    public long rowsFiltered(Dataset rows) {
+        BigInt count = rowsFiltered(rows.queryExecution().analyzed(), false);
+        return count.isValidLong() ? count.toLong() : Long.MAX_VALUE;
+    }
+
+    private BigInt rowsFiltered(LogicalPlan plan, boolean filtered) {
+        Seq children = plan.children();
+        if (children.isEmpty()) return filtered ? rowsOf(plan) : BigInt.apply(Long.MAX_VALUE);
+        BigInt count = BigInt.apply(0);
+        for (int i = 0; i < children.size(); i++) {
+            LogicalPlan child = (LogicalPlan) children.apply(i);
+            count = count.$plus(rowsFiltered(child, filtered || plan instanceof Filter));
+        }
+        return count;
+    }
+
+    private BigInt rowsOf(LogicalPlan leaf) {
+        if (leaf instanceof LogicalRelation plain) {
+            OptionalLong bytes = FooterRows.bytes(plain, session);
+            return BigInt.apply(bytes.isEmpty() ? Long.MAX_VALUE
+                    : bytes.getAsLong() / (AcidScan.ROW_HEADER + plain.schema().defaultSize()));
+        }
+        Option known = leaf.stats().rowCount();
+        return known.isEmpty() ? BigInt.apply(Long.MAX_VALUE) : (BigInt) known.get();
+    }
+
+    /**
+     * Enough rows to see whether there are more than some, without a shuffle where they are read as they are.
+     *
+     * <p>Spark's own LIMIT brings what tasks give together by one, in a stage of its own.
+     */
+    public Dataset some(Dataset rows, int most) {
+        LogicalPlan plan = rows.queryExecution().analyzed();
+        if (!MergeSource.isRead(plan)) return rows.limit(most + 1);
+        Literal count = new Literal(most + 1, DataTypes.IntegerType);
+        return Dataset$.MODULE$.ofRows(session, new LocalLimit(count, plan));
     }
 
     private static Iterable leavesOf(Dataset rows) {

@@ -106,7 +106,7 @@ public final class MergeSource {
     }
 
     /** Whether it is read from files as it is. */
-    private static boolean isRead(LogicalPlan plan) {
+    static boolean isRead(LogicalPlan plan) {
         if (plan instanceof DataSourceV2Relation) {
             return ((DataSourceV2Relation) plan).table() instanceof AcidTable;
         }
