@@ -20,6 +20,7 @@ from hivesql_planner.predicates.predicate import (
     Not,
     OneOf,
     Predicate,
+    Remainder,
     UnlessFalse,
 )
 
@@ -40,6 +41,8 @@ def evaluate(predicate: Predicate, columns: Mapping[str, pa.Array]) -> pa.Array:
             return _compare(predicate, columns[predicate.column])
         case OneOf():
             return _one_of(predicate, columns[predicate.column])
+        case Remainder():
+            return _of_remainder(predicate, columns[predicate.column])
         case IsNull(column=name):
             return pc.is_null(columns[name])
         case IsTrue(column=name):
@@ -60,6 +63,13 @@ def _compare(comparison: Compare, column: pa.Array) -> pa.Array:
     if pa.types.is_integer(column.type):
         column = column.cast(pa.int64())
     return _COMPARISONS[comparison.operator](column, pa.scalar(comparison.value, column.type))
+
+
+def _of_remainder(test: Remainder, column: pa.Array) -> pa.Array:
+    column = column.cast(pa.int64())
+    # Arrow divides towards zero, as Spark does.
+    multiple = pc.multiply(pc.divide(column, test.divisor), test.divisor)
+    return _COMPARISONS[test.operator](pc.subtract(column, multiple), pa.scalar(test.value))
 
 
 def _one_of(one_of: OneOf, column: pa.Array) -> pa.Array:

@@ -232,7 +232,8 @@ def _fitting(
     names_tested = set(columns_of(where)) if where is not None else set()
     tested = tuple(column for column in snapshot.table.columns if column.name in names_tested)
     names = {column.name for column in columns}
-    if file_piece.piece.rows <= _MANY and file_piece.piece.runs is None:
+    is_short = file_piece.piece.rows <= _MANY and file_piece.piece.runs is None
+    if is_short or names <= names_tested:
         both = columns + tuple(column for column in tested if column.name not in names)
         events = read_piece(snapshot, file_piece.piece, file_piece.file.length, both)
         stored = events.take(_chosen(snapshot, file_piece, where, events))

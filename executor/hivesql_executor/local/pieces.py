@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from hivesql_executor.files.api import Files
 from hivesql_executor.orc.statistics import ColumnPath, Stripe, read_groups, read_statistics
 from hivesql_executor.orc.tail import OrcTail
-from hivesql_planner.predicates.predicate import Predicate, columns_of
-from hivesql_planner.predicates.ranges import may_hold
+from hivesql_planner.predicates.predicate import Predicate
+from hivesql_planner.predicates.ranges import may_hold, ranged_columns
 
 Runs = tuple[tuple[int, int], ...]
 """First row in the file and number of rows of each run."""
@@ -43,7 +43,7 @@ def pieces_of(
     ``in_runs`` a stripe is read whole.
     """
     file_piece = Piece(path, tail.rows, length)
-    names = tuple(dict.fromkeys(columns_of(where))) if where is not None else ()
+    names = tuple(dict.fromkeys(ranged_columns(where))) if where is not None else ()
     tested = tuple(name for name in names if name in places)
     if not tail.rows:
         return

@@ -18,6 +18,7 @@ from hivesql_planner.predicates.predicate import (
     Not,
     OneOf,
     Predicate,
+    Remainder,
     UnlessFalse,
     columns_of,
 )
@@ -50,6 +51,8 @@ def of_own_types(predicate: Predicate, types: Mapping[str, HiveType]) -> Predica
         case OneOf(column=name, values=values, has_null=has_null):
             constants: set[Any] = {compared(constant, types[name]) for constant in values}
             return OneOf(name, tuple(sorted(constants)), has_null)
+        case Remainder(column=name) if types[name].kind in INTEGERS:
+            return predicate
         case IsNull():
             return predicate
         case IsTrue(column=name) if types[name].kind is Kind.BOOLEAN:

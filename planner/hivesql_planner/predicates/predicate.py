@@ -39,6 +39,19 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
+class Remainder:
+    """``column % divisor operator value`` of whole numbers: one of = <> < <= > >=.
+
+    The divisor is more than 0; the remainder has the sign of the column's value.
+    """
+
+    column: str
+    divisor: int
+    operator: str
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
 class IsNull:
     """The column is NULL."""
 
@@ -85,7 +98,7 @@ class Other:
     """Anything that is not understood: true, false or unknown."""
 
 
-Leaf = Compare | OneOf | IsNull | IsTrue
+Leaf = Compare | OneOf | Remainder | IsNull | IsTrue
 Predicate = Leaf | Not | AllOf | AnyOf | UnlessFalse | Other
 ALWAYS = AllOf(())
 
@@ -93,7 +106,9 @@ ALWAYS = AllOf(())
 def columns_of(predicate: Predicate) -> Iterator[str]:
     """Yield the columns that a predicate speaks of, as often as it does."""
     match predicate:
-        case Compare(column=name) | OneOf(column=name) | IsNull(column=name) | IsTrue(column=name):
+        case Compare(column=name) | OneOf(column=name) | Remainder(column=name):
+            yield name
+        case IsNull(column=name) | IsTrue(column=name):
             yield name
         case Not(part=part) | UnlessFalse(part=part):
             yield from columns_of(part)

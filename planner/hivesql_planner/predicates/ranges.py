@@ -6,7 +6,7 @@ Statistics only rule out: where they are silent or could be meant otherwise, row
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +16,10 @@ from hivesql_planner.predicates.predicate import (
     Compare,
     IsNull,
     Leaf,
+    Not,
     OneOf,
     Predicate,
+    UnlessFalse,
     Value,
 )
 from hivesql_planner.predicates.three_values import ANY, UNKNOWN, Outcomes, opposite, outcomes
@@ -58,6 +60,18 @@ def may_hold(predicate: Predicate | None, extents: Mapping[str, Extent]) -> bool
         return ANY
 
     return predicate is None or True in outcomes(predicate, of_leaf)
+
+
+def ranged_columns(predicate: Predicate) -> Iterator[str]:
+    """Yield the columns by whose statistics rows may be ruled out, as often as they are asked."""
+    match predicate:
+        case Compare(column=name) | OneOf(column=name) | IsNull(column=name):
+            yield name
+        case Not(part=part) | UnlessFalse(part=part):
+            yield from ranged_columns(part)
+        case AllOf(parts=parts) | AnyOf(parts=parts):
+            for operand in parts:
+                yield from ranged_columns(operand)
 
 
 def _of_is_null(extent: Extent | None) -> Outcomes:

@@ -69,6 +69,7 @@ UPDATE acid SET n = n * 0.1, f = 2 * f WHERE i = 3;
 UPDATE acid SET n = acid.n * -0.005, f = f - 0.1 WHERE i >= 3;
 UPDATE acid SET n = 1.123456 + n, f = f + 1e-3;
 UPDATE acid SET n = n - 0.005, f = f + 1 WHERE i = 4;
+UPDATE acid SET n = n + 1 WHERE i % 2 = 1 AND 0 <= i % 3;
 DELETE FROM acid WHERE i = 1 OR i = 77;
 DELETE FROM acid WHERE i = 1;
 INSERT INTO parts PARTITION (k = 1, l = 'x') VALUES (1, 'a'), (2, 'b');
@@ -96,6 +97,7 @@ MERGE INTO ruled t USING (SELECT a AS x, l FROM parts WHERE k = 1) s ON t.a = s.
 DELETE FROM ruled USING parts s WHERE ruled.a = s.a AND ruled.c = 9;
 UPDATE parts SET b = s.b FROM ruled s WHERE parts.k = s.c AND parts.l = 'x';
 UPDATE acid SET t = 'member', n = n + 1 WHERE i IN (SELECT r.a FROM ruled r) AND i > 0;
+DELETE FROM parts WHERE k = 1 AND a IN (SELECT a FROM parts WHERE l = 'x' AND a % 2 = 1);
 DELETE FROM parts WHERE k = 1 AND a IN (SELECT a FROM parts WHERE l = 'x');
 """  # noqa: E501
 # Statements of the same kind that Spark carries out: values or files are not that simple.

@@ -24,6 +24,7 @@ from hivesql_planner.predicates.predicate import (
     OneOf,
     Other,
     Predicate,
+    Remainder,
     Value,
 )
 
@@ -38,6 +39,7 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.GTE: ">=",
     exp.NullSafeEQ: "<=>",
 }
+_SIGNS_OF_REMAINDERS = set(_OPERATORS.values()) - {"<=>"}
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _ARITHMETIC: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*"}
 # What is nested deeper is not looked into.
@@ -152,11 +154,33 @@ def _comparison(node: exp.Expr, column_of: ColumnOf, sql: str) -> Predicate:
     left, right = constant_of(node.left, sql), constant_of(node.right, sql)
     if operator == "<=>" and any(side and _has_last_blank(side.value) for side in (left, right)):
         return Other()
+    if operator in _SIGNS_OF_REMAINDERS and (remainder := _remainder(node, column_of, sql)):
+        return remainder
     if right is not None and (column := _column(node.left, column_of)):
         return Compare(column, operator, right.value)
     if left is not None and (column := _column(node.right, column_of)):
         return Compare(column, _MIRRORED.get(operator, operator), left.value)
     return ALWAYS if operator == "=" and _same_numbers(left, right) else Other()
+
+
+def _remainder(node: exp.Binary, column_of: ColumnOf, sql: str) -> Remainder | None:
+    """Return ``column % number`` compared with a number, on whichever side; None for all else."""
+    operator = _OPERATORS[type(node)]
+    for side, other, sign in (
+        (node.left, node.right, operator),
+        (node.right, node.left, _MIRRORED.get(operator, operator)),
+    ):
+        divided = side.unnest()
+        if not isinstance(divided, exp.Mod):
+            continue
+        column = _column(divided.this, column_of)
+        divisor, value = constant_of(divided.expression, sql), constant_of(other, sql)
+        if column is None or divisor is None or value is None:
+            return None
+        if type(divisor.value) is not int or type(value.value) is not int or divisor.value <= 0:
+            return None
+        return Remainder(column, divisor.value, sign, value.value)
+    return None
 
 
 def _same_numbers(left: Constant | None, right: Constant | None) -> bool:
