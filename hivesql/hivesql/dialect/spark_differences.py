@@ -32,14 +32,15 @@ _REFUSED: tuple[_Pattern, ...] = (
     (("(", "on"), "table functions with ON (partitioned table functions)"),
     (("matchpath", "("), "matchpath"),
     (("tablesample", "(", Kind.WORD), "TABLESAMPLE by size"),
-    (("(", Kind.STRING, "=", Kind.STRING, ")"), "table properties in FROM"),
     (
         ("row__offset__inside__block|raw__data__size|"
          "partition__spec__id|partition__hash|partition__projection",),
         "the virtual column",
     ),
 )  # fmt: skip
-_PROGRAMS = "MAP and REDUCE (SELECT TRANSFORM does the same)"
+_DELETED_ROWS = "acid.fetch.deleted.rows"
+_ENDS_OF_TABLES = frozenset({"select", "where", "group", "having", "on", "by", "set", "values"})
+_PROPERTY: tuple[str | Kind, ...] = ("(", Kind.STRING, "=", Kind.STRING)
 _REFUSED_BY_WORD: dict[str, list[_Pattern]] = {}
 for _one in _REFUSED:
     for _word in str(_one[0][0]).split("|"):
@@ -64,11 +65,12 @@ def check_slice(text: StatementText, tokens: _Tokens) -> list[Edit]:
 
 
 def _refuse(text: StatementText, tokens: _Tokens) -> None:
-    has_program = any(_matches(tokens, i, ("using", Kind.STRING)) for i in range(len(tokens)))
+    for first, last in _table_properties(tokens):
+        keys = tokens[first + 1 : last : 4]
+        if any(key.value.lower() == _DELETED_ROWS for key in keys):
+            raise at(NotSupported(f"{_DELETED_ROWS} in FROM"), text, tokens[first].start)
     for i, token in enumerate(tokens):
         after = tokens[i + 1] if i + 1 < len(tokens) else None
-        if has_program and (token.is_("map") or token.is_("reduce")) and after and after.is_name:
-            raise at(NotSupported(_PROGRAMS), text, token.start)
         for pattern, feature in _patterns_from(token):
             if _matches(tokens, i, ("tablesample", "(", "bucket")):
                 continue
@@ -126,7 +128,67 @@ def _same_length(tokens: _Tokens) -> Iterator[Edit]:
             yield Edit(token.start, token.end, "")
 
 
+    for first, last in _table_properties(tokens):
+        yield Edit(tokens[first].start, tokens[last].end, "")
+
+
+def _table_properties(tokens: _Tokens) -> Iterator[tuple[int, int]]:
+    """Yield where the brackets of ``FROM t('key'='value', …)`` are, which Hive hardly looks at."""
+    for i in range(1, len(tokens)):
+        if not (_matches(tokens, i, _PROPERTY) and _names_table(tokens, i - 1)):
+            continue
+        last = i + 4
+        while _matches(tokens, last, (",", *_PROPERTY[1:])):
+            last += 4
+        if last < len(tokens) and tokens[last].is_(")"):
+            yield i, last
+
+
+def _names_table(tokens: _Tokens, i: int) -> bool:
+    """Tell whether the name that ends at a token is that of a table in FROM."""
+    while i > 1 and tokens[i].is_name and tokens[i - 1].is_("."):
+        i -= 2
+    if not tokens[i].is_name or not i:
+        return False
+    depth = 0
+    for before in reversed(tokens[:i]):
+        depth += before.is_(")") - before.is_("(")
+        if before.is_("from") or before.is_("join"):
+            return True
+        if depth < 0 or not (depth or before.is_(",") or tokens[i - 1].is_(",")):
+            return False
+        if not depth and before.kind is Kind.WORD and before.value in _ENDS_OF_TABLES:
+            return False
+    return False
+
+
+def _programs(tokens: _Tokens) -> Iterator[tuple[Token, Token]]:
+    """Yield MAP and REDUCE of ``MAP a, b USING '…'``, and what follows the expressions."""
+    for i, token in enumerate(tokens):
+        if not (token.is_("map") or token.is_("reduce")):
+            continue
+        depth, end = 0, None
+        for j in range(i + 1, len(tokens) - 1):
+            depth += tokens[j].is_("(") - tokens[j].is_(")")
+            if depth < 0 or (not depth and tokens[j].value in ("select", "from", "where")):
+                break
+            if depth:
+                continue
+            if end is None and (
+                _matches(tokens, j, ("row", "format")) or tokens[j].is_("recordwriter")
+            ):
+                end = tokens[j]
+            if _matches(tokens, j, ("using", Kind.STRING)):
+                if j > i + 1:
+                    yield token, end or tokens[j]
+                break
+
+
 def _readable(tokens: _Tokens) -> Iterator[Edit]:
+    for program, behind in _programs(tokens):
+        # As SELECT TRANSFORM (…), which means the same; Spark knows the words themselves.
+        yield Edit(program.start, program.end, "SELECT TRANSFORM (")
+        yield insert(behind.start, ")")
     for token, after in pairwise(tokens):
         if token.is_("format") and after.kind is Kind.STRING:
             yield Edit(token.start, after.end, "")

@@ -161,6 +161,10 @@ def _edited(tokens: Sequence[Token], edits: Sequence[Edit]) -> Iterator[Token]:
         first = bisect_left(tokens, edit.start, key=attrgetter("start"))
         yield from tokens[next_index:first]
         for token in tokenize(StatementText(edit.text))[:-1]:
-            yield Token(token.kind, token.text, token.value, edit.start + token.start)
+            start = edit.start + token.start
+            if edit.start < edit.end:
+                # Longer than what it stands for: nothing of it lies behind that.
+                start = min(start, edit.end - 1)
+            yield Token(token.kind, token.text, token.value, start)
         next_index = bisect_left(tokens, edit.end, key=attrgetter("start"))
     yield from tokens[next_index:]

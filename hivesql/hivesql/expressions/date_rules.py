@@ -21,6 +21,7 @@ from hivesql_planner.model.hive_type import DATE, INT, SMALLINT, TIMESTAMP, TINY
 _FORMATTER_KEY = "hive.datetime.formatter"
 # Letters of a pattern that tell a zone, in which Spark has UTC.
 _ZONE_LETTERS = re.compile(r"[VzOXxZ]")
+_CONSTANT = re.compile(r"""[\s()]*(?:(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")[\s()]*)+""", re.DOTALL)
 _LITERAL_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LITERAL_TIME = re.compile(r"\d{4}-\d{2}-\d{2}( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?)?")
 
@@ -181,6 +182,9 @@ def _pattern(call: Call, i: int) -> str:
 
 def _formatted_date(call: Call) -> str | None:
     takes(2, 2)(call)
+    if is_text(call.type(1)) and not _CONSTANT.fullmatch(call.texts[1]):
+        message = "date_format only takes constant as 2nd argument: write the pattern as a text"
+        raise SemanticError(message, code=10016)
     return _text_of(call, as_timestamp(call, 0), 1)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hivesql.dialect.value_types import Type, is_interval, is_text
+from hivesql.dialect.value_types import TIMES, Type, is_interval, is_text
 from hivesql.expressions.calls import Call, Rule, takes
 from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.hive_type import DAY_TIME, VOID, YEAR_MONTH, HiveType
+from hivesql_planner.model.hive_type import DAY_TIME, INT, STRING, VOID, YEAR_MONTH, HiveType
 
 _MONTHS = "CAST(CAST(@0 AS INTERVAL YEAR TO MONTH) AS STRING)"
 _SECONDS = "CAST(CAST(@0 AS INTERVAL DAY TO SECOND) AS STRING)"
@@ -35,6 +35,9 @@ def interval_type(node: exp.Interval) -> Type:
     """Return the type of an interval in the text; None where its unit is not told."""
     unit = node.args.get("unit")
     word = unit.this.name if isinstance(unit, exp.IntervalSpan) else unit.name if unit else ""
+    if not word and isinstance(node.this, exp.Literal):
+        # Behind an interval and + sqlglot takes any constant for another interval.
+        return STRING if node.this.is_string else INT
     if not word:
         return None
     return YEAR_MONTH if word.lower() in UNITS_OF_MONTHS else DAY_TIME
@@ -47,6 +50,21 @@ def interval_of(unit: str) -> str:
     if template is None:
         raise NotSupported(f"an interval of an expression in {words}")
     return template
+
+
+def check_terms(operator: str, kinds: tuple[Type, Type]) -> None:
+    """Refuse what Hive does not calculate of intervals, by the types of both operands.
+
+    Raises SemanticError 10014. Types that are not known are left to Spark.
+    """
+    if None in kinds or not any(map(is_interval, kinds)):
+        return
+    left, right = kinds
+    both = is_interval(left) and is_interval(right)
+    other = right if is_interval(left) else left
+    if operator in "+-" and (left == right if both else other in (*TIMES, VOID) or is_text(other)):
+        return
+    raise SemanticError(f"No matching method for {operator} with ({left}, {right})", code=10014)
 
 
 def _of_text(kind: HiveType) -> Rule:

@@ -42,7 +42,7 @@ from hivesql.expressions.composed_functions import discrete_percentile
 from hivesql.expressions.date_rules import as_timestamp
 from hivesql.expressions.function_rules import RULES, negated, text_of
 from hivesql.expressions.function_types import type_of_call
-from hivesql.expressions.intervals import UNITS_OF_MONTHS, interval_of, interval_type
+from hivesql.expressions.intervals import UNITS_OF_MONTHS, check_terms, interval_of, interval_type
 from hivesql.expressions.precedence import precedence_edits
 from hivesql.expressions.quantified_comparisons import subquery_edit
 from hivesql.expressions.session_zone import (
@@ -315,6 +315,7 @@ class Translator:
     # -- operators
     def _arithmetic(self, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr) -> Type:
         kinds = self.type_of(left), self.type_of(right)
+        check_terms(operator, kinds)
         if operator in "+-" and (any(map(is_interval, kinds)) or set(kinds) <= set(TIMES)):
             return self._time_arithmetic(left, right)
         if kinds[0] == DATE and is_integer(kinds[1]) and operator in "+-":

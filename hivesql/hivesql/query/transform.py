@@ -37,7 +37,7 @@ def transform_outputs(node: exp.QueryTransform, binding: Binding) -> tuple[Outpu
     """Tell what a program gives: texts, unless AS has types."""
     schema = node.args.get("schema")
     if schema is None:
-        binding.fail(NotSupported("TRANSFORM without AS and the names of columns"), *span_of(node))
+        return (Output("key", STRING), Output("value", STRING))
     outputs: list[Output] = []
     for column in schema.expressions:
         if any(before.name == column.name.lower() for before in outputs):
@@ -66,26 +66,36 @@ def transform_edits(node: exp.QueryTransform, binding: Binding) -> Iterator[Edit
             using = i
             break
     # What is between the arguments and USING, and what follows the names of columns.
-    opened = 1
-    for opened in range(using, 0, -1):
-        if tokens[opened - 1].is_(")"):
-            break
-    before = tokens[opened:using]
+    opened = max((span_of(value)[1] for value in node.expressions), default=start)
+    first = next(
+        (i for i in range(using) if tokens[i].start >= opened and not tokens[i].is_(")")), using
+    )
+    before = tokens[first:using]
     ends = (
         i for i in range(using + 1, len(tokens))
         if tokens[i].is_("recordreader")
         or (tokens[i].is_("row") and i + 1 < len(tokens) and tokens[i + 1].is_("format"))
     )  # fmt: skip
     last = next(ends, len(tokens))
-    yield Edit(tokens[opened - 1].end, tokens[using].start, _format(before, binding, is_input=True))
+    behind = tokens[first - 1].end
+    yield Edit(behind, tokens[using].start, _format(before, binding))
     command = tokens[using + 1]
     words = shlex.join(_split_command(command.text[1:-1]))
     yield Edit(command.start, command.end, _quoted(f"{_TO_FILES} && exec {words}"))
-    yield Edit(tokens[last - 1].end, end, _format(tokens[last:], binding, is_input=False))
+    if node.args.get("schema") is not None:
+        yield Edit(tokens[last - 1].end, end, _format(tokens[last:], binding, r"{0}"))
+        return
+    # All behind the first field is the value.
+    rows = _format(tokens[last:], binding, r"{0}(?<=^[^{0}]{{0,999999}}{0})")
+    yield Edit(tokens[last - 1].end, end, f" AS (key STRING, value STRING){rows}")
 
 
-def _format(tokens: Sequence[Token], binding: Binding, *, is_input: bool) -> str:
-    """Write Spark's ROW FORMAT for one of Hive; ``is_input`` are rows that the program reads."""
+def _format(tokens: Sequence[Token], binding: Binding, cut: str | None = None) -> str:
+    """Write Spark's ROW FORMAT for one of Hive.
+
+    Spark cuts what a program writes by a regular expression: ``cut``, with ``{0}`` for what stands
+    between fields. None for rows that the program reads.
+    """
     formats = {"fields": "\t", "null": NULL}
     for i, token in enumerate(tokens):
         named = next(
@@ -99,8 +109,9 @@ def _format(tokens: Sequence[Token], binding: Binding, *, is_input: bool) -> str
             binding.fail(NotSupported(feature), token.start, token.end)
         if token.value in formats and named is not None:
             formats[token.value] = named.value
-    # Spark cuts a program's lines by a regular expression.
-    fields = formats["fields"] if is_input else re.sub(r"([^\w\s])", r"\\\1", formats["fields"])
+    fields = formats["fields"]
+    if cut is not None:
+        fields = cut.format(re.sub(r"([^\w\s])", r"\\\1", fields))
     return (
         f" ROW FORMAT DELIMITED FIELDS TERMINATED BY {_quoted(fields)} "
         f"NULL DEFINED AS {_quoted(formats['null'])} "

@@ -26,7 +26,8 @@ def test_programs(session: hivesql.Session, tmp_path: Path) -> None:
     session.sql(f"ADD FILE {tmp_path}/up.py")
     session.sql("""
         CREATE TABLE t (k int, v string) STORED AS ORC TBLPROPERTIES ('transactional'='true');
-        INSERT INTO t VALUES (1, 'a'), (2, ''), (NULL, NULL), (3, 'tab\tx'), (4, 'back\\\\slash')
+        INSERT INTO t VALUES (1, 'a'), (2, ''), (NULL, NULL), (3, 'tab\tx'), (4, 'back\\\\slash');
+        CREATE TABLE x (map int, reduce string)
     """)
     plain = [
         ("1", "a"), ("2", ""), ("3", "tab"), ("4", "back\\slash"), (None, None),
@@ -51,6 +52,10 @@ def test_programs(session: hivesql.Session, tmp_path: Path) -> None:
         ],
         "SELECT x + 1, count(*) FROM (FROM t SELECT TRANSFORM(k) USING 'cat' AS (x int) "
         "WHERE k IS NOT NULL CLUSTER BY x) q WHERE q.x > 2 GROUP BY x": [(4, 1), (5, 1)],
+        "FROM t MAP k, v USING 'cat' AS a, b": plain,
+        "FROM (FROM t MAP t.k, concat(v, '!'), k USING 'cat' CLUSTER BY key) m "
+        "REDUCE m.key, m.value USING 'cat' WHERE key < 3": [("1", "a!\t1"), ("2", "!\t2")],
+        f"FROM t MAP k, v {by} '|' USING 'cat' {by} '|' WHERE k = 1": [("1", "a")],
         "SELECT TRANSFORM(v) USING 'python3 up.py' AS a FROM t WHERE k = 1": [("A",)],
         "SELECT TRANSFORM(array(1, 2), named_struct('x', 1), true, 1.5D, date '2020-01-01', "
         "timestamp '2020-01-01 01:02:03.5') USING 'cat' AS (a, b, c, d, e, f)": [
@@ -58,16 +63,17 @@ def test_programs(session: hivesql.Session, tmp_path: Path) -> None:
         ],
     }  # fmt: skip
     assert {sql: rows(session, sql) for sql in asked} == asked
+    session.sql("FROM t INSERT INTO x MAP k, v USING 'cat' AS a, b WHERE k = 1")
+    assert rows(session, "SELECT map, reduce FROM x('insertonly.fetch.bucketid'='true') q") == [
+        (1, "a")]  # fmt: skip
     session.sql("CREATE TABLE u AS SELECT TRANSFORM(k, v) USING 'cat' AS (a int, b string) FROM t")
     assert [row[:2] for row in session.sql("DESCRIBE u").rows] == [("a", "int"), ("b", "string")]
     session.sql("INSERT INTO t SELECT TRANSFORM(a, b) USING 'cat' AS (a, b) FROM u WHERE a = 1")
     assert rows(session, "SELECT * FROM t WHERE k = 1") == [(1, "a"), (1, "a")]
     for sql, problem, column in (
-        ("SELECT TRANSFORM(k) USING 'cat' FROM t", "TRANSFORM without AS", 8),
         ("SELECT TRANSFORM(k) USING 'cat' AS (a array<int>) FROM t", "array<int>", 37),
         ("SELECT TRANSFORM(k) ROW FORMAT SERDE 'a.B' USING 'cat' AS (a) FROM t", "a.B", 38),
         ("SELECT TRANSFORM(nosuch) USING 'cat' AS (a) FROM t", "nosuch", 18),
-        ("FROM t MAP k USING 'cat' AS (a)", "MAP and REDUCE", 8),
     ):
         with pytest.raises(HiveSqlError, match=problem) as caught:
             session.sql(sql)

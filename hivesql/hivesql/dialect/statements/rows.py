@@ -115,9 +115,9 @@ class QueryStatements(StatementReader):
         token = self.peek()
         if token.is_("with"):
             self.fail("WITH goes before INSERT")
-        allowed = ("select",) if many else ("select", "values", "from", "(")
-        if token.kind is Kind.WORD and token.value in ("map", "reduce"):
-            self.refuse("MAP and REDUCE (SELECT TRANSFORM does the same)")
+        allowed = ("select", "map", "reduce")
+        if not many:
+            allowed = (*allowed, "values", "from", "(")
         if token.value not in allowed or token.kind in (Kind.STRING, Kind.QUOTED):
             self.fail("expected SELECT" if many else "expected VALUES or a query")
         end = self.find(*(("insert",) if many else ()))

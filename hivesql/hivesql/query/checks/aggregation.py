@@ -259,6 +259,20 @@ def _check_calls(select: exp.Select, binding: Binding) -> None:
                 _check_call(node, binding)
             elif isinstance(node, exp.Window):
                 _check_nulls(node, binding)
+                _check_outside(node, binding)
+
+
+def _check_outside(window: exp.Window, binding: Binding) -> None:
+    """Refuse a function with OVER inside another one or inside an aggregate."""
+    around: exp.Expr | None = window.parent
+    while around is not None and not isinstance(around, (*QUERIES, exp.Select)):
+        if isinstance(around, exp.Window) or names_aggregate(around):
+            message = (
+                "Invalid column reference: OVER inside another function over rows. "
+                "Calculate the inner one in a subquery"
+            )
+            fail(message, 10002, window, binding)
+        around = around.parent
 
 
 def _check_nulls(window: exp.Window, binding: Binding) -> None:
