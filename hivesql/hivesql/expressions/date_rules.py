@@ -21,7 +21,12 @@ from hivesql_planner.model.hive_type import DATE, INT, SMALLINT, TIMESTAMP, TINY
 _FORMATTER_KEY = "hive.datetime.formatter"
 # Letters of a pattern that tell a zone, in which Spark has UTC.
 _ZONE_LETTERS = re.compile(r"[VzOXxZ]")
-_CONSTANT = re.compile(r"""[\s()]*(?:(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")[\s()]*)+""", re.DOTALL)
+_CONSTANT = re.compile(
+    r"[\s()]*(?:cast\s*\(\s*)?(?:null|(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\s)+)"
+    r"(?:\s+as\s+\w+(?:\(\d+\))?)?[\s()]*",
+    re.DOTALL | re.IGNORECASE,
+)
+"""What Hive knows to be a constant before it runs a query."""
 _LITERAL_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LITERAL_TIME = re.compile(r"\d{4}-\d{2}-\d{2}( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?)?")
 

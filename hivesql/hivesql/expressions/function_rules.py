@@ -46,6 +46,12 @@ _MOST_DIGITS = 38
 _BEFORE_POINT = re.compile(r"-\s*(\d+)")
 
 
+def _extreme(call: Call) -> None:
+    if hold_maps(call.types):
+        message = "Cannot support comparison of map<> type or complex type containing map<>."
+        raise SemanticError(f"{message} That is what {call.name} would do")
+
+
 def _null_if_any_null(call: Call) -> str:
     """GREATEST and LEAST: NULL as soon as one argument is; texts become what the others are."""
     takes(2, 10_000)(call)
@@ -490,6 +496,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("java_method", "reflect"), "try_reflect(@*)"),
     **dict.fromkeys(("in_file", "reflect2"), _by_class),
     **dict.fromkeys(("map_keys", "map_values"), _of_map),
+    **dict.fromkeys(("max", "min"), _extreme),
     "mid": _part,
     "nullif": _same_category,
     "nvl": _first_known,

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from hivesql.dialect.value_types import TIMES, Type, is_interval, is_text
+from hivesql.dialect.value_types import Type, is_interval, is_number, is_text
 from hivesql.expressions.calls import Call, Rule, takes
 from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.hive_type import DAY_TIME, INT, STRING, VOID, YEAR_MONTH, HiveType
+from hivesql_planner.model.hive_type import (
+    DAY_TIME,
+    INSTANT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    VOID,
+    YEAR_MONTH,
+    HiveType,
+)
 
 _MONTHS = "CAST(CAST(@0 AS INTERVAL YEAR TO MONTH) AS STRING)"
 _SECONDS = "CAST(CAST(@0 AS INTERVAL DAY TO SECOND) AS STRING)"
@@ -28,6 +37,7 @@ _OF_UNITS = {
     "year to month": "CAST(@0 AS INTERVAL YEAR TO MONTH)",
     "day to second": "CAST(@0 AS INTERVAL DAY TO SECOND)",
 }
+_MOMENTS = (TIMESTAMP, INSTANT)
 UNITS_OF_MONTHS = ("year", "month", "years", "months")
 
 
@@ -37,7 +47,7 @@ def interval_type(node: exp.Interval) -> Type:
     word = unit.this.name if isinstance(unit, exp.IntervalSpan) else unit.name if unit else ""
     if not word and isinstance(node.this, exp.Literal):
         # Behind an interval and + sqlglot takes any constant for another interval.
-        return STRING if node.this.is_string else INT
+        return INT if node.name.isdigit() else STRING
     if not word:
         return None
     return YEAR_MONTH if word.lower() in UNITS_OF_MONTHS else DAY_TIME
@@ -53,16 +63,16 @@ def interval_of(unit: str) -> str:
 
 
 def check_terms(operator: str, kinds: tuple[Type, Type]) -> None:
-    """Refuse what Hive does not calculate of intervals, by the types of both operands.
+    """Refuse what Hive does not calculate of intervals and times, by both operands' types.
 
     Raises SemanticError 10014. Types that are not known are left to Spark.
     """
-    if None in kinds or not any(map(is_interval, kinds)):
-        return
     left, right = kinds
+    if None in kinds or not any(is_interval(kind) or kind in _MOMENTS for kind in kinds):
+        return
     both = is_interval(left) and is_interval(right)
-    other = right if is_interval(left) else left
-    if operator in "+-" and (left == right if both else other in (*TIMES, VOID) or is_text(other)):
+    takes_operator = operator in "+-" and not any(is_number(kind) or kind == VOID for kind in kinds)
+    if takes_operator and (left == right or not both):
         return
     raise SemanticError(f"No matching method for {operator} with ({left}, {right})", code=10014)
 

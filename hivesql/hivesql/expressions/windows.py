@@ -17,7 +17,9 @@ from hivesql.dialect.value_types import (
     is_integer,
     summed,
 )
+from hivesql.expressions.comparisons import hold_maps
 from hivesql.python_sqlglot import exp
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.hive_type import FLOAT, TIMESTAMP
 
 _OF_ORDER = (
@@ -43,6 +45,7 @@ class Windows:
 
     def edits(self, node: exp.Window) -> list[Edit]:
         """Return what makes Spark see a function over a window, or a window's name, as Hive."""
+        self._check_comparable(node)
         function = node.this
         name = str(function.this).lower() if isinstance(function, exp.Anonymous) else ""
         edits = self._frame_edits(node, name)
@@ -54,6 +57,18 @@ class Windows:
         if name and function.expressions:
             edits += self._about_nulls(node, function.expressions[0])
         return edits
+
+    def _check_comparable(self, node: exp.Window) -> None:
+        """Refuse maps in PARTITION BY and ORDER BY, as Hive."""
+        order = node.args.get("order")
+        keys = [key.this for key in order.expressions] if order is not None else []
+        for key in (*(node.args.get("partition_by") or ()), *keys):
+            if hold_maps([self.type_of(key)]):
+                start, end = place_of(key)
+                raise SemanticError(
+                    "Failed to breakup Windowing invocations into Groups: "
+                    f"{self.text[start:end]} is not a comparable expression, its type holds maps"
+                )
 
     def _about_nulls(self, node: exp.Window, value: exp.Expr) -> list[Edit]:
         """Spark wants to be told of NULLs behind the brackets, not inside."""

@@ -1,12 +1,14 @@
-"""DISTINCT and UNION of rows that hold maps: Spark groups by maps, and compares them not else."""
+"""DISTINCT, UNION and ORDER BY of maps: Spark groups by maps, and compares them not else."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from hivesql.dialect.edits import Edit, insert
-from hivesql.dialect.structure import RANGE, span_of
+from hivesql.dialect.edits import Edit, filled, insert
+from hivesql.dialect.structure import RANGE, place_of, span_of
 from hivesql.dialect.tokens import Token, first_from
+from hivesql.dialect.value_types import Type
+from hivesql.expressions.comparisons import without_maps
 from hivesql.python_sqlglot import exp
 from hivesql.query.qualify import first_word
 from hivesql.query.scope import Outputs
@@ -17,7 +19,17 @@ _LAST_CLAUSES = ("order", "sort", "distribute", "cluster", "limit", "offset")
 _BEHIND = ("union", "intersect", "except", "minus", "insert")
 
 
-def distinct_map_edits(select: exp.Select, outputs: Outputs, tokens: Sequence[Token]) -> list[Edit]:
+def map_edits(
+    select: exp.Select,
+    outputs: Outputs,
+    tokens: Sequence[Token],
+    type_of: Callable[[exp.Expr], Type],
+) -> list[Edit]:
+    """Let a SELECT tell maps apart and order them; ``type_of`` tells types of its expressions."""
+    return _distinct_edits(select, outputs, tokens) + _order_edits(select, outputs, type_of)
+
+
+def _distinct_edits(select: exp.Select, outputs: Outputs, tokens: Sequence[Token]) -> list[Edit]:
     """Make a grouping of SELECT DISTINCT whose columns hold maps.
 
     It goes around what has groups or windows of its own.
@@ -58,6 +70,26 @@ def united_map_edits(
         edits.append(Edit(tokens[word].start, last.end, "UNION ALL"))
     end = _end(united[-1], tokens, starts[len(united)])
     return [*edits, insert(end, f"){_GROUP}")]
+
+
+def _order_edits(
+    select: exp.Select, outputs: Outputs, type_of: Callable[[exp.Expr], Type]
+) -> list[Edit]:
+    """Order rows by maps as Hive does: by their entries, in the order of their keys."""
+    selected = {column.name: column.type for column in outputs or ()}
+    edits = []
+    for clause in ("order", "sort"):
+        part = select.args.get(clause)
+        for key in part.expressions if part is not None else ():
+            value = key.this if isinstance(key, exp.Ordered) else key
+            kind = type_of(value)
+            if kind is None and isinstance(value, exp.Column) and len(value.parts) == 1:
+                kind = selected.get(value.name.lower())
+            if kind is not None and kind.holds(Kind.MAP):
+                start, end = place_of(value)
+                template = without_maps(kind, "@0")
+                edits.append(Edit(start, end, "", tuple(filled(template, [(start, end)]))))
+    return edits
 
 
 def _hold_maps(columns: Outputs) -> bool:

@@ -14,7 +14,7 @@ from hivesql.expressions.windows import definition_of
 from hivesql.python_sqlglot import exp
 from hivesql.query.scope import Meaning, Output, Outputs, Scope, outputs_of
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
-from hivesql_planner.model.hive_type import INSTANT, INT, VOID, quote_name
+from hivesql_planner.model.hive_type import INSTANT, INT, VOID, HiveType, Kind, quote_name
 from hivesql_planner.model.table import Table
 from hivesql_planner.settings.session_zone import ZONE_KEY, session_zone
 from hivesql_planner.settings.settings import Settings
@@ -201,6 +201,9 @@ def check_united(left: Outputs, right: Outputs, settings: Settings) -> None:
 
 
 def _mixable(left: Type, right: Type) -> bool:
+    if left is not None and right is not None and (left.is_nested or right.is_nested):
+        return VOID not in (left, right) and _are_alike(left, right)
+
     def group(kind: Type) -> str:
         if is_number(kind):
             return "number"
@@ -208,6 +211,19 @@ def _mixable(left: Type, right: Type) -> bool:
 
     groups = {group(left), group(right)}
     return len(groups) == 1 or "" in groups
+
+
+def _are_alike(left: HiveType, right: HiveType) -> bool:
+    """Tell whether what is nested agrees at each place, but for lengths and digits."""
+    unknown = (Kind.VOID, Kind.OTHER)
+    if left.kind in unknown or right.kind in unknown:
+        return True
+    return (
+        left.kind is right.kind
+        and [name.lower() for name in left.names] == [name.lower() for name in right.names]
+        and len(left.children) == len(right.children)
+        and all(map(_are_alike, left.children, right.children))
+    )
 
 
 def renamed(columns: Outputs, alias: exp.Expr | None) -> Outputs:
@@ -218,6 +234,23 @@ def renamed(columns: Outputs, alias: exp.Expr | None) -> Outputs:
     if columns is None or len(columns) != len(names):
         return tuple(Output(name) for name in names)
     return tuple(column._replace(name=name) for name, column in zip(names, columns, strict=True))
+
+
+def told_apart(columns: Outputs) -> Outputs:
+    """Give columns that are called alike the names of Hive: ``k, k`` are ``k`` and ``k_1``.
+
+    Not those that one names by its relation and another without, of which Hive fails.
+    """
+    names_before: set[tuple[str, str]] = set()
+    told: list[Output] = []
+    for column in columns or ():
+        name, number = column.name, 0
+        while (column.alias, name) in names_before:
+            number += 1
+            name = f"{column.name}_{number}"
+        names_before.add((column.alias, name))
+        told.append(column._replace(name=name))
+    return None if columns is None else tuple(told)
 
 
 def of_view(view: Table, query_columns: Outputs) -> tuple[Output, ...]:

@@ -26,7 +26,7 @@ from hivesql.python_sqlglot import exp
 from hivesql.query.bucket_sample import bucket_sample, sample_edit, sampled_by
 from hivesql.query.checks.aggregation import check_aggregation, check_grouping, check_places
 from hivesql.query.checks.placement import check_aliases, check_placement, check_width, is_generator
-from hivesql.query.distinct_maps import distinct_map_edits, united_map_edits
+from hivesql.query.distinct_maps import map_edits, united_map_edits
 from hivesql.query.expanded_text import expanded_names
 from hivesql.query.inline_tables import constant_rows, tables_of_rows
 from hivesql.query.meaning.learning import QUERIES, learn
@@ -283,7 +283,7 @@ class Walk:
         outputs = program_outputs or self._outputs(node, names, scope, stars)
         check_aggregation(node, scope, self.meanings, stars, self.binding)
         self.edits += qualify_edits(node, outputs, self.binding)
-        self.edits += distinct_map_edits(node, outputs, self.binding.tokens)
+        self.edits += map_edits(node, outputs, self.binding.tokens, self.translator.type_of)
         relation = scope.relations[0] if len(scope.relations) == 1 else None
         if learnt is not None and relation is not None and relation.use is not None:
             self.looked[id(node)] = Looked(relation, self.meanings, stars, learnt, self.binding)
