@@ -18,7 +18,7 @@ from hivesql_executor.spark.lines import arrow_schema
 from hivesql_executor.spark.shapes import Shaped, change_each, columns_named, numbered, select
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.conversions import conversion
-from hivesql_planner.model.hive_type import SIZED_TEXTS, HiveType, Kind
+from hivesql_planner.model.hive_type import SIZED_TEXTS, HiveType, Kind, quote_name
 from hivesql_planner.model.partition_values import FALSE
 from hivesql_planner.model.table import DEFAULT_PARTITION, Table
 from hivesql_planner.model.table import Column as TableColumn
@@ -43,7 +43,7 @@ def converted(name: str, source: HiveType, hive_type: HiveType, zone: str | None
     ``zone`` is the session's; None is UTC.
     """
     template = conversion(source, hive_type, zone)
-    return f.expr(template.replace("@0", f"`{name}`")) if template else f.col(name)
+    return f.expr(template.replace("@0", quote_name(name))) if template else f.col(name)
 
 
 def written_value(value: Column, hive_type: HiveType, file_format: str) -> Column:

@@ -180,7 +180,7 @@ def _understood(text: str, table: Table, binding: Binding) -> tuple[Slice, Walk]
     walk.expression(part.tree, Scope(relations=[Relation(ROW, columns)]), {})
     places = map(place_of, part.tree.find_all(exp.Column))
     # First, so that they are inside of what else becomes of a column.
-    walk.edits[:0] = [Edit(*place, "", (f"`{ROW}`.", place)) for place in places]
+    walk.edits[:0] = [Edit(*place, "", (f"{quote_name(ROW)}.", place)) for place in places]
     return part, walk
 
 
@@ -226,7 +226,7 @@ def enforced(table: Table, binding: Binding) -> Expr | None:
         if constraint.kind == "not null" and binding.settings.flag(
             "hive.constraint.notnull.enforce"
         ):
-            parts.append(f"`{ROW}`.`{constraint.columns[0]}` IS NOT NULL")
+            parts.append(f"{quote_name(ROW)}.{quote_name(constraint.columns[0])} IS NOT NULL")
             meanings.append(Not(IsNull(constraint.columns[0])))
         elif constraint.kind == "check":
             sql, meaning = _condition(constraint.text, table, binding)

@@ -109,8 +109,10 @@ def _rows(body: CreateTableBody, binding: Binding) -> Query | None:
     if len(last) == len(selected):
         error = SemanticError("Too many partition columns declared")
         binding.fail(error, body.partitioned_by[0].start)
-    chosen = ", ".join(f"`{name}`" for name in [*(n for n in selected if n not in last), *last])
-    listed = ", ".join(f"`{name}`" for name in selected)
+    chosen = ", ".join(
+        quote_name(name) for name in [*(n for n in selected if n not in last), *last]
+    )
+    listed = ", ".join(quote_name(name) for name in selected)
     return bound.query(binding, f"SELECT {chosen} FROM ({bound.sql}) AS `rows`({listed})")
 
 

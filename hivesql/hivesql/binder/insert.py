@@ -21,6 +21,7 @@ from hivesql.query.scope import Output
 from hivesql.query.walk import BoundQuery, bind_query
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.conversions import check_conversion
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Partition, Table
 from hivesql_planner.predicates.predicate import Constant
 from hivesql_planner.relations import Expr, Query
@@ -269,7 +270,7 @@ def _in_table_order(
 ) -> str:
     place = {column.text: f"`c{i}`" for i, column in enumerate(columns)}
     place = {**defaults, **place}
-    chosen = ", ".join(f"{place[name]} AS `{name}`" for name in names)
+    chosen = ", ".join(f"{place[name]} AS {quote_name(name)}" for name in names)
     listed = ", ".join(place[column.text] for column in columns)
     return f"SELECT {chosen} FROM ({bound.sql}) AS `rows`({listed})"
 

@@ -32,6 +32,7 @@ from hivesql.query.strict_checks import check_chosen
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_planner.compaction.request import MOST_IN_Z_ORDER, CompactionDetails, OrderKey
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.partition_values import normal_value
 from hivesql_planner.model.statistics import is_simple, statistics_sql
 from hivesql_planner.model.table import (
@@ -120,7 +121,7 @@ def _as_insert(node: exp.Expr, table: Table, items: PartitionItems, binding: Bin
     )
     view = binding.view_name(files.name)
     query = Query(
-        sql=f"SELECT * FROM `{view}`",
+        sql=f"SELECT * FROM {quote_name(view)}",
         sources=(Source(view=view, scan=Scan(table=files)),),
         columns=files.columns,
     )
@@ -157,9 +158,9 @@ def bind_export(node: exp.Expr, binding: Binding) -> ExportTable:
     partitions = binding.partitions_of(table, values) if count else ()
     scan = Scan(table=table, partitions=partitions, partition_count=count)
     view = binding.view_name(table.name)
-    columns = ", ".join(f"`{column.name}`" for column in table.all_columns)
+    columns = ", ".join(quote_name(column.name) for column in table.all_columns)
     query = Query(
-        sql=f"SELECT {columns} FROM `{view}`",
+        sql=f"SELECT {columns} FROM {quote_name(view)}",
         sources=(Source(view=view, scan=scan),),
         columns=table.all_columns,
     )
@@ -417,10 +418,10 @@ def _rewritten(
     view = binding.view_name(table.name)
     scan = Scan(table=table, partitions=partitions, partition_count=count)
     chosen = (
-        items.get(name, f"`{name}`") for name in (*table.column_names, *table.partition_names)
+        items.get(name, quote_name(name)) for name in (*table.column_names, *table.partition_names)
     )
     query = Query(
-        sql=f"SELECT {', '.join(chosen)} FROM `{view}`",
+        sql=f"SELECT {', '.join(chosen)} FROM {quote_name(view)}",
         sources=(Source(view=view, scan=scan),),
         columns=table.all_columns,
     )
@@ -475,7 +476,8 @@ def bind_truncate(node: exp.Expr, binding: Binding) -> TruncateTable | InsertRow
     partitions = binding.matching(table, items) if items else None
     if columns:
         emptied = {
-            name.text: f"if(false, `{name.text}`, NULL) AS `{name.text}`" for name in columns
+            name.text: f"if(false, {quote_name(name.text)}, NULL) AS {quote_name(name.text)}"
+            for name in columns
         }
         return _rewritten(table, emptied, partitions, binding)
     return TruncateTable(table=table, partitions=partitions)

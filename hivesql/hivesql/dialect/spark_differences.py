@@ -127,7 +127,6 @@ def _same_length(tokens: _Tokens) -> Iterator[Edit]:
         if token.is_("table") and bracket.is_("(") and values.is_("values"):
             yield Edit(token.start, token.end, "")
 
-
     for first, last in _table_properties(tokens):
         yield Edit(tokens[first].start, tokens[last].end, "")
 

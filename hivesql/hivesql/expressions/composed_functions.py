@@ -7,7 +7,7 @@ import re
 from hivesql.dialect.value_types import field_of
 from hivesql.expressions.calls import Call, Rule, rest, takes
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.hive_type import DATE, INTEGERS, VOID, HiveType, Kind
+from hivesql_planner.model.hive_type import DATE, INTEGERS, VOID, HiveType, Kind, quote_name
 from hivesql_planner.statements.functions import CLASS_PREFIX
 
 _PARTS = ("HOST", "PATH", "QUERY", "REF", "PROTOCOL", "AUTHORITY", "FILE", "USERINFO")
@@ -48,10 +48,11 @@ def _sorted_by_fields(call: Call) -> str:
             raise SemanticError(f"{field} is not in the struct field names of sort_array_by",
                                 code=10016)  # fmt: skip
     less, more = ("-1", "1") if order == "asc" else ("1", "-1")
+    names = map(quote_name, fields)
     tests = " ".join(
-        f"WHEN NOT (a.`{key}` <=> b.`{key}`) THEN CASE WHEN a.`{key}` IS NULL OR "
-        f"a.`{key}` < b.`{key}` THEN {less} ELSE {more} END"
-        for key in fields
+        f"WHEN NOT (a.{name} <=> b.{name}) THEN CASE WHEN a.{name} IS NULL OR "
+        f"a.{name} < b.{name} THEN {less} ELSE {more} END"
+        for name in names
     )
     return f"array_sort(@0, (a, b) -> CASE {tests} ELSE 0 END)"
 

@@ -36,6 +36,7 @@ from hivesql_planner.model.hive_type import (
     VOID,
     HiveType,
     Kind,
+    quote_name,
 )
 from hivesql_planner.statements.functions import CLASS_PREFIX
 
@@ -247,7 +248,10 @@ def _java_text(kind: HiveType, value: str, depth: int = 0) -> str:
             texts = f"transform({value}, {item} -> {_java_text(kind.children[0], item, depth + 1)})"
             return f"concat('[', array_join({texts}, ', ', 'null'), ']')"
         case Kind.STRUCT:
-            parts = (_java_text(child, f"{value}.`{name}`", depth) for name, child in kind.fields)
+            parts = (
+                _java_text(child, f"{value}.{quote_name(name)}", depth)
+                for name, child in kind.fields
+            )
             texts = ", ".join(f"coalesce({part}, 'null')" for part in parts)
             return f"concat('[', concat_ws(', ', {texts}), ']')"
         case Kind.MAP:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hivesql_planner.statements.export import Dump
 
 _NAME = TableName(FRAMES, "rows")
-FRAME = f"`{FRAMES}`.`rows`"
+FRAME = f"{quote_name(FRAMES)}.`rows`"
 """How a statement names the rows of its frame."""
 Assignments = bool | Mapping[str, str]
 """True for every column that both sides have, or expressions by column."""

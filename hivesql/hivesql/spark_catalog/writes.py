@@ -12,7 +12,7 @@ from hivesql.spark_catalog.places import change_by_row_id, change_text, changed_
 from hivesql.spark_catalog.texts import condition_text, partition_of
 from hivesql_executor.spark.lines import ClassicFrame
 from hivesql_planner.errors import NotSupported, WriteConflict
-from hivesql_planner.model.hive_type import Kind
+from hivesql_planner.model.hive_type import Kind, quote_name
 from hivesql_planner.model.table import Table
 
 if TYPE_CHECKING:
@@ -162,7 +162,8 @@ def _of_partition(rows: FrameRows, table: Table, partition: Mapping[str, Any]) -
     """Return the rows without their partition's columns, which must have these values."""
     types = {column.name: column.type for column in table.partition_columns}
     same = " AND ".join(
-        f"`{name}` <=> CAST('{value}' AS {types[name].spark})" for name, value in partition.items()
+        f"{quote_name(name)} <=> CAST('{value}' AS {types[name].spark})"
+        for name, value in partition.items()
     )
     problem = f"a row to write is outside of the partition of {table.name} that is overwritten"
     checked = rows.rows.where(

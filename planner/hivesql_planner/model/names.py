@@ -70,8 +70,8 @@ def check_column_name(name: str, *, in_partition: bool = False) -> None:
             code=10328,
             about=name,
         )
-    if not name or "`" in name or not name.isprintable():
-        raise NotSupported(f"the column name {name!r} (back quotes and control characters)")
+    if not name or not name.isprintable():
+        raise NotSupported(f"the column name {name!r} (control characters)")
     _check_length("column name", name, LONGEST_COLUMN)
     if in_partition:
         _check_length("partition column's name", name, LONGEST_PARTITION_COLUMN)

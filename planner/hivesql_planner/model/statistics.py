@@ -9,7 +9,15 @@ from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.model.hive_type import FLOATS, NUMBERS, TEXTS, TIMESTAMPS, HiveType, Kind
+from hivesql_planner.model.hive_type import (
+    FLOATS,
+    NUMBERS,
+    TEXTS,
+    TIMESTAMPS,
+    HiveType,
+    Kind,
+    quote_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -380,10 +388,10 @@ def statistics_sql(table: Table, view: str, columns: tuple[Column, ...]) -> str:
 
     They are: not null, distinct, lowest (or trues), highest, average length, longest.
     """
-    keys = [f"`{name}`" for name in table.partition_names]
+    keys = [quote_name(name) for name in table.partition_names]
     items = [*keys, *counting_items(columns, _DISTINCT_ERROR)]
     grouping = f" GROUP BY {', '.join(keys)}" if keys else ""
-    return f"SELECT {', '.join(items)} FROM `{view}`{grouping}"
+    return f"SELECT {', '.join(items)} FROM {quote_name(view)}{grouping}"
 
 
 def counting_items(columns: Iterable[Column], error: float = _QUICK_ERROR) -> list[str]:
@@ -392,7 +400,7 @@ def counting_items(columns: Iterable[Column], error: float = _QUICK_ERROR) -> li
 
 
 def _items(column: Column, error: float) -> list[str]:
-    name, kind = f"`{column.name}`", column.type.kind
+    name, kind = quote_name(column.name), column.type.kind
     if kind is Kind.CHAR:
         name = f"rtrim({name})"
     # A FLOAT's digits are those of the DOUBLE that it is, as in Hive.

@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any
 
-from hivesql_planner.model.hive_type import HiveType, Kind
+from hivesql_planner.model.hive_type import HiveType, Kind, quote_name
 from hivesql_planner.model.table import Table
 from hivesql_planner.predicates.constants import day
 from hivesql_planner.predicates.predicate import (
@@ -51,12 +51,12 @@ def search_text(predicate: Predicate, types: Mapping[str, HiveType]) -> str | No
         case OneOf(column=column) if column in types:
             return _list_text(predicate, types[column])
         case IsNull(column=column) if column in types:
-            return f"`{column}` IS NULL"
+            return f"{quote_name(column)} IS NULL"
         case Not(part=IsNull(column=column)) if column in types:
-            return f"`{column}` IS NOT NULL"
+            return f"{quote_name(column)} IS NOT NULL"
         case Compare(column=column, operator=operator, value=value) if column in types:
             text = _literal(value, types[column])
-            return f"`{column}` {operator} {text}" if text and operator != "<=>" else None
+            return f"{quote_name(column)} {operator} {text}" if text and operator != "<=>" else None
     return None
 
 
@@ -65,7 +65,7 @@ def _list_text(one_of: OneOf, type_: HiveType) -> str | None:
     texts = [_literal(constant, type_) for constant in one_of.values]
     if not all(texts):
         return None
-    name = f"`{one_of.column}`"
+    name = quote_name(one_of.column)
     if len(texts) <= MOST_PUSHED:
         return f"({' OR '.join(f'{name} = {text}' for text in texts)})" if texts else None
     order = [

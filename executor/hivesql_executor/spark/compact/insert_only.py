@@ -30,6 +30,7 @@ from hivesql_planner.acid.layout import parse_directory, parse_original_file
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Table
 
 _FILE_BYTES = 128 << 20
@@ -152,7 +153,7 @@ def _rows(
     if table.format == "orc":
         return rows
     return rows.select(
-        *(stored_value(f.col(f"`{c.name}`"), c.type).alias(c.name) for c in table.columns)
+        *(stored_value(f.col(quote_name(c.name)), c.type).alias(c.name) for c in table.columns)
     )
 
 

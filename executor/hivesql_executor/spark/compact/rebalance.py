@@ -18,6 +18,7 @@ from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.compaction.queue import Compaction
 from hivesql_planner.compaction.request import OrderKey, parse_order
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import WriteKind
 
@@ -64,7 +65,7 @@ def rebalance(
 
 
 def _sort_key(key: OrderKey) -> Column:
-    column = f.col(f"row.`{key.column}`")
+    column = f.col(f"row.{quote_name(key.column)}")
     if key.descending:
         return column.desc_nulls_first() if key.puts_nulls_first else column.desc_nulls_last()
     return column.asc_nulls_first() if key.puts_nulls_first else column.asc_nulls_last()

@@ -41,6 +41,7 @@ from hivesql_planner.acid.layout import (
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
 
@@ -178,7 +179,7 @@ def live_rows(
         with_nanosecond_texts=range(len(table.columns)),
     )
     rows = scan(spark, request).rows
-    columns = [f.col(f"`{name}`") for name in table.column_names]
+    columns = [f.col(quote_name(name)) for name in table.column_names]
     texts = nanosecond_struct(table, rows)
     events = rows.select(
         "row__id",

@@ -8,7 +8,7 @@ from itertools import takewhile
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-from hivesql_planner.model.hive_type import TIMESTAMPS, HiveType, Kind
+from hivesql_planner.model.hive_type import TIMESTAMPS, HiveType, Kind, quote_name
 from hivesql_planner.model.table import Table
 
 Z_VALUE = "z"
@@ -32,7 +32,7 @@ def with_z_value(rows: DataFrame, table: Table, columns: Sequence[str]) -> DataF
     starts = _text_starts(rows, [name for name in columns if _is_text(types[name])])
     numbered = rows
     for i, name in enumerate(columns):
-        number = _number(f.col(f"row.`{name}`"), types[name], starts.get(name, 0))
+        number = _number(f.col(f"row.{quote_name(name)}"), types[name], starts.get(name, 0))
         # A column may have no value at all.
         numbered = numbered.withColumn(f"z{i}", f.coalesce(number, f.lit(0.0)))
     numbers, ranges = ([f"{letter}{i}" for i in range(len(columns))] for letter in "zr")
@@ -43,7 +43,7 @@ def with_z_value(rows: DataFrame, table: Table, columns: Sequence[str]) -> DataF
     cut: DataFrame = cutter.fit(numbered).transform(numbered)
     value = f.lit(0).cast("bigint")
     for i in range(len(columns)):
-        is_null = f.col(f"row.`{columns[i]}`").isNull()
+        is_null = f.col(f"row.{quote_name(columns[i])}").isNull()
         place = f.when(is_null, 0).otherwise(f.col(f"r{i}") + 1).cast("bigint")
         for bit in range(_BITS):
             moved = f.shiftleft(place.bitwiseAND(1 << bit), bit * (len(columns) - 1) + i)
@@ -59,7 +59,7 @@ def _text_starts(rows: DataFrame, columns: Sequence[str]) -> dict[str, int]:
     """Tell how many bytes all texts of a column have in common at their beginning."""
     if not columns:
         return {}
-    texts = [f.col(f"row.`{name}`").cast("binary") for name in columns]
+    texts = [f.col(f"row.{quote_name(name)}").cast("binary") for name in columns]
     ends = rows.agg(*(end(text) for text in texts for end in (f.min, f.max))).collect()[0]
     shared: dict[str, int] = {}
     for name, low, high in zip(columns, ends[::2], ends[1::2], strict=True):

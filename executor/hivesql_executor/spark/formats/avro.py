@@ -27,7 +27,7 @@ from hivesql_planner.model.avro_schema import (
     parsed_schema,
     schema_of,
 )
-from hivesql_planner.model.hive_type import SIZED_TEXTS, Kind
+from hivesql_planner.model.hive_type import SIZED_TEXTS, Kind, quote_name
 from hivesql_planner.model.table import Table
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ def decode_avro(binary_files: DataFrame, table: Table, files: Files) -> DataFram
     schema_text = declared_schema(table, files)
     fields_given = parsed_schema(schema_text)["fields"] if schema_text is not None else ()
     reader_fields = {field["name"].lower(): field for field in fields_given}
-    fields = [f"`{column.name}` {column.type.spark}" for column in table.columns]
-    texts = [f"`{name}` string" for name in table.partition_names]
+    fields = [f"{quote_name(column.name)} {column.type.spark}" for column in table.columns]
+    texts = [f"{quote_name(name)} string" for name in table.partition_names]
     schema = ", ".join([*fields, *texts])
     arrow = arrow_schema(struct_of(schema))
 
@@ -52,14 +52,14 @@ def decode_avro(binary_files: DataFrame, table: Table, files: Files) -> DataFram
         return avro_rows.decode_files(batches, arrow, names, reader_fields)
 
     selected = binary_files.select(
-        "path", "content", *(f"`{name}`" for name in table.partition_names)
+        "path", "content", *(quote_name(name) for name in table.partition_names)
     )
     return selected.mapInArrow(decode, schema)
 
 
 def avro_values(table: Table) -> list[Column]:
     """Return the table's data columns as they are to be shown."""
-    values = [(f.col(f"`{column.name}`"), column) for column in table.columns]
+    values = [(f.col(quote_name(column.name)), column) for column in table.columns]
     return [
         sized_text(value, column.type).alias(column.name)
         if column.type.kind in SIZED_TEXTS
@@ -81,17 +81,19 @@ def encode_avro(rows: DataFrame, table: Table, keys: Sequence[str], files: Files
 
     kinds = {field.name: field.dataType.simpleString() for field in rows.schema.fields}
     trimmed = [
-        f.rtrim(f.col(f"`{c.name}`")).alias(c.name)
+        f.rtrim(f.col(quote_name(c.name))).alias(c.name)
         if c.type.kind is Kind.CHAR
-        else f.col(f"`{c.name}`")
+        else f.col(quote_name(c.name))
         for c in table.columns
     ]
     # Hive has no blanks at the end of CHAR in Avro.
-    plain = rows.select(*trimmed, *(f"`{key}`" for key in keys))
-    typed = ", ".join(["value binary", "piece bigint", *(f"`{key}` {kinds[key]}" for key in keys)])
+    plain = rows.select(*trimmed, *(quote_name(key) for key in keys))
+    typed = ", ".join(
+        ["value binary", "piece bigint", *(f"{quote_name(key)} {kinds[key]}" for key in keys)]
+    )
     pieces = plain.mapInArrow(encode, typed)
-    ordered = pieces.sortWithinPartitions(*(f"`{key}`" for key in keys), "piece")
-    return ordered.select(f.col("value").cast("string"), *(f"`{key}`" for key in keys))
+    ordered = pieces.sortWithinPartitions(*(quote_name(key) for key in keys), "piece")
+    return ordered.select(f.col("value").cast("string"), *(quote_name(key) for key in keys))
 
 
 def written_schema(table: Table, files: Files) -> Schema:

@@ -11,7 +11,7 @@ from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_executor.spark.formats.delimited import joined_line, line_fields, split_lines
 from hivesql_executor.spark.shapes import Shaped, change_each
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.hive_type import HiveType, Kind
+from hivesql_planner.model.hive_type import HiveType, Kind, quote_name
 from hivesql_planner.model.table import LINES_IN_PLACE, Table
 
 _TIMES = (Kind.DATE, Kind.TIMESTAMP)
@@ -69,7 +69,7 @@ def joined_contained(table: Table) -> Column:
     if table.format == "regex":
         raise SemanticError(f"{table.name}: Regex SerDe doesn't support the serialize() method")
     times = (column for column in table.columns if column.type.kind in _TIMES)
-    early = (_too_early(table, f.col(f"`{column.name}`"), column.type) for column in times)
+    early = (_too_early(table, f.col(quote_name(column.name)), column.type) for column in times)
     return f.concat(
         joined_line(_of_lines(table)), *(f.coalesce(problem, f.lit("")) for problem in early)
     )

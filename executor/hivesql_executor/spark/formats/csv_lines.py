@@ -9,6 +9,7 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.spark.formats.malformed_csv import split_fields
 from hivesql_executor.spark.lines import try_cast
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Table
 
 _WRITERS_ESCAPE = '"'
@@ -92,7 +93,7 @@ def joined_csv(table: Table) -> Column:
     escape = f"\\{csv.escape}"
     texts = []
     for column in table.columns:
-        text = f.regexp_replace(f.col(f"`{column.name}`"), special, f"{escape}$1")
+        text = f.regexp_replace(f.col(quote_name(column.name)), special, f"{escape}$1")
         quoted = f.concat(f.lit(csv.quote), text, f.lit(csv.quote))
         texts.append(f.coalesce(quoted, f.lit("")))
     return f.concat_ws(csv.separator, *texts)

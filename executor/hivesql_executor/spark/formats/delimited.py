@@ -21,7 +21,7 @@ from hivesql_executor.spark.formats.text_values import lazy_value
 from hivesql_executor.spark.shapes import HOLE, Shaped, change_each
 from hivesql_executor.spark.values import stored_value, value_text
 from hivesql_planner.model.delimited_text import LineFormat, line_format_of
-from hivesql_planner.model.hive_type import HiveType, Kind
+from hivesql_planner.model.hive_type import HiveType, Kind, quote_name
 from hivesql_planner.model.table import Table
 
 _FIELDS, _VALID = "__fields", "__valid"
@@ -194,7 +194,7 @@ def joined_line(table: Table, times: Mapping[str, Column] | None = None) -> Colu
     form = line_format_of(table.name, table.serde_properties)
     texts = []
     for column in table.columns:
-        text = _written(f.col(f"`{column.name}`"), column.type, 1, form)
+        text = _written(f.col(quote_name(column.name)), column.type, 1, form)
         if times and column.name in times:
             text = f.coalesce(times[column.name], text)
         texts.append(text)

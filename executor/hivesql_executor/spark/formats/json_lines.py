@@ -16,7 +16,7 @@ from hivesql_executor.spark.formats.text_values import (
     sized_text,
 )
 from hivesql_executor.spark.values import stored_value, value_text
-from hivesql_planner.model.hive_type import HiveType, Kind
+from hivesql_planner.model.hive_type import HiveType, Kind, quote_name
 from hivesql_planner.model.table import Table
 
 _OPTIONS = {"allowSingleQuotes": "false"}
@@ -114,7 +114,7 @@ def _truth(text: Column) -> Column:
 
 def joined_json(table: Table) -> Column:
     """Give one JSON object with all of the table's data columns, NULL ones too."""
-    values = (_written(f.col(f"`{c.name}`"), c.type).alias(c.name) for c in table.columns)
+    values = (_written(f.col(quote_name(c.name)), c.type).alias(c.name) for c in table.columns)
     return f.to_json(f.struct(*values), {"ignoreNullFields": "false"})
 
 

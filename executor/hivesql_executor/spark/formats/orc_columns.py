@@ -8,6 +8,7 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.spark.shapes import Shaped, change_each, columns_named
 from hivesql_executor.spark.values import read_value
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Table
 
 
@@ -16,7 +17,7 @@ def position_schema(table: Table, names: Sequence[str]) -> str:
     types = [column.type.spark for column in table.columns]
     # Spark refuses generated names (_col0, …) unless it is told of all of them.
     types += ["string"] * (len(names) - len(types))
-    return ", ".join(f"`{name}` {kind}" for name, kind in zip(names, types, strict=False))
+    return ", ".join(f"{quote_name(name)} {kind}" for name, kind in zip(names, types, strict=False))
 
 
 def by_position(table: Table, names: Sequence[str]) -> list[Shaped]:

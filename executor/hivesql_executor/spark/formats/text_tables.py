@@ -24,6 +24,7 @@ from hivesql_executor.spark.formats.delimited import (
 from hivesql_executor.spark.formats.json_lines import joined_json, split_json
 from hivesql_executor.spark.shapes import Item, select
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Table
 
 LINE = "__line"
@@ -99,7 +100,7 @@ def read_numbered(
     for key, value in options.items():
         reader = reader.option(key, value)
     rows = DataFrame(reader.format("text").load(_java_strings(spark, paths)), spark)
-    columns = [f.col(f"`{name}`") for name in rows.columns]
+    columns = [f.col(quote_name(name)) for name in rows.columns]
     file, start = f.col("_metadata.file_path"), f.col("_metadata.file_block_start")
     number = f.monotonically_increasing_id().bitwiseAND(f.lit(2**33 - 1))
     placed = rows.select(

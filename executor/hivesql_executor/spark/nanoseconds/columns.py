@@ -21,7 +21,7 @@ from hivesql_executor.spark.formats.orc_columns import position_schema
 from hivesql_planner.acid.files_to_read import DataFile
 from hivesql_planner.acid.layout import NANOSECONDS
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.model.hive_type import STRING, TIMESTAMPS, HiveType, Kind
+from hivesql_planner.model.hive_type import STRING, TIMESTAMPS, HiveType, Kind, quote_name
 from hivesql_planner.model.table import Table
 
 SPARK_VERSION = "org.apache.spark.version"
@@ -87,7 +87,9 @@ def with_values(
     values = {}
     for i in carried:
         name, kind = table.columns[i].name, table.columns[i].type
-        text = f.col(f"`{name}`") if i in nanoseconds else f.lit(None).cast(as_text(kind).spark)
+        text = (
+            f.col(quote_name(name)) if i in nanoseconds else f.lit(None).cast(as_text(kind).spark)
+        )
         values[nanosecond_column(i)] = text
         if i in nanoseconds:
             if as_text(kind) == STRING:
@@ -150,7 +152,7 @@ def _finer(
     rows = spark.read.options(**options).schema(position_schema(texts, names)).orc(named)
     finer = f.lit(False)
     for i in nanoseconds:
-        text = f.col(f"`{names[i]}`").cast("string")
+        text = f.col(quote_name(names[i])).cast("string")
         finer = finer | f.coalesce(text.rlike(_FINER), f.lit(False))
     row = rows.where(finer).select("_metadata.file_path").first()
     return str(row[0]) if row else None

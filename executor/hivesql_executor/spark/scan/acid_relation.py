@@ -24,7 +24,7 @@ from hivesql_executor.spark.scan.partition_columns import (
 )
 from hivesql_executor.spark.steps import Step, acid_rows, after
 from hivesql_planner.acid.write_ids import ValidWriteIdList
-from hivesql_planner.model.hive_type import BITS, TIMESTAMP, TIMESTAMPS, HiveType, Kind
+from hivesql_planner.model.hive_type import BITS, TIMESTAMP, TIMESTAMPS, HiveType, Kind, quote_name
 from hivesql_planner.model.partition_values import read_text
 from hivesql_planner.model.statistics import ColumnStatistics
 from hivesql_planner.model.table import DEFAULT_PARTITION, Table
@@ -212,11 +212,11 @@ def _relation(
         "highest": highest,
         "hidden": sorted(write_id for write_id in scan.visible.exceptions if write_id <= highest),
     }
-    columns = [f"`{column.name}` {column.type.spark}" for column in table.columns]
+    columns = [f"{quote_name(column.name)} {column.type.spark}" for column in table.columns]
     parts = enumerate(table.partition_columns)
     values = [f"`{value_column(i)}` {column.type.spark}" for i, column in parts]
-    texts = [f"`{text}` string" for text in text_columns(table)]
-    ddl = ", ".join([*columns, _IDS, f"`{PLACE}` int", *values, *texts])
+    texts = [f"{quote_name(text)} string" for text in text_columns(table)]
+    ddl = ", ".join([*columns, _IDS, f"{quote_name(PLACE)} int", *values, *texts])
     return acid_rows(spark, json.dumps(plan), ddl, *finish)
 
 

@@ -10,6 +10,7 @@ from pyspark.sql import functions as f
 
 from hivesql_planner.acid.layout import ACID_FIELDS
 from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.model.hive_type import quote_name
 
 KEYS = ACID_FIELDS[1:4]
 """The columns of a row's id inside a file."""
@@ -37,7 +38,7 @@ def event_read(names: Sequence[str], types: Sequence[str]) -> tuple[str, str]:
     ORC goes by position in files whose columns are all called ``_col0``, ``_col1``, …: neither may
     there be a field that the file does not have, nor may Spark leave one out.
     """
-    fields = [f"`{name}`:{kind}" for name, kind in zip(names, types, strict=False)]
+    fields = [f"{quote_name(name)}:{kind}" for name, kind in zip(names, types, strict=False)]
     if are_generated(names):
         return _EVENTS.format(fields=",".join(fields)), _ALL_SIX + _WHOLE_ROW
     return _EVENTS.format(fields=",".join(["`__none`:boolean", *fields])), _ALL_SIX + _NO_COLUMN

@@ -23,7 +23,7 @@ from hivesql_executor.spark.nanoseconds.columns import nanosecond_column, nanose
 from hivesql_executor.spark.scan.plain_tables import finer_times
 from hivesql_executor.spark.scan.sources import listed, plain_parts, read, read_plain, rows_of
 from hivesql_executor.transactions.transaction import Transaction
-from hivesql_planner.model.hive_type import TIMESTAMPS
+from hivesql_planner.model.hive_type import TIMESTAMPS, quote_name
 from hivesql_planner.model.table import Table
 from hivesql_planner.relations import Query, Scan, Source
 
@@ -159,7 +159,7 @@ def _nanoseconds_in(
 def _named(frame: DataFrame, source: Source) -> DataFrame:
     """Return the scan under a name by which it is known in the query's plan, without its texts."""
     texts = {nanosecond_column(i) for i in range(len(source.scan.table.columns))}
-    columns = [f.col(f"`{name}`") for name in frame.columns if name not in texts]
+    columns = [f.col(quote_name(name)) for name in frame.columns if name not in texts]
     return frame.alias(_SCAN + source.view).select(*columns)
 
 

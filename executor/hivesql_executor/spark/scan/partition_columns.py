@@ -17,6 +17,7 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.spark.scan.listed_files import listed_number, read_listed
 from hivesql_executor.spark.values import partition_value
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import DEFAULT_PARTITION, Partition, Table, default_value
 
 PLACE = "__place"
@@ -56,9 +57,9 @@ def text_columns(table: Table) -> list[str]:
 
 def output(table: Table) -> list[str]:
     """Return the Spark SQL of a table's columns over the rows of a scan."""
-    columns = [f"`{name}`" for name in table.column_names]
+    columns = [quote_name(name) for name in table.column_names]
     parts = enumerate(table.partition_names)
-    return [*columns, *(f"{value_column(i)} as `{name}`" for i, name in parts)]
+    return [*columns, *(f"{value_column(i)} as {quote_name(name)}" for i, name in parts)]
 
 
 def read_with_places(

@@ -141,11 +141,11 @@ def _stored_otherwise(
         if i in columns:
             own = columns[i][0]
             text = f.col(nanosecond_column(i)) if i in as_texts else None
-            value = _as_column(f"`{own.name}`", own.type, column.type, text)
+            value = _as_column(quote_name(own.name), own.type, column.type, text)
         items.append(value.alias(column.name))
     named = {i: f.col(nanosecond_column(i)) for i in as_times}
     texts = _nanosecond_columns(table, nanoseconds, named)
-    return rows.select(*items, *(f.col(f"`{name}`") for name in table.partition_names), *texts)
+    return rows.select(*items, *(f.col(quote_name(name)) for name in table.partition_names), *texts)
 
 
 def _nanosecond_columns(
@@ -230,7 +230,7 @@ def _all_of(
 ) -> DataFrame:
     if frames:
         return reduce(DataFrame.union, frames)
-    fields = [f"`{c.name}` {c.type.spark}" for c in table.all_columns]
+    fields = [f"{quote_name(c.name)} {c.type.spark}" for c in table.all_columns]
     texts = [f"{nanosecond_column(i)} {as_text(table.columns[i].type).spark}" for i in nanoseconds]
     return empty_frame(spark, ", ".join([*fields, *texts]))
 
@@ -326,7 +326,7 @@ def _items_of_lines(
 
 def _partition_values(table: Table) -> list[Column]:
     return [
-        partition_value(f.col(f"`{column.name}`"), column.type).alias(column.name)
+        partition_value(f.col(quote_name(column.name)), column.type).alias(column.name)
         for column in table.partition_columns
     ]
 
@@ -342,7 +342,7 @@ def _read_files(
 ) -> DataFrame:
     """Files with their partition columns as text, found in the path or given by ``partition``."""
     named, options = literal_paths(paths)
-    texts = [f"`{name}` string" for name in table.partition_names]
+    texts = [f"{quote_name(name)} string" for name in table.partition_names]
     in_path = bool(texts) and not base.startswith("!")
     if in_path:
         # Read as text and cast: a value of another type is NULL, as in Hive, and no error.
@@ -373,7 +373,7 @@ def _read_files(
 def _with_default_partition(rows: DataFrame, table: Table) -> DataFrame:
     """Spark finds NULL in the path of the default partition, where Hive reads its name."""
     texts = {
-        column.name: f.coalesce(f.col(f"`{column.name}`"), f.lit(text))
+        column.name: f.coalesce(f.col(quote_name(column.name)), f.lit(text))
         for column in table.partition_columns
         if (text := default_value(column.type)) is not None
     }

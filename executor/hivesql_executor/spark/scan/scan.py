@@ -34,6 +34,7 @@ from hivesql_executor.spark.values import check_instants
 from hivesql_planner.acid.files_to_read import DataFile, FilesToRead
 from hivesql_planner.acid.row_id import encode_bucket
 from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.statistics import ColumnStatistics
 from hivesql_planner.model.table import Table
 
@@ -143,16 +144,16 @@ def _check_orphans(files: Files, parts: Sequence[PartitionFiles]) -> None:
 
 
 def _schema(table: Table, *, with_row_id: bool, texts: Sequence[str]) -> str:
-    fields = [f"`{column.name}` {column.type.spark}" for column in table.all_columns]
+    fields = [f"{quote_name(column.name)} {column.type.spark}" for column in table.all_columns]
     row_id = ["row__id struct<writeid:bigint,bucketid:int,rowid:bigint>"] if with_row_id else []
-    return ", ".join([*fields, *row_id, *(f"`{text}` string" for text in texts)])
+    return ", ".join([*fields, *row_id, *(f"{quote_name(text)} string" for text in texts)])
 
 
 def _output(table: Table, with_row_id: bool, texts: Sequence[str]) -> list[str]:
     columns = output(table)
     if with_row_id:
         parts = zip(ID_COLUMNS, ("writeid", "bucketid", "rowid"), strict=True)
-        fields = ", ".join(f"`{column}` as {part}" for column, part in parts)
+        fields = ", ".join(f"{quote_name(column)} as {part}" for column, part in parts)
         columns.append(f"struct({fields}) as row__id")
     return [*columns, *texts]
 

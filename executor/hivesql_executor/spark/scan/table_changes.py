@@ -23,6 +23,7 @@ from hivesql_planner.acid.layout import parse_directory
 from hivesql_planner.acid.time_travel import after_write
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Table
 from hivesql_planner.relations import CHANGE_COLUMNS, Changes, Scan
 
@@ -54,7 +55,7 @@ def read_changes(
     else:
         happened = _with_updates(_events(table, low, spans, then, runtime), table, changes.key)
     frames = [happened, *_replaced(table, changed, then, runtime)]
-    names = [f"`{column.name}`" for column in (*table.all_columns, *CHANGE_COLUMNS)]
+    names = [quote_name(column.name) for column in (*table.all_columns, *CHANGE_COLUMNS)]
     return reduce(DataFrame.unionByName, [frame.select(*names) for frame in frames])
 
 
@@ -122,7 +123,7 @@ def _state(
 def _with_updates(happened: DataFrame, table: Table, key: Sequence[str]) -> DataFrame:
     """Call the two halves of an update by their names."""
     texts = row_id_and_texts(table)[1:]
-    same = Window.partitionBy(_WRITE, *texts, *(f.col(f"`{name}`") for name in key))
+    same = Window.partitionBy(_WRITE, *texts, *(f.col(quote_name(name)) for name in key))
 
     def count(kind: str) -> Column:
         return f.count_if(f.col(_KIND) == kind).over(same)

@@ -83,7 +83,7 @@ def _steps(change: Change, branch: ChangeBranch) -> list[Step]:
     row = _new_row(change.target.table, branch)
     columns = {"branch": "0", "row__id": row_id, "row": row}
     columns |= {f"p{i}": text for i, text in enumerate(texts)}
-    return [*steps, ("select", [f"{text} as `{name}`" for name, text in columns.items()])]
+    return [*steps, ("select", [f"{text} as {quote_name(name)}" for name, text in columns.items()])]
 
 
 def _joined(change: Change, joined: Joined) -> DataFrame:
@@ -185,7 +185,7 @@ def _taken(change: Change, branch: ChangeBranch) -> Column | None:
 def _is_of(change: Change, when: When) -> str:
     """Return the condition that tells which joined rows are matched and which are not."""
     is_target = f"{quote_name(change.target_alias)}.row__id"
-    is_source = f"{quote_name(change.source_alias or '')}.`{_MATCHES}`"
+    is_source = f"{quote_name(change.source_alias or '')}.{quote_name(_MATCHES)}"
     match when:
         case When.NOT_MATCHED:
             return f"{is_target} is null"
@@ -229,7 +229,7 @@ def _old_row(change: Change) -> tuple[str, list[str]]:
     alias = change.target_alias
     names = text_columns(change.target.table)
     of = quote_name(alias)
-    return f"cast({of}.row__id as {ROW_ID_TYPE})", [f"{of}.`{name}`" for name in names]
+    return f"cast({of}.row__id as {ROW_ID_TYPE})", [f"{of}.{quote_name(name)}" for name in names]
 
 
 def _new_row(table: Table, branch: ChangeBranch) -> str:
@@ -237,7 +237,7 @@ def _new_row(table: Table, branch: ChangeBranch) -> str:
         return f"cast(null as {struct_ddl(table)})"
     # A value may end in a comment.
     fields = ", ".join(
-        f"cast(({value.sql}\n) as {column.type.spark}) as `{column.name}`"
+        f"cast(({value.sql}\n) as {column.type.spark}) as {quote_name(column.name)}"
         for value, column in zip(branch.values, table.columns, strict=False)
     )
     return f"cast(struct({fields}) as {struct_ddl(table)})"
@@ -245,5 +245,5 @@ def _new_row(table: Table, branch: ChangeBranch) -> str:
 
 def struct_ddl(table: Table) -> str:
     """Return the type of the ``row`` column."""
-    fields = ",".join(f"`{c.name}`:{c.type.spark}" for c in table.columns)
+    fields = ",".join(f"{quote_name(c.name)}:{c.type.spark}" for c in table.columns)
     return f"struct<{fields}>"

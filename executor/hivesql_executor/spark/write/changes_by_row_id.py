@@ -12,7 +12,7 @@ from hivesql_executor.spark.scan.partition_columns import text_column, text_colu
 from hivesql_executor.spark.values import partition_value, read_value
 from hivesql_executor.spark.write.write import OLD_WRITER
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.model.hive_type import Kind
+from hivesql_planner.model.hive_type import Kind, quote_name
 from hivesql_planner.model.table import DEFAULT_PARTITION, Table, default_value
 from hivesql_planner.plan import Change
 
@@ -34,10 +34,12 @@ def rows_by_row_id(change: Change, source: DataFrame) -> DataFrame:
     old = [f.col(ROW_ID).alias(ROW_ID)]
     old += [f.get(PARTITION, i).alias(text_column(i)) for i in range(len(table.partition_columns))]
     # Nobody may assign to these, and they are the same.
-    old += [f.col(f"`{name}`") for name in table.bucket_columns]
+    old += [f.col(quote_name(name)) for name in table.bucket_columns]
     return _checked(table, source).select(
         f.struct(*old).alias(change.target_alias),
-        f.struct(*(f.col(f"`{name}`") for name in source.columns)).alias(change.source_alias or ""),
+        f.struct(*(f.col(quote_name(name)) for name in source.columns)).alias(
+            change.source_alias or ""
+        ),
     )
 
 
@@ -56,24 +58,25 @@ def with_old_texts(change: Change, source: DataFrame, target: DataFrame) -> tupl
     }
     if not texts:
         return source, {}
-    keys = [f.col(f"`{name}`") for name in text_columns(table)]
+    keys = [f.col(quote_name(name)) for name in text_columns(table)]
     old = target.select(
         f.struct(ROW_ID, f.array(*keys).cast("array<string>")).alias("old_place"),
-        f.struct(*(f.col(f"`{name}`") for name in texts)).alias("old"),
-        f.struct(*(f.col(f"`{text}`") for text in texts.values())).alias("old_texts"),
+        f.struct(*(f.col(quote_name(name)) for name in texts)).alias("old"),
+        f.struct(*(f.col(quote_name(text)) for text in texts.values())).alias("old_texts"),
     )
     # As one key: of two, Spark would take that of the partition for one to prune files by.
     is_old = f.struct(ROW_ID, PARTITION) == f.col("old_place")
     stays = {
         text: f.when(
-            f.col(f"`{name}`").eqNullSafe(f.col(f"old.`{name}`")), f.col(f"old_texts.`{text}`")
+            f.col(quote_name(name)).eqNullSafe(f.col(f"old.{quote_name(name)}")),
+            f.col(f"old_texts.{quote_name(text)}"),
         )
         for name, text in texts.items()
     }
     joined = source.join(old, is_old, "left")
     kinds = {column.name: column.type.spark for column in table.columns}
     return (
-        joined.select(*(f.col(f"`{name}`") for name in source.columns),
+        joined.select(*(f.col(quote_name(name)) for name in source.columns),
                       *(column.alias(text) for text, column in stays.items())),
         {name: (kinds[name], text) for name, text in texts.items()},
     )  # fmt: skip
@@ -85,7 +88,7 @@ def _checked(table: Table, source: DataFrame) -> DataFrame:
         for i, column in enumerate(table.partition_columns)
     ]
     if table.is_bucketed:
-        new = bucket_column(table, [f.col(f"`{name}`") for name in table.column_names])
+        new = bucket_column(table, [f.col(quote_name(name)) for name in table.column_names])
         names = ", ".join(table.bucket_columns)
         moved = new.cast("int") != f.expr(OLD_WRITER)
         wrong.append(f.when(moved, f.lit(f"{_REHASHED}: {names}")))
@@ -105,7 +108,7 @@ def _same_partition(table: Table, number: int) -> Column:
     text = f.get(PARTITION, number)
     is_text = default_value(column.type) is not None
     old = text if is_text else f.nullif(text, f.lit(DEFAULT_PARTITION))
-    new = f.col(f"`{column.name}`").cast(column.type.spark)
+    new = f.col(quote_name(column.name)).cast(column.type.spark)
     return partition_value(old, column.type).eqNullSafe(read_value(new, column.type))
 
 

@@ -127,10 +127,10 @@ def stage_insert(
             for i, value in enumerate(change_each(values, types_of_data, read_value))
         ]
         fields = ", ".join(
-            f"`{value.name}` as {quote_name(name)}"
+            f"{quote_name(value.name)} as {quote_name(name)}"
             for value, name in zip(compared, table.column_names, strict=True)
         )
-        numbers = [f"`{name}`" for name in named.columns]
+        numbers = [quote_name(name) for name in named.columns]
         with_row = select(named, [*numbers, *compared], [*numbers, f"struct({fields}) as row"])
         named = enforce_check(with_row, check).drop("row")
     parts = [
@@ -264,7 +264,7 @@ def _insert_events(
 
 
 def _quoted(name: str) -> str:
-    return f"`{name}`"
+    return quote_name(name)
 
 
 def write_change(
@@ -305,7 +305,7 @@ def write_change(
     texts = (f"coalesce({key}, '{DEFAULT_PARTITION}') as {key}" for key in keys)
     chosen: Step = (
         "select",
-        ["branch", n, "row__id.*", f"`row` as `{_ROW}`", *nanoseconds, *texts],
+        ["branch", n, "row__id.*", f"`row` as {quote_name(_ROW)}", *nanoseconds, *texts],
     )
     # Mostly they are in this order, and to find that out costs little.
     by_id = ["n", *keys, "writeid", "bucketid", "rowid"]
