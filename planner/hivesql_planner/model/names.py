@@ -132,6 +132,11 @@ def _check_columns(table: Table, before: Table | None) -> None:
         if column.name not in old:
             check_column_name(column.name, in_partition=column in table.partition_columns)
             _check_fields(column.type)
+        is_new = before is None or before.format != table.format or column.name not in old
+        if is_new and table.format == "orc" and "`" in column.name and column in table.columns:
+            # ORC's reader takes its own text of the schema apart at back quotes.
+            feature = f"the column name {column.name!r} in an ORC table (back quotes)"
+            raise NotSupported(f"{feature}: choose another format, or another name")
     for column in table.partition_columns if before is None else ():
         if column.type.is_nested:
             raise SemanticError(

@@ -69,9 +69,8 @@ BAD = [
     ("ALTER TABLE plain ADD COLUMNS (row__is__deleted int)", 10328),
     ("ALTER TABLE plain REPLACE COLUMNS (a int, row__id int)", 10328),
     ("ALTER TABLE plain CHANGE a row__id int", 10328),
-    ("CREATE TABLE n (`a``b` int)", None),
-    ("CREATE TABLE n AS SELECT 1 AS `a``b`", None),
-    ("ALTER TABLE plain CHANGE a `a``b` int", None),
+    (f"CREATE TABLE n (`a``b` int) {ACID}", None),
+    ("CREATE TABLE n STORED AS ORC AS SELECT 1 AS `a``b`", None),
     ("CREATE TABLE n (`a.b` int)", None),
     ("CREATE TABLE n (a int) PARTITIONED BY (`a:b` int)", None),
     ("ALTER TABLE plain CHANGE a `..` int", None),
@@ -203,6 +202,14 @@ def test_back_quotes_in_names_of_tables_and_in_aliases(spark: SparkSession, tmp_
         assert merged == [(1, "x"), (2, "y"), (3, "c!")]
         session.sql("ANALYZE TABLE `t``1` COMPUTE STATISTICS FOR COLUMNS")
         assert ("CREATE TABLE `t``1`(",) in rows(session, "SHOW CREATE TABLE `t``1`")
+        session.sql("CREATE TABLE c (`x+1``` STRING, `a``b` INT) PARTITIONED BY (`p``q` STRING)")
+        session.sql("INSERT INTO c VALUES ('u', 1, 'm'), ('v', 2, 'n')")
+        asked = "SELECT `x+1```, count(*) FROM c WHERE `a``b` > 1 AND `p``q` = 'n' GROUP BY `x+1```"
+        assert rows(session, asked) == [("v", 1)]
+        for format_ in ("PARQUET", "JSONFILE", "TEXTFILE"):
+            session.sql(f"CREATE TABLE d STORED AS {format_} AS SELECT `x+1```, `a``b` FROM c")
+            assert rows(session, "SELECT `a``b` FROM d WHERE `x+1``` = 'v'") == [(2,)]
+            session.sql("ANALYZE TABLE d COMPUTE STATISTICS FOR COLUMNS; DROP TABLE d")
         with pytest.raises(HiveSqlError, match="'`' is found") as caught:
             session.sql("CREATE TABLE s (s ARRAY<STRUCT<`a``b`:INT>>)")
         assert caught.value.code == 40000

@@ -69,7 +69,6 @@ def test_databases_may_have_special_characters_as_tables() -> None:
         ("row__is__deleted", SemanticError, 10328),
         ("grouping__id", SemanticError, 10328),
         ("c" * 768, SemanticError, 40000),
-        ("a`b", NotSupported, None),
         ("a\nb", NotSupported, None),
         ("", NotSupported, None),
     ],
