@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
-from hivesql.dialect.tokens import at, tokenize
+from hivesql.dialect.tokens import Kind, at, tokenize
 from hivesql.script import StatementText, is_processor, split, split_key
 from hivesql_planner.errors import NotSupported, ParseError, SemanticError
 from hivesql_planner.settings.file_system_keys import spark_name
@@ -61,15 +61,17 @@ class _OwnVariables(Mapping[str, str]):
 
 
 def _refuse_programs(statement: StatementText) -> None:
-    """Refuse TRANSFORM, and functions that call any method of Java or read any file."""
+    """Refuse TRANSFORM, MAP and REDUCE, and functions that call Java or read any file."""
     lowered = statement.text.lower()
-    if not any(name in lowered for name in _PROGRAMS):
+    if not any(name in lowered for name in (*_PROGRAMS, "using")):
         return
     tokens = tokenize(statement)
     for token, following in pairwise(tokens):
         name = token.value.lower()
         if name in _PROGRAMS and following.is_("("):
             raise at(NotSupported(f"{name} {_WHY}"), statement, token.start)
+        if token.is_("using") and following.kind is Kind.STRING:
+            raise at(NotSupported(f"a program {_WHY}"), statement, token.start)
 
 
 def refuse_local(statement: Statement) -> Statement:

@@ -168,6 +168,7 @@ def test_a_session_begins_as_its_client_wants_it(server: Server) -> None:
         "INSERT OVERWRITE LOCAL DIRECTORY '/tmp/x' SELECT i FROM t",
         "EXPLAIN INSERT OVERWRITE LOCAL DIRECTORY '/tmp/x' SELECT i FROM t",
         "SELECT TRANSFORM (i) USING 'cat' AS (j STRING) FROM t",
+        "FROM t MAP i USING 'cat'",
         "CREATE VIEW w AS SELECT reflect('java.lang.System', 'getenv') e FROM t",
         "SELECT in_file('root', '/etc/passwd') FROM t",
         "SELECT `java_method`('java.lang.System', 'getenv') FROM t",
