@@ -19,8 +19,13 @@ from airflow.providers.common.compat.openlineage.facet import (
 from airflow.providers.openlineage.extractors import OperatorLineage
 
 import hivesql
-from hivesql.airflow.column_lineage import ColumnSource, ColumnSources, trace_columns
 from hivesql.airflow.served import Totals
+from hivesql.lineage.column_lineage import (
+    ColumnSource,
+    ColumnSources,
+    sources_of_json,
+    trace_columns,
+)
 from hivesql_planner.model.table import Table, TableName
 from hivesql_planner.plan_facts import tables_read, tables_written
 
@@ -57,11 +62,21 @@ def lineage_of(results: Sequence[hivesql.Result], conn_id: str, hql: str) -> Ope
 
 
 def lineage_of_totals(totals: Totals, conn_id: str, hql: str) -> OperatorLineage:
-    """Tell inputs and outputs of what a server ran, and the script."""
+    """Tell inputs, outputs with sources of their columns of what a server ran, and the script."""
     namespace = f"hivesql://{conn_id}"
+    sources: dict[str, dict[str, set[ColumnSource]]] = {}
+    for text in totals.lineage:
+        for name, columns in sources_of_json(text).items():
+            for column, made_from in columns.items():
+                sources.setdefault(name, {}).setdefault(column, set()).update(made_from)
     return OperatorLineage(
         inputs=[InputDataset(namespace=namespace, name=name) for name in totals.read],
-        outputs=[OutputDataset(namespace=namespace, name=name) for name in totals.written],
+        outputs=[
+            OutputDataset(
+                namespace=namespace, name=name, facets=_column_facet(namespace, sources.get(name))
+            )
+            for name in totals.written
+        ],
         job_facets={"sql": SQLJobFacet(query=hql)},
     )
 
@@ -82,17 +97,26 @@ def _named(
         )
         for column in table.all_columns
     ]
-    facets: dict[str, Any] = {"schema": SchemaDatasetFacet(fields=fields)}
-    if sources:
-        facets["columnLineage"] = ColumnLineageDatasetFacet(
-            fields={
-                column: Fields(
-                    inputFields=[
-                        InputField(namespace=namespace, name=source.table, field=source.column)
-                        for source in sorted(made_from)
-                    ]
-                )
-                for column, made_from in sources.items()
-            }
-        )
+    facets = {
+        "schema": SchemaDatasetFacet(fields=fields),
+        **_column_facet(namespace, sources),
+    }
     return {"namespace": namespace, "name": str(table.name), "facets": facets}
+
+
+def _column_facet(
+    namespace: str, sources: Mapping[str, Collection[ColumnSource]] | None
+) -> dict[str, Any]:
+    """Return the facet of columns' sources; nothing where none are known."""
+    if not sources:
+        return {}
+    fields = {
+        column: Fields(
+            inputFields=[
+                InputField(namespace=namespace, name=source.table, field=source.column)
+                for source in sorted(made_from)
+            ]
+        )
+        for column, made_from in sources.items()
+    }
+    return {"columnLineage": ColumnLineageDatasetFacet(fields=fields)}

@@ -15,12 +15,36 @@ from airflow.sdk.execution_time.context import context_to_airflow_vars
 import hivesql
 from hivesql.airflow.assets import asset_of
 from hivesql.airflow.hook import HiveSqlHook
-from hivesql.airflow.served import ServedSession, Totals, run_script, statements_of, tables_of
+from hivesql.airflow.served import ScriptRun, ServedSession, Totals, statements_of, tables_of
 from hivesql.sessions.spark_start import LazySpark
 from hivesql_planner.plan_facts import tables_written
 
 
-class HiveSqlOperator(BaseOperator):
+class ServedOperator(BaseOperator):
+    """A task whose statements a HiveSQL server may run: where, and who waits for it there.
+
+    Where the connection has a host, a server runs the statements. With ``deferrable`` (Airflow's
+    ``default_deferrable``) a trigger waits for it instead of a worker, and asks every
+    ``poll_interval`` seconds at most.
+    """
+
+    def __init__(
+        self,
+        *,
+        hivesql_conn_id: str = HiveSqlHook.default_conn_name,
+        schema: str | None = None,
+        deferrable: bool = conf.getboolean("operators", "default_deferrable", fallback=False),
+        poll_interval: float = 5.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.hivesql_conn_id = hivesql_conn_id
+        self.schema = schema
+        self.deferrable = deferrable
+        self.poll_interval = poll_interval
+
+
+class HiveSqlOperator(ServedOperator):
     """Runs the statements of ``hql`` (text, or the name of an ``.hql`` file) one after the other.
 
     ``hiveconfs`` are settings, ``hivevars`` variables; the task's own ``airflow.ctx.…`` are
@@ -35,9 +59,8 @@ class HiveSqlOperator(BaseOperator):
     When the task is killed, Spark's jobs are cancelled and the transaction is aborted; after
     ``kill_timeout`` seconds it is aborted in the metastore, whatever Spark does.
 
-    Where the connection has a host, a HiveSQL server runs the statements, each under such a key.
-    With ``deferrable`` (Airflow's ``default_deferrable``) a trigger waits for it instead of a
-    worker, and asks every ``poll_interval`` seconds at most.
+    Where the connection ``hivesql_conn_id`` has a host, a HiveSQL server runs the statements, each
+    under such a key: see ``ServedOperator`` for ``schema``, ``deferrable`` and ``poll_interval``.
 
     Tables written are added as asset events to every ``AssetAlias`` among the ``outlets``.
     """
@@ -51,32 +74,24 @@ class HiveSqlOperator(BaseOperator):
     }  # fmt: skip
     ui_color = "#f0e4ec"
 
-    def __init__(  # noqa: PLR0913 - what a task may be given
+    def __init__(
         self,
         *,
         hql: str,
-        hivesql_conn_id: str = HiveSqlHook.default_conn_name,
-        schema: str | None = None,
         hiveconfs: Mapping[str, str] | None = None,
         hivevars: Mapping[str, str] | None = None,
         idempotent: bool = True,
         idempotency_key: str | None = None,
         kill_timeout: float = 30.0,
-        deferrable: bool = conf.getboolean("operators", "default_deferrable", fallback=False),
-        poll_interval: float = 5.0,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.hql = hql
-        self.hivesql_conn_id = hivesql_conn_id
-        self.schema = schema
         self.hiveconfs = dict(hiveconfs or {})
         self.hivevars = dict(hivevars or {})
         self.idempotent = idempotent
         self.idempotency_key = idempotency_key
         self.kill_timeout = kill_timeout
-        self.deferrable = deferrable
-        self.poll_interval = poll_interval
         self._results: list[hivesql.Result] = []
         self._totals: Totals | None = None
         """What a server has done; None where this process ran the statements."""
@@ -140,21 +155,23 @@ class HiveSqlOperator(BaseOperator):
                 method_name="execute_complete",
                 timeout=self.execution_timeout,
             )
-        totals = Totals()
-        session = ServedSession(hook.place(settings, variables))
+        script = ScriptRun(ServedSession(hook.place(settings, variables)), statements, key)
         try:
-            for lines, _ in run_script(session, statements, key, totals):
-                for line in lines:
-                    self.log.info("%s", line)
+            for lines, _ in script.steps():
+                self._log_lines(lines)
                 if self._killed:
                     raise AirflowException(
-                        f"killed; statements that had ended: {totals.statements}"
+                        f"killed; statements that had ended: {script.totals.statements}"
                     )
         except (hivesql.ParseError, hivesql.NotSupported) as error:
             raise AirflowFailException(str(error)) from error
         finally:
-            session.close()
-        return self._end_served(totals, context)
+            self._log_lines(script.close())
+        return self._end_served(script.totals, context)
+
+    def _log_lines(self, lines: Sequence[str]) -> None:
+        for line in lines:
+            self.log.info("%s", line)
 
     def execute_complete(self, context: Any, event: Mapping[str, Any]) -> dict[str, int]:
         """Go on when the trigger tells how the script ended."""
@@ -217,12 +234,13 @@ class HiveSqlOperator(BaseOperator):
     def _work(
         self, session: hivesql.Session, key: str | None, failures: list[BaseException]
     ) -> None:
+        count = len(statements_of(self.hql))
+        self._log_group(count)
         try:
-            count = len(statements_of(self.hql))
-            self.log.info("::group::statement 1 of %d", count)
             for result in session.run(self.hql, idempotency_key=key):
+                if len(self._results) < count:
+                    self.log.info("::endgroup::")
                 self._results.append(result)
-                self.log.info("::endgroup::")
                 rows = "" if result.affected is None else f" ({result.affected} rows)"
                 self.log.info("%s%s", result.statement.strip().splitlines()[0], rows)
                 if result.message:
@@ -230,13 +248,18 @@ class HiveSqlOperator(BaseOperator):
                 self._tell_pages(session)
                 if self._killed:
                     break
-                if len(self._results) < count:
-                    self.log.info("::group::statement %d of %d", len(self._results) + 1, count)
+                self._log_group(count)
             else:
                 self._is_complete = True
         except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits
-            self.log.info("::endgroup::")
+            if len(self._results) < count:
+                self.log.info("::endgroup::")
             failures.append(error)
+
+    def _log_group(self, count: int) -> None:
+        """Begin the group of the next statement; those of files that a script names have none."""
+        if len(self._results) < count:
+            self.log.info("::group::statement %d of %d", len(self._results) + 1, count)
 
     def _tell_pages(self, session: hivesql.Session) -> None:
         """Log where Spark's own pages are, once it runs and has some (``spark.ui.enabled``)."""

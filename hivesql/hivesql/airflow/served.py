@@ -11,6 +11,7 @@ from typing import Any
 from hivesql.script import split
 from hivesql.server.protocol import (
     IDEMPOTENCY_KEY,
+    LINEAGE_LOGGER,
     NEWEST_VERSION,
     POST_HOOKS,
     POST_PRINTER,
@@ -27,6 +28,9 @@ _STATES: dict[str, type[HiveSqlError]] = {
 }  # fmt: skip
 _LINES = 1000
 _INPUT, _OUTPUT = "POSTHOOK: Input: ", "POSTHOOK: Output: "
+_LINEAGE = 'INFO  : {"version":"1.0",'
+_START, _END = "::group::", "::endgroup::"
+"""Of lines that Airflow's pages fold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +59,14 @@ class Totals:
     read: list[str] = field(default_factory=list)
     """Tables, as ``database.table``."""
     written: list[str] = field(default_factory=list)
+    lineage: list[str] = field(default_factory=list)
+    """What each statement's columns were made from, as the server's log tells it."""
 
     def note(self, line: str) -> bool:
         """Take what a line of a statement's log tells of tables; False where it tells nothing."""
+        if line.startswith(_LINEAGE):
+            self.lineage.append(line.removeprefix("INFO  : "))
+            return True
         for prefix, names in ((_INPUT, self.read), (_OUTPUT, self.written)):
             if line.startswith(prefix):
                 name = line.removeprefix(prefix).replace("@", ".")
@@ -107,7 +116,7 @@ class ServedSession:
                     username=place.user,
                     configuration={
                         "use:database": place.database,
-                        f"set:hiveconf:{POST_HOOKS}": POST_PRINTER,
+                        f"set:hiveconf:{POST_HOOKS}": f"{POST_PRINTER},{LINEAGE_LOGGER}",
                         **{f"set:hiveconf:{key}": text for key, text in place.settings.items()},
                         **{f"set:hivevar:{key}": text for key, text in place.variables.items()},
                     },
@@ -187,25 +196,38 @@ class ServedSession:
         return answer
 
 
-def run_script(
-    session: ServedSession, statements: Sequence[str], key: str | None, totals: Totals
-) -> Iterator[tuple[list[str], bool]]:
-    """Run statements one after the other: new lines of the log, and whether one still runs.
+@dataclass(slots=True)
+class ScriptRun:
+    """A script that a server runs; what it has done stands in ``totals``.
 
-    The n-th commits at most once under ``key/n``, whoever runs the script again.
+    The n-th statement commits at most once under ``key/n``, whoever runs the script again.
     """
-    for number, text in enumerate(statements, 1):
-        session.start(text, key=None if key is None else f"{key}/{number}")
-        yield [f"::group::statement {number} of {len(statements)}", text.strip()], False
-        try:
-            while not session.has_ended(totals):
+
+    session: ServedSession
+    statements: Sequence[str]
+    key: str | None
+    totals: Totals = field(default_factory=Totals)
+    is_in_group: bool = False
+
+    def steps(self) -> Iterator[tuple[list[str], bool]]:
+        """Run one statement after the other: new lines of the log, and whether one still runs."""
+        session, count = self.session, len(self.statements)
+        for number, text in enumerate(self.statements, 1):
+            session.start(text, key=None if self.key is None else f"{self.key}/{number}")
+            self.is_in_group = True
+            yield [f"{_START}statement {number} of {count}", text.strip()], False
+            while not session.has_ended(self.totals):
                 yield session.new_lines(), True
-        except HiveSqlError:
-            yield ["::endgroup::"], False
-            raise
-        lines = [line for line in session.new_lines() if not totals.note(line)]
-        session.finish()
-        yield [*lines, "::endgroup::"], False
+            lines = [line for line in session.new_lines() if not self.totals.note(line)]
+            session.finish()
+            self.is_in_group = False
+            yield [*lines, _END], False
+
+    def close(self) -> list[str]:
+        """End the session; the lines that the log lacks where the script has not ended."""
+        was_in_group, self.is_in_group = self.is_in_group, False
+        self.session.close()
+        return [_END] if was_in_group else []
 
 
 def statements_of(hql: str) -> list[str]:

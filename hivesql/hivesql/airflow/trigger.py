@@ -11,7 +11,7 @@ from airflow.triggers.base import BaseTrigger, TriggerEvent
 from asgiref.sync import sync_to_async
 
 from hivesql.airflow.hook import HiveSqlHook
-from hivesql.airflow.served import ServedSession, ServerPlace, Totals, run_script
+from hivesql.airflow.served import ScriptRun, ServedSession, ServerPlace, Totals
 from hivesql_planner.errors import HiveSqlError
 
 _CLASS = "hivesql.airflow.trigger.HiveSqlTrigger"
@@ -57,22 +57,27 @@ class HiveSqlTrigger(BaseTrigger):
             yield TriggerEvent(asdict(totals))
 
     async def _run(self) -> Totals:
-        arguments, totals = self._arguments, Totals()
+        arguments = self._arguments
         place = await sync_to_async(self._place)()
         session = await asyncio.to_thread(ServedSession, place)
+        script = ScriptRun(session, arguments["statements"], arguments["key"])
         try:
-            steps = run_script(session, arguments["statements"], arguments["key"], totals)
+            steps = script.steps()
             pause = 0.0
             # Each step asks the server, which answers within half a second.
             while (step := await asyncio.to_thread(next, steps, None)) is not None:
                 lines, is_running = step
-                for line in lines:
-                    self.log.info("%s", line)
+                self._log_lines(lines)
                 pause = min(pause + 0.2, arguments["poll_interval"]) if is_running else 0.0
                 await asyncio.sleep(pause)
         finally:
-            await asyncio.to_thread(session.close)
-        return totals
+            # What is told of an error is not folded away with the statement's own lines.
+            self._log_lines(await asyncio.to_thread(script.close))
+        return script.totals
+
+    def _log_lines(self, lines: Sequence[str]) -> None:
+        for line in lines:
+            self.log.info("%s", line)
 
     def _place(self) -> ServerPlace:
         arguments = self._arguments

@@ -18,6 +18,7 @@ from hivesql.server.options import ServerOptions
 from hivesql.server.protocol import (
     HANDLE_BYTES,
     IDEMPOTENCY_KEY,
+    LINEAGE_LOGGER,
     POST_HOOKS,
     POST_PRINTER,
     BadHandleError,
@@ -245,12 +246,26 @@ class ClientSession:
             f"INFO  : Completed executing command(queryId={operation.query_id}); "
             f"Time taken: {seconds:.3f} seconds"
         )
-        if result.plan is not None and POST_PRINTER in settings.values.get(POST_HOOKS, ""):
-            for name in sorted({str(table.name) for table in tables_read(result.plan)}):
-                operation.tell(f"POSTHOOK: Input: {name.replace('.', '@')}")
-            for name in sorted({str(table.name) for table in tables_written(result.plan)}):
-                operation.tell(f"POSTHOOK: Output: {name.replace('.', '@')}")
+        self._run_hooks(settings.values.get(POST_HOOKS, ""), result, operation)
         operation.finish(result)
+
+    def _run_hooks(self, hooks: str, result: hivesql.Result, operation: Operation) -> None:
+        """Add what the hooks of ``hive.exec.post.hooks`` tell of a statement to its log."""
+        if result.plan is None or not hooks:
+            return
+        read, written = tables_read(result.plan), tables_written(result.plan)
+        if POST_PRINTER in hooks:
+            for name in sorted({str(table.name) for table in read}):
+                operation.tell(f"POSTHOOK: Input: {name.replace('.', '@')}")
+            for name in sorted({str(table.name) for table in written}):
+                operation.tell(f"POSTHOOK: Output: {name.replace('.', '@')}")
+        if LINEAGE_LOGGER in hooks:
+            # Imported late: few clients ask for it.
+            from hivesql.lineage.column_lineage import lineage_json
+
+            shown = cover_secrets(result.statement)
+            if text := lineage_json(shown, self.session.database, read, written):
+                operation.tell(f"INFO  : {text}")
 
     def _bound(self, statement: Statement, operation: Operation) -> Statement:
         """Look at a statement before it runs: what it may do, and whether there will be rows."""

@@ -27,7 +27,9 @@ IDEMPOTENCY_KEY = "hivesql.idempotency.key"
 """What a client may give with a statement that shall commit at most once."""
 POST_HOOKS = "hive.exec.post.hooks"
 POST_PRINTER = "org.apache.hadoop.hive.ql.hooks.PostExecutePrinter"
-"""The one of Hive's hooks that there is: it adds a statement's tables to its log."""
+LINEAGE_LOGGER = "org.apache.hadoop.hive.ql.hooks.LineageLogger"
+"""Those of Hive's hooks that there are: they add a statement's tables, and which columns its
+columns were made from, to its log."""
 _LONGEST_NAME = 256
 
 _NOT_SUPPORTED = "0A000"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlglot import parse_one
@@ -11,6 +12,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.lineage import lineage
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import build_scope, traverse_scope
+from sqlglot.schema import MappingSchema
 
 from hivesql.dialect.hive_acid import NAME, Statement
 from hivesql.dialect.nodes.dml import MultiInsert, inserts_of, query_of
@@ -42,10 +44,69 @@ def trace_columns(sql: str, read: Iterable[Table], written: Iterable[Table]) -> 
         return {}
 
 
+def lineage_json(sql: str, database: str, read: Iterable[Table], written: Iterable[Table]) -> str:
+    """Return what a statement's columns were made from, as Hive's LineageLogger writes it.
+
+    ``database`` is the session's. Empty where ``trace_columns`` tells nothing.
+    """
+    traced = trace_columns(sql, read, written)
+    numbers: dict[str, int] = {}
+
+    def number(table: object, column: str) -> int:
+        return numbers.setdefault(f"{table}.{column}", len(numbers))
+
+    targets = [
+        (number(table, column), sources)
+        for table, columns in traced.items()
+        for column, sources in columns.items()
+    ]
+    if not targets:
+        return ""
+    edges = [
+        {
+            "sources": [number(source.table, source.column) for source in sorted(sources)],
+            "targets": [target],
+            "edgeType": "PROJECTION",
+        }
+        for target, sources in targets
+    ]
+    vertices = [
+        {"id": index, "vertexType": "COLUMN", "vertexId": name} for name, index in numbers.items()
+    ]
+    return json.dumps(
+        {
+            "version": "1.0", "engine": "spark", "database": database, "queryText": sql,
+            "edges": edges, "vertices": vertices,
+        },
+        ensure_ascii=False, separators=(",", ":"),
+    )  # fmt: skip
+
+
+def sources_of_json(text: str) -> dict[str, dict[str, list[ColumnSource]]]:
+    """Read what ``lineage_json`` wrote: for each table (``database.table``), by column."""
+    document = json.loads(text)
+    names = {vertex["id"]: vertex["vertexId"].rpartition(".") for vertex in document["vertices"]}
+    tables: dict[str, dict[str, list[ColumnSource]]] = {}
+    for edge in document["edges"]:
+        sources = [ColumnSource(names[index][0], names[index][2]) for index in edge["sources"]]
+        for table, _, column in (names[index] for index in edge["targets"]):
+            tables.setdefault(table, {}).setdefault(column, []).extend(sources)
+    return tables
+
+
 @dataclass(slots=True)
 class _Trace:
     read: list[Table]
     written: list[Table]
+    schema: MappingSchema = field(init=False)
+    """Of all tables: built once, for each of a statement's queries."""
+
+    def __post_init__(self) -> None:
+        databases: dict[str, Any] = {}
+        for table in (*self.read, *self.written):
+            columns = {column.name: str(column.type) for column in table.all_columns}
+            databases.setdefault(table.name.database, {})[table.name.name] = columns
+        self.schema = MappingSchema(databases, dialect=NAME)
 
     def of(self, tree: exp.Expr) -> ColumnSources:
         """Trace what a statement's tree writes."""
@@ -81,12 +142,8 @@ class _Trace:
             for source in scope.sources.values():
                 if isinstance(source, exp.Table) and (known := self._table(source)) is not None:
                     source.set("db", exp.to_identifier(known.name.database))
-        schema: dict[str, Any] = {}
-        for table in (*self.read, *self.written):
-            columns = {column.name: str(column.type) for column in table.all_columns}
-            schema.setdefault(table.name.database, {})[table.name.name] = columns
         query = qualify(
-            query, schema=schema, dialect=NAME, validate_qualify_columns=False, identify=False
+            query, schema=self.schema, dialect=NAME, validate_qualify_columns=False, identify=False
         )
         items = query.selects if isinstance(query, exp.Query) else []
         if any(item.is_star for item in items):
@@ -95,7 +152,7 @@ class _Trace:
         for name, item in zip(names, items, strict=True):
             item.set("alias", exp.to_identifier(name))
         whole = build_scope(query)
-        nodes = (lineage(name, query, schema, dialect=NAME, scope=whole) for name in names)
+        nodes = (lineage(name, query, self.schema, dialect=NAME, scope=whole) for name in names)
         return [
             {
                 ColumnSource(f"{leaf.source.db}.{leaf.source.name}", leaf.name.rpartition(".")[2])

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from hivesql.airflow.column_lineage import trace_columns
+from hivesql.lineage.column_lineage import (
+    ColumnSource,
+    lineage_json,
+    sources_of_json,
+    trace_columns,
+)
 from memory_catalog import table
 
 ORDERS = table("orders", "id int, day string, total int, tax int")
@@ -70,3 +77,27 @@ def test_a_name_of_two_tables_tells_nothing() -> None:
     twins = [table("db1.t", "a int"), table("db2.t", "a int")]
     target = table("totals", "a int")
     assert trace_columns("INSERT INTO totals SELECT a FROM t", twins, [target]) == {}
+
+
+def test_lineage_is_written_as_hives_logger_does() -> None:
+    sql = "INSERT INTO totals SELECT day, sum(total + tax) FROM orders GROUP BY day"
+    text = lineage_json(sql, "shop", READ, [TOTALS])
+    document = json.loads(text)
+    assert (document["database"], document["queryText"]) == ("shop", sql)
+    assert document["edges"] == [
+        {"sources": [2], "targets": [0], "edgeType": "PROJECTION"},
+        {"sources": [3, 4], "targets": [1], "edgeType": "PROJECTION"},
+    ]
+    names = [vertex["vertexId"] for vertex in document["vertices"]]
+    assert names == [
+        "default.totals.day", "default.totals.total",
+        "default.orders.day", "default.orders.tax", "default.orders.total",
+    ]  # fmt: skip
+    orders = "default.orders"
+    assert sources_of_json(text) == {
+        "default.totals": {
+            "day": [ColumnSource(orders, "day")],
+            "total": [ColumnSource(orders, "tax"), ColumnSource(orders, "total")],
+        }
+    }
+    assert lineage_json("DELETE FROM totals", "shop", [], [TOTALS]) == ""
