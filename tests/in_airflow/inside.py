@@ -47,7 +47,7 @@ def dag_test(name: str) -> Any:
     return {one.task_id: str(one.state) for one in run.get_task_instances()}
 
 
-def operator() -> Any:
+def operator(connection: str) -> Any:
     """An operator by itself: templates, errors, lineage of the plans."""
     from airflow.sdk.exceptions import AirflowFailException
 
@@ -57,7 +57,9 @@ def operator() -> Any:
         "INSERT INTO totals SELECT day, max(price) FROM orders GROUP BY day; SELECT 1;"
         "DELETE FROM totals WHERE total > 25"
     )
-    task = HiveSqlOperator(task_id="alone", hql=script, idempotent=False)
+    task = HiveSqlOperator(
+        task_id="alone", hivesql_conn_id=connection, hql=script, idempotent=False
+    )
     done = task.execute({})
     lineage = task.get_openlineage_facets_on_complete(None)
     wrong = HiveSqlOperator(task_id="wrong", hql="SELEKT 1", idempotent=False)
@@ -69,8 +71,8 @@ def operator() -> Any:
         "done": done,
         "inputs": [(one.namespace, one.name) for one in lineage.inputs],
         "outputs": [
-            (one.name, one.outputFacets["outputStatistics"].rowCount,
-             [field.name for field in one.facets["schema"].fields])
+            (one.name, getattr(one.outputFacets.get("outputStatistics"), "rowCount", None),
+             [field.name for field in getattr(one.facets.get("schema"), "fields", [])])
             for one in lineage.outputs
         ],
         "columns": {

@@ -37,10 +37,14 @@ with DAG("served", schedule=None, start_date=datetime(2024, 1, 1), catchup=False
         retries=3,
     )
     alone = HiveSqlOperator(task_id="alone", hql="SELECT 1", deferrable=True)
-    checked = SQLColumnCheckOperator(
-        task_id="checked",
-        conn_id="hivesql_default",
-        table="parcels_awaited",
-        column_mapping={"id": {"null_check": {"equal_to": 0}, "max": {"leq_to": 1}}},
-    )
-    tasks >> checked
+    checked = [
+        SQLColumnCheckOperator(
+            task_id=f"checked_{conn_id}",
+            conn_id=conn_id,
+            table="parcels_awaited",
+            column_mapping={"id": {"null_check": {"equal_to": 0}, "max": {"leq_to": 1}}},
+        )
+        for conn_id in ("hivesql_default", "by_hiveserver2")
+    ]
+    for task in tasks:
+        task >> checked

@@ -167,7 +167,7 @@ def test_a_dag_whose_worker_is_lost_right_after_a_commit(
 def test_lineage_and_errors(
     start: Run, place: Path, warehouse: hivesql.Session, spark: Any
 ) -> None:
-    found = answer(start("operator"), place)
+    found = answer(start("operator", "hivesql_default"), place)
     assert found["done"] == {"statements": 3, "affected": 3}
     assert found["inputs"] == [["hivesql://hivesql_default", "default.orders"]]
     assert found["outputs"] == [["default.totals", 3, ["day", "total"]]]
@@ -228,7 +228,12 @@ def served(place: Path, python: Path) -> Iterator[dict[str, str]]:
         reader.start()
         connection = {"conn_type": "hivesql", "host": address[1], "port": int(address[2]),
                       "login": "ann", "password": "secret"}  # fmt: skip
-        yield {"AIRFLOW_CONN_HIVESQL_SERVED": json.dumps(connection)}
+        by_pyhive = connection | {"conn_type": "hiveserver2"}
+        yield {
+            "AIRFLOW_CONN_HIVESQL_SERVED": json.dumps(connection),
+            "AIRFLOW_CONN_HIVESQL_SERVER": json.dumps(connection),
+            "AIRFLOW_CONN_BY_HIVESERVER2": json.dumps(by_pyhive),
+        }
         server.terminate()
         reader.join()
 
@@ -240,11 +245,12 @@ def test_a_server_runs_what_a_trigger_waits_for(
     for _ in range(2):
         states = answer(start("dag_test", "served_dag", more=served), place)
         assert states == {
-            "deferred": "success", "awaited": "success", "checked": "success",
-            "wrong": "failed", "alone": "failed",
+            "deferred": "success", "awaited": "success", "checked_hivesql_default": "success",
+            "checked_by_hiveserver2": "success", "wrong": "failed", "alone": "failed",
         }  # fmt: skip
     told = (place / "log.txt").read_text()
     assert "SELEKT" in told
+    assert groups_of_statements(told)
     assert "deferrable=True needs a connection with a host" in told
     for kind in ("deferred", "awaited"):
         found = rows(warehouse, spark, f"SELECT * FROM parcels_{kind}")
@@ -256,6 +262,39 @@ def test_a_server_runs_what_a_trigger_waits_for(
     database.close()
     tables = ("parcels_deferred", "parcels_awaited")
     assert uris >= {f"hivesql://hivesql_served/default/{table}" for table in tables}
+    found = answer(start("operator", "hivesql_served", more=served), place)
+    assert found["outputs"] == [["default.totals", None, []]]
+    orders = "default.orders"
+    assert found["columns"] == {"day": [[orders, "day"]], "total": [[orders, "price"]]}
+    assert "SELEKT" in found["refused"]
+
+
+def groups_of_statements(log: str) -> list[str]:
+    """The folded parts of a log that are ours; each ends before anything else begins.
+
+    Airflow closes groups of its own that ``dag.test`` has not opened.
+    """
+    groups: list[str] = []
+    is_open = False
+    for mark in re.findall(r"::group::[^\n]*|::endgroup::", log):
+        assert not (is_open and mark != "::endgroup::"), f"{groups[-1]} is open before {mark}"
+        is_open = "::group::statement" in mark
+        groups += [mark] if is_open else []
+    assert not is_open
+    return groups
+
+
+def test_the_example_of_a_deferred_load_and_checks_at_a_server(
+    start: Run, place: Path, served: dict[str, str], warehouse: hivesql.Session, spark: Any
+) -> None:
+    states = answer(start("dag_test", "airflow_served_dag", more=served), place)
+    assert states == {
+        "load": "success", "columns": "success", "rows": "success", "total": "success",
+        "is_heavy": "success", "truck": "success", "bicycle": "skipped",
+    }  # fmt: skip
+    assert len(groups_of_statements((place / "log.txt").read_text())) == 4
+    assert rows(warehouse, spark, "SELECT id, kilos FROM arrivals") == [(1, 2.5)]
+    assert rows(warehouse, spark, "SELECT * FROM weights") == [("2024-03-01", 42.5)]
 
 
 def test_a_killed_task_cancels_and_aborts(

@@ -12,7 +12,7 @@ from sqlalchemy import URL, make_url
 import hivesql
 from hivesql import dbapi
 from hivesql.airflow.provider import CONNECTION_TYPE
-from hivesql.airflow.served import ServedSession, ServerPlace, statements_of
+from hivesql.airflow.served import ServedSession, ServerPlace, connect_by_impyla, statements_of
 from hivesql_planner.errors import NotSupported
 
 _PORT = 10000
@@ -82,8 +82,8 @@ class HiveSqlHook(DbApiHook):
         if self.is_served:
             raise NotSupported(
                 f"the connection {self.get_conn_id()} has a host, so a HiveSQL server runs its "
-                "statements: HiveSqlOperator works there. For Airflow's common SQL operators use a "
-                "connection of the type hiveserver2 (apache-airflow-providers-apache-hive)"
+                "statements: no session of this process, and no engine of SQLAlchemy. "
+                "HiveSqlOperator, and the hook's get_conn and run, work there"
             )
         conn = self.connection
         extra = conn.extra_dejson
@@ -98,9 +98,19 @@ class HiveSqlHook(DbApiHook):
             "settings": _settings_of(extra.get("settings")) | self._settings,
         }
 
-    def get_conn(self) -> dbapi.Connection:
-        """Return a DB-API connection; with autocommit off it has transactions."""
-        return dbapi.connect(**self.arguments(), idempotency_key=self._key)
+    def get_conn(self) -> Any:
+        """Return a DB-API connection; with autocommit off it has transactions.
+
+        At a server it is one of impyla, and each statement commits by itself.
+        """
+        if not self.is_served:
+            return dbapi.connect(**self.arguments(), idempotency_key=self._key)
+        if self._key is not None:
+            raise NotSupported(
+                f"an idempotency_key for statements by DB-API at the server of "
+                f"{self.get_conn_id()}: use HiveSqlOperator there, or leave it out"
+            )
+        return connect_by_impyla(self.place())
 
     def get_session(self, *, idempotency_key: str | None = None) -> hivesql.Session:
         """Return a session, for scripts."""

@@ -6,6 +6,7 @@ import ssl
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from hivesql.script import split
@@ -48,6 +49,15 @@ class ServerPlace:
     sasl: bool = True
     settings: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def configuration(self) -> dict[str, str]:
+        """Return what the call that opens a session says of it."""
+        return {
+            "use:database": self.database,
+            **{f"set:hiveconf:{key}": text for key, text in self.settings.items()},
+            **{f"set:hivevar:{key}": text for key, text in self.variables.items()},
+        }
 
 
 @dataclass(slots=True)
@@ -115,10 +125,8 @@ class ServedSession:
                     client_protocol=NEWEST_VERSION,
                     username=place.user,
                     configuration={
-                        "use:database": place.database,
                         f"set:hiveconf:{POST_HOOKS}": f"{POST_PRINTER},{LINEAGE_LOGGER}",
-                        **{f"set:hiveconf:{key}": text for key, text in place.settings.items()},
-                        **{f"set:hivevar:{key}": text for key, text in place.variables.items()},
+                        **place.configuration,
                     },
                 ),
             ).sessionHandle
@@ -228,6 +236,30 @@ class ScriptRun:
         was_in_group, self.is_in_group = self.is_in_group, False
         self.session.close()
         return [_END] if was_in_group else []
+
+
+def connect_by_impyla(place: ServerPlace) -> Any:
+    """Return a DB-API connection to a server, each of whose cursors is a session of its own."""
+    try:
+        from impala.dbapi import connect
+    except ImportError as error:
+        raise NotSupported(
+            "Airflow's common SQL operators reach a HiveSQL server by impyla, which is missing "
+            "here: pip install 'impyla>=0.24'"
+        ) from error
+    encryption = {"use_ssl": True, "ca_cert": place.ca_file, "verify_cert": True}
+    try:
+        connection = connect(
+            place.host, place.port, auth_mechanism="PLAIN" if place.sasl else "NOSASL",
+            user=place.user, password=place.password or "-", **(encryption if place.tls else {}),
+        )  # fmt: skip
+    except Exception as error:
+        raise _unreachable(place, error) from error
+    # Whoever asks for a cursor, as Airflow does, knows nothing of the session's settings.
+    connection.cursor = partial(
+        connection.cursor, user=place.user, configuration=place.configuration
+    )
+    return connection
 
 
 def statements_of(hql: str) -> list[str]:
