@@ -47,7 +47,7 @@ def dag_test(name: str) -> Any:
     return {one.task_id: str(one.state) for one in run.get_task_instances()}
 
 
-def operator(connection: str) -> Any:
+def operator() -> Any:
     """An operator by itself: templates, errors, lineage of the plans."""
     from airflow.sdk.exceptions import AirflowFailException
 
@@ -57,9 +57,7 @@ def operator(connection: str) -> Any:
         "INSERT INTO totals SELECT day, max(price) FROM orders GROUP BY day; SELECT 1;"
         "DELETE FROM totals WHERE total > 25"
     )
-    task = HiveSqlOperator(
-        task_id="alone", hivesql_conn_id=connection, hql=script, idempotent=False
-    )
+    task = HiveSqlOperator(task_id="alone", hql=script, idempotent=False)
     done = task.execute({})
     lineage = task.get_openlineage_facets_on_complete(None)
     wrong = HiveSqlOperator(task_id="wrong", hql="SELEKT 1", idempotent=False)
@@ -71,20 +69,39 @@ def operator(connection: str) -> Any:
         "done": done,
         "inputs": [(one.namespace, one.name) for one in lineage.inputs],
         "outputs": [
-            (one.name, getattr(one.outputFacets.get("outputStatistics"), "rowCount", None),
-             [field.name for field in getattr(one.facets.get("schema"), "fields", [])])
+            (one.name, one.outputFacets["outputStatistics"].rowCount,
+             [field.name for field in one.facets["schema"].fields])
             for one in lineage.outputs
         ],
-        "columns": {
-            column: [(source.name, source.field) for source in made.inputFields]
-            for column, made in lineage.outputs[0].facets["columnLineage"].fields.items()
-        },
+        "columns": columns_of(lineage),
         "sql": lineage.job_facets["sql"].query == script,
         "refused": refused,
     }  # fmt: skip
 
 
+def served_lineage() -> Any:
+    """What a server tells of the columns that it has written."""
+    from hivesql.airflow.operator import HiveSqlOperator
+
+    script = "INSERT INTO parcels_awaited SELECT id + 1, upper(task) FROM parcels_deferred"
+    task = HiveSqlOperator(
+        task_id="alone", hivesql_conn_id="hivesql_served", hql=script, idempotent=False
+    )
+    task.execute({})
+    return columns_of(task.get_openlineage_facets_on_complete(None))
+
+
+def columns_of(lineage: Any) -> Any:
+    return {
+        column: [(source.name, source.field) for source in made.inputFields]
+        for column, made in lineage.outputs[0].facets["columnLineage"].fields.items()
+    }
+
+
 if __name__ == "__main__":
     answer, *arguments = sys.argv[1:]
-    told = {"provider": provider, "dag_test": dag_test, "operator": operator}[answer](*arguments)
+    told = {
+        "provider": provider, "dag_test": dag_test, "operator": operator,
+        "served_lineage": served_lineage,
+    }[answer](*arguments)  # fmt: skip
     Path("answer.json").write_text(json.dumps(told))
