@@ -205,12 +205,12 @@ class Handler:
     @_answers("TGetResultSetMetadataResp")
     def GetResultSetMetadata(self, request: Any) -> Any:  # noqa: N802
         """Describe the columns of the rows."""
-        _, operation = self._operation(request)
+        session, operation = self._operation(request)
         while operation.is_running and not self._is_gone():
             operation.ended.wait(_LOOK_EVERY)
         if operation.error is not None:
             raise operation.error
-        return {"schema": operation.schema()}
+        return {"schema": operation.schema(session.version)}
 
     @_answers("TFetchResultsResp")
     def FetchResults(self, request: Any) -> Any:  # noqa: N802

@@ -11,11 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from hivesql.result import Result
 from hivesql.server.column_types import table_schema, thrift_column, thrift_rows
-from hivesql.server.protocol import COLUMNS_SINCE, HANDLE_BYTES, describe_error, idl
+from hivesql.server.protocol import (
+    COLUMNS_SINCE,
+    HANDLE_BYTES,
+    INTERVALS_SINCE,
+    describe_error,
+    idl,
+)
 from hivesql.server.row_spool import RowSpool
 from hivesql_executor.outcome import types_of
 from hivesql_planner.errors import Cancelled, ExecutionError, SemanticError
-from hivesql_planner.model.hive_type import HiveType, Kind
+from hivesql_planner.model.hive_type import INTERVALS, STRING, HiveType, Kind
 from hivesql_planner.model.table import Column
 from hivesql_planner.statements.bound import Explain, SelectRows, Statement
 
@@ -34,8 +40,8 @@ _LOG = 1
 _BAR = (
     "VERTICES", "MODE", "STATUS", "TOTAL", "COMPLETED", "RUNNING", "PENDING", "FAILED", "KILLED"
 )  # fmt: skip
-_SIZED_TEXTS = frozenset({Kind.CHAR, Kind.VARCHAR})
-"""Kinds that are STRING to Spark. Intervals stay so: impyla knows no types of theirs."""
+_TEXTS_TO_SPARK = INTERVALS | {Kind.CHAR, Kind.VARCHAR}
+"""Kinds of columns that are STRING in what a query by Spark gives."""
 
 
 class Operation:
@@ -235,10 +241,15 @@ class Operation:
             startTime=int(self.started * 1000),
         )
 
-    def schema(self) -> Any:
-        """Describe the columns of its rows."""
+    def schema(self, version: int) -> Any:
+        """Describe the columns of its rows, as the version of the protocol has them."""
         self._check_rows()
-        return table_schema(self._columns, self._comments)
+        columns = self._columns
+        if version < INTERVALS_SINCE:
+            columns = tuple(
+                (name, STRING if type_.kind in INTERVALS else type_) for name, type_ in columns
+            )
+        return table_schema(columns, self._comments)
 
     def fetch(self, *, from_start: bool, most_rows: int, fetch_type: int, version: int) -> Any:
         """Return the next rows, or lines of the log, as the version of the protocol has them."""
@@ -299,6 +310,6 @@ def _described(
     if len(labels) != len(names):
         return tuple(zip(names, types, strict=True))
     return tuple(
-        (label.name, label.type if label.type.kind in _SIZED_TEXTS else type_)
+        (label.name, label.type if label.type.kind in _TEXTS_TO_SPARK else type_)
         for label, type_ in zip(labels, types, strict=True)
     )

@@ -22,6 +22,8 @@ NEWEST_VERSION = 10
 """Of the protocol, counted from 0: HIVE_CLI_SERVICE_PROTOCOL_V11."""
 COLUMNS_SINCE = 5
 """Since version 6 results are columns; before, rows."""
+INTERVALS_SINCE = 7
+"""Since version 8 clients know intervals; to others, PyHive and impyla, they are STRING."""
 HANDLE_BYTES = 16
 IDEMPOTENCY_KEY = "hivesql.idempotency.key"
 """What a client may give with a statement that shall commit at most once."""

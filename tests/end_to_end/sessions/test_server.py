@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -58,6 +59,53 @@ def test_values_of_every_type(impala: Any) -> None:
         "[1,null]", '{"a":[1]}', '{"x":1.5,"y":1.1}', 1.1, 1e20, "a  ", "1-2",
         "1 02:03:04.000000000", None, 5, Decimal("0.0000001"),
     )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def plain(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """On the same warehouse, without SASL: for a client that is ours."""
+    place = tmp_path_factory.mktemp("plain")
+    connection = server.options.connection
+    with serving(place, authentication="nosasl", connection=connection) as plain:
+        yield plain
+
+
+@pytest.mark.parametrize(("version", "types"), [(10, [21, 20, 21, 17]), (5, [7, 7, 7, 17])])
+def test_intervals_have_types_that_newer_clients_know(
+    plain: Server, version: int, types: list[int]
+) -> None:
+    with Client(plain).open(version=version) as client:
+        answer = client.execute(
+            "SELECT interval '1' day, interval '1-2' year to month, "
+            "interval '-1 02:03:04.5' day to second, date '2020-01-02'", runs_on=True
+        )  # fmt: skip
+        handle = client.checked(answer).operationHandle
+        client.end(handle)
+        assert [number for _, number, _ in client.columns(handle)] == types
+        assert client.fetch(handle) == [
+            ("1 00:00:00.000000000", "1-2", "-1 02:03:04.500000000", "2020-01-02")
+        ]  # fmt: skip
+
+
+def test_hives_lineage_logger_tells_which_columns_were_made_of_which(plain: Server) -> None:
+    hook = {"set__hiveconf__hive.exec.post.hooks": "org.apache.hadoop.hive.ql.hooks.LineageLogger"}
+    with Client(plain).open(**hook) as client:
+        for text in ("CREATE TABLE made (n INT, s STRING) STORED AS ORC",
+                     "INSERT INTO made SELECT 1 + n, upper(s) FROM made"):  # fmt: skip
+            handle = client.checked(client.execute(text, runs_on=True)).operationHandle
+            client.end(handle)
+        request = client.thrift.TFetchResultsReq(operationHandle=handle, maxRows=99, fetchType=1)
+        log = client.checked(client.calls.FetchResults(request)).results.columns[0].stringVal.values
+    (line,) = (line for line in log if line.startswith('INFO  : {"version":"1.0"'))
+    told = json.loads(line.removeprefix("INFO  : "))
+    assert [(edge["sources"], edge["targets"]) for edge in told["edges"]] == [
+        ([0], [0]),
+        ([1], [1]),
+    ]
+    assert [vertex["vertexId"] for vertex in told["vertices"]] == [
+        "default.made.n",
+        "default.made.s",
+    ]
 
 
 def test_functions_that_tell_of_the_session(impala: Any) -> None:
