@@ -411,6 +411,18 @@ def negated(kind: Type) -> str | None:
     return f"CAST({turned} AS {kind.spark.upper()})"
 
 
+def _map(call: Call) -> str | None:
+    """Let a NULL in the text that is a key fail where it is evaluated, and no earlier.
+
+    Tools ask by ``map(NULL, NULL)`` with ``WHERE false`` which type a column has.
+    """
+    if not call.types:
+        return "CAST(map() AS MAP<STRING,STRING>)"
+    if VOID in call.types[::2]:
+        return "CAST(raise_error('Cannot use NULL as a key of a map') AS MAP<STRING,STRING>)"
+    return None
+
+
 def _absolute(call: Call) -> str | None:
     kind = call.type(0)
     if kind is not None and _is_rounded(kind):
@@ -457,7 +469,7 @@ RULES: dict[str, Rule] = {
     "negative": lambda call: negated(call.type(0)),
     "acos": _not_nan,
     "array": lambda call: None if call.types else "CAST(array() AS ARRAY<STRING>)",
-    "map": lambda call: None if call.types else "CAST(map() AS MAP<STRING,STRING>)",
+    "map": _map,
     "positive": "@0",
     "array_contains": "coalesce(array_contains(@0, @1), false)",
     "array_join": _joined_array,

@@ -17,7 +17,8 @@ LONGEST_TABLE = 256
 LONGEST_COLUMN = 767
 LONGEST_PARTITION_COLUMN = 128
 LONGEST_CONSTRAINT = 255
-_LONGEST_COMMENT = 256
+# As Hive's schema for PostgreSQL has it; a Hive Metastore on another database may refuse 257.
+_LONGEST_COMMENT = 4000
 _LONGEST_KEY = 256
 _LONGEST_DIRECTORY = 255
 _WORD = re.compile(r"[A-Za-z0-9_]+")

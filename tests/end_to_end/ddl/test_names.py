@@ -79,7 +79,7 @@ BAD = [
     (f"CREATE TABLE n (a int) PARTITIONED BY ({'c' * 129} int)", 40000),
     (f"CREATE TABLE {'t' * 257} (a int)", 40000),
     (f"CREATE TABLE {'t' * 256} (a int)", None),
-    (f"CREATE TABLE n (a int COMMENT '{'x' * 257}')", 40000),
+    (f"CREATE TABLE n (a int COMMENT '{'x' * 4001}')", 40000),
     (f"CREATE TABLE n (a int, CONSTRAINT {'c' * 256} UNIQUE (a) DISABLE NOVALIDATE)", 10326),
     (f"CREATE TABLE n (a int) TBLPROPERTIES ('{'k' * 257}'='')", 40000),
     ("CREATE TABLE n (a int) PARTITIONED BY (p int, p int)", 10036),

@@ -61,6 +61,15 @@ def test_values_of_every_type(impala: Any) -> None:
     )  # fmt: skip
 
 
+def test_a_map_with_null_as_its_key_fails_where_it_is_evaluated(impala: Any) -> None:
+    # As dbt asks for the type of a column.
+    query = "SELECT * FROM (SELECT CAST(map(NULL, NULL) AS map<string,string>) AS m) q WHERE "
+    impala.execute(f"{query} false LIMIT 0")
+    assert (impala.description[0][:2], impala.fetchall()) == (("q.m", "MAP"), [])
+    with pytest.raises(OperationalError, match="Cannot use NULL as a key of a map"):
+        impala.execute(f"{query} true")
+
+
 @pytest.fixture(scope="module")
 def plain(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """On the same warehouse, without SASL: for a client that is ours."""
