@@ -138,6 +138,7 @@ def _scan_text(scan: Scan) -> str:
         "row__id": scan.with_row_id,
         "input__file__name": scan.with_file_name,
         "block__offset__inside__file": scan.with_line_offset,
+        "deleted rows": scan.with_deleted,
     }
     text += "".join(f" with {name}" for name, is_read in hidden.items() if is_read)
     if scan.table.partition_columns:
@@ -382,6 +383,8 @@ def _scan(scan: Scan) -> _Json:
         members["fileName"] = True
     if scan.with_line_offset:
         members["lineOffset"] = True
+    if scan.with_deleted:
+        members["deletedRows"] = True
     optional = {
         "search": search_of(scan.table, scan.where),
         "asOf": scan.as_of,

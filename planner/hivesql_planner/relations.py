@@ -91,6 +91,9 @@ class Scan:
     with_line_offset: bool = False
     """Whether each row tells at which byte of its file its line begins, in
     ``block__offset__inside__file``: only of tables of text."""
+    with_deleted: bool = False
+    """Whether rows with a delete event are there too, as ``row__is__deleted`` tells: the write in
+    their row id is the one that has deleted them. Only of full ACID tables."""
     with_partition_texts: bool = False
     """Whether each row tells its partition's values as the catalog has them, in text columns."""
     where: Predicate | None = None

@@ -38,7 +38,6 @@ _REFUSED: tuple[_Pattern, ...] = (
         "the virtual column",
     ),
 )  # fmt: skip
-_DELETED_ROWS = "acid.fetch.deleted.rows"
 _ENDS_OF_TABLES = frozenset({"select", "where", "group", "having", "on", "by", "set", "values"})
 _PROPERTY: tuple[str | Kind, ...] = ("(", Kind.STRING, "=", Kind.STRING)
 _REFUSED_BY_WORD: dict[str, list[_Pattern]] = {}
@@ -65,10 +64,6 @@ def check_slice(text: StatementText, tokens: _Tokens) -> list[Edit]:
 
 
 def _refuse(text: StatementText, tokens: _Tokens) -> None:
-    for first, last in _table_properties(tokens):
-        keys = tokens[first + 1 : last : 4]
-        if any(key.value.lower() == _DELETED_ROWS for key in keys):
-            raise at(NotSupported(f"{_DELETED_ROWS} in FROM"), text, tokens[first].start)
     for i, token in enumerate(tokens):
         after = tokens[i + 1] if i + 1 < len(tokens) else None
         for pattern, feature in _patterns_from(token):

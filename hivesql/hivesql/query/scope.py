@@ -55,6 +55,7 @@ class TableUse:
     with_row_id: bool = False
     with_file_name: bool = False
     with_line_offset: bool = False
+    with_deleted: bool = False
     as_of: AsOf | None = None
     changes: Changes | None = None
     predicates: list[Predicate] = field(default_factory=list)
@@ -66,7 +67,8 @@ class TableUse:
     @property
     def with_hidden(self) -> bool:
         """Tell whether its rows have columns that ``*`` does not give."""
-        return self.with_row_id or self.with_file_name or self.with_line_offset
+        read = self.with_row_id or self.with_file_name or self.with_line_offset
+        return read or self.with_deleted
 
     def read_hidden(self, name: str) -> str | None:
         """Note that a hidden column is read; return SQL where the table's rows have none.
@@ -83,11 +85,11 @@ class TableUse:
                 )
             self.with_file_name |= name == FILE_NAME
             self.with_line_offset |= name == LINE_OFFSET
-        elif name == IS_DELETED:
+        elif name == IS_DELETED and not self.with_deleted:
             return "false" if self.table.is_full_acid else "CAST(NULL AS BOOLEAN)"
         elif not self.table.is_full_acid:
             return _NO_ROW_ID
-        else:
+        elif name == ROW_ID:
             self.with_row_id = True
         return None
 
@@ -112,6 +114,7 @@ class TableUse:
             with_row_id=self.with_row_id,
             with_file_name=self.with_file_name,
             with_line_offset=self.with_line_offset,
+            with_deleted=self.with_deleted,
             as_of=self.as_of,
             changes=self.changes,
             where=where,

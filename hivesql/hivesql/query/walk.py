@@ -26,6 +26,7 @@ from hivesql.python_sqlglot import exp
 from hivesql.query.bucket_sample import bucket_sample, sample_edit, sampled_by
 from hivesql.query.checks.aggregation import check_aggregation, check_grouping, check_places
 from hivesql.query.checks.placement import check_aliases, check_placement, check_width, is_generator
+from hivesql.query.deleted_rows import shows_deleted
 from hivesql.query.distinct_maps import map_edits, united_map_edits
 from hivesql.query.expanded_text import expanded_names
 from hivesql.query.inline_tables import constant_rows, tables_of_rows
@@ -71,8 +72,6 @@ from hivesql_planner.relations import Expr, Query
 
 Ctes = Mapping[str, Outputs]
 _ALIASES_SEEN = ("having", "order", "sort", "distribute", "cluster", "windows", "qualify")
-# Under this property, Hive's queries show deleted rows too.
-_DELETED_ROWS = "acid.fetch.deleted.rows"
 
 
 def _is_hash_of_star(node: exp.Expr) -> bool:
@@ -394,12 +393,11 @@ class Walk:
         full = TableName(database or self.binding.database, name)
         table = self.binding.readable(name, database or None, start, catalog)
         check_zone_of(table, start, self.binding)
-        if table.properties.get(_DELETED_ROWS, "").lower() == "true":
-            self._refuse(f"reading a table with {_DELETED_ROWS}", node)
         if table.is_view:
             text, columns, use = *self._view(table, start), None
         else:
             use = TableUse(table, self.binding.view_name(table.name), start=start)
+            use.with_deleted = shows_deleted(self.binding, table, end)
             self.uses.append(use)
             text, columns = f"`{use.view}`", traced(outputs_of(table), use)
         after = name_end(self.binding, end)

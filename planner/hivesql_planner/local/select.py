@@ -60,6 +60,7 @@ def _is_plain(scan: Scan) -> bool:
         or scan.with_row_id
         or scan.with_file_name
         or scan.with_line_offset
+        or scan.with_deleted
         or scan.with_partition_texts
     )
     if scan.table.is_system:

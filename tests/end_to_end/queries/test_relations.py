@@ -106,3 +106,33 @@ def test_rows_tell_the_files_that_they_are_in(session: hivesql.Session) -> None:
     assert sorted(map(tuple, session.sql("SELECT * FROM acid").rows)) == [
         (2, "delta_0000002_0000002_0001"), (3, "delta_0000001_0000001_0000"),
     ]  # fmt: skip
+
+
+def test_deleted_rows_where_they_are_asked_for(session: hivesql.Session) -> None:
+    """With the answers of Hive 4.1: the write of a deleted row's id is the one that deleted it."""
+    session.sql("""
+        CREATE TABLE t (i INT, s STRING) STORED AS ORC TBLPROPERTIES ('transactional'='true');
+        INSERT INTO t VALUES (1,'a'),(2,'b'),(3,'c');
+        DELETE FROM t WHERE i = 1; UPDATE t SET s = 'bb' WHERE i = 2
+    """)
+    shown = "t('acid.fetch.deleted.rows'='true')"
+    first, second = 536870912, 536870913
+    asked = f"SELECT ROW__IS__DELETED, ROW__ID, * FROM {shown} ORDER BY i, s"
+    assert [(row[0], tuple(row[1]), *row[2:]) for row in session.sql(asked).rows] == [
+        (True, (2, first, 0), 1, "a"), (True, (3, first, 1), 2, "b"),
+        (False, (3, second, 0), 2, "bb"), (False, (1, first, 2), 3, "c"),
+    ]  # fmt: skip
+    assert session.sql("SELECT ROW__IS__DELETED, * FROM t ORDER BY i").rows == [
+        (False, 2, "bb"), (False, 3, "c"),
+    ]  # fmt: skip
+    gone = f"SELECT x.i, x.s FROM {shown} x WHERE x.ROW__IS__DELETED ORDER BY i"
+    assert session.sql(gone).rows == [(1, "a"), (2, "b")]
+    session.sql("""
+        ALTER TABLE t SET TBLPROPERTIES ('acid.fetch.deleted.rows'='true');
+        UPDATE t SET s = 'cc' WHERE i = 3
+    """)
+    assert session.sql("SELECT count(*), count(DISTINCT i) FROM t").rows == [(5, 3)]
+    past = "SELECT i, ROW__IS__DELETED FROM t FOR SYSTEM_VERSION AS OF 2 ORDER BY i"
+    assert session.sql(past).rows == [(1, True), (2, False), (3, False)]
+    session.sql("ALTER TABLE t UNSET TBLPROPERTIES ('acid.fetch.deleted.rows')")
+    assert session.sql("SELECT s FROM t ORDER BY s").rows == [("bb",), ("cc",)]

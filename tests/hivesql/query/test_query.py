@@ -212,7 +212,6 @@ def test_columns_that_are_known(sql: str, expected: str) -> None:
         ("WITH RECURSIVE q AS (SELECT 1) SELECT * FROM q", "WITH RECURSIVE"),
         ("SELECT RAW__DATA__SIZE FROM t", "RAW__DATA__SIZE"),
         ("SELECT BLOCK__OFFSET__INSIDE__FILE FROM t", "BLOCK__OFFSET__INSIDE__FILE of default.t"),
-        ("SELECT id FROM undead", "acid.fetch.deleted.rows"),
         ("SELECT id FROM t QUALIFY id = 1 SORT BY id", "SORT BY with QUALIFY"),
         ("SELECT TRANSFORM (id) USING 'cat' AS (i) FROM t QUALIFY id = 1", "that only Spark knows"),
         ("SELECT DISTINCT id FROM t QUALIFY id = 1 ORDER BY id + 1", "DISTINCT … QUALIFY does not"),

@@ -18,9 +18,11 @@ from hivesql_executor.spark.scan.event_schema import (
 )
 from hivesql_executor.spark.scan.partition_columns import Place, read_with_places, text_columns
 from hivesql_planner.acid.write_ids import ValidWriteIdList
+from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Table
 
 ROW_ID = "row__id"
+IS_DELETED = "row__is__deleted"
 
 
 def delete_events(
@@ -54,6 +56,24 @@ def delete_events(
     return visible_events.select(
         row_id, *text_columns(table), f.col("currentTransaction").alias("writer")
     )
+
+
+def with_deleted(rows: DataFrame, events: DataFrame | None, table: Table) -> DataFrame:
+    """Add ``row__is__deleted`` to rows that have their ids and the texts of their partitions.
+
+    ``events`` are as ``delete_events`` gives them, None where there are none. As in Hive, the
+    write of a deleted row's id becomes that of its delete event.
+    """
+    if events is None:
+        return rows.withColumn(IS_DELETED, f.lit(False))
+    names = row_id_and_texts(table)
+    # Two statements of a transaction may have deleted the same row.
+    ended = events.groupBy(*names).agg(f.max("writer").alias("writer"))
+    joined = rows.join(ended, names, "left")
+    row_id = f.col(ROW_ID).withField("writeid", f.coalesce("writer", f"{ROW_ID}.writeid"))
+    columns = [row_id.alias(name) if name == ROW_ID else f.col(quote_name(name))
+               for name in rows.columns]  # fmt: skip
+    return joined.select(*columns, f.isnotnull("writer").alias(IS_DELETED))
 
 
 def row_id_and_texts(table: Table) -> list[str]:

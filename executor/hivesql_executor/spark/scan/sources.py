@@ -14,12 +14,14 @@ from pyspark.sql import DataFrame
 from hivesql_executor.bookkeeping.loaded_files import check_file, files_to_load
 from hivesql_executor.bookkeeping.reachable_locations import named_path
 from hivesql_executor.local.types import arrow_table
+from hivesql_executor.orc.footers import check_deletes, read_footers
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import plain_files, scan_files
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import visible_as_of
 from hivesql_executor.spark.functions import register_called
 from hivesql_executor.spark.lines import frame_of, message_of
+from hivesql_executor.spark.scan.delete_events import delete_events, with_deleted
 from hivesql_executor.spark.scan.event_schema import visible_writes
 from hivesql_executor.spark.scan.partition_columns import text_columns
 from hivesql_executor.spark.scan.plain_tables import Part, paths_of, scan_lines, scan_plain
@@ -29,6 +31,7 @@ from hivesql_executor.spark.scan.scan import FILE_NAME, Scanned, ScanRequest, sc
 from hivesql_executor.spark.scan.table_changes import read_changes
 from hivesql_executor.spark.steps import query_over, with_grand_totals
 from hivesql_executor.transactions.transaction import Transaction
+from hivesql_planner.acid.files_to_read import FilesToRead
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.hive_type import quote_name
@@ -64,14 +67,47 @@ def read(
         return read_plain(table_scan, plain, runtime, with_nanosecond_texts=with_nanosecond_texts)
     if table_scan.restores is not None and (parts is None or parts):
         return _read_lost(table_scan, txn, runtime, with_nanosecond_texts=with_nanosecond_texts)
+    parts = listed(table_scan, txn, runtime) if parts is None else parts
+    if table_scan.with_deleted:
+        return _read_with_deleted(
+            table_scan, parts, txn, runtime, with_nanosecond_texts=with_nanosecond_texts
+        )
     return _scanned(
         table_scan,
-        listed(table_scan, txn, runtime) if parts is None else parts,
+        parts,
         txn,
         runtime,
         with_partition_texts=table_scan.with_partition_texts,
         with_nanosecond_texts=with_nanosecond_texts,
     ).rows
+
+
+def _read_with_deleted(
+    table_scan: Scan,
+    parts: Sequence[PartitionFiles],
+    txn: Transaction,
+    runtime: Runtime,
+    *,
+    with_nanosecond_texts: Collection[int],
+) -> DataFrame:
+    table = table_scan.table
+    tails = read_footers(
+        runtime.files(table.location),
+        [(f"{part.location}/{file.path}", file.length) for part in parts
+         for file in part.files.deletes],
+    )  # fmt: skip
+    for path, tail in tails.items():
+        check_deletes(path, tail)
+    visible = _visible(table_scan, txn, runtime)
+    events = delete_events(runtime.spark(), table, parts, tails, visible=visible)
+    rows = _scanned(
+        replace(table_scan, with_row_id=True),
+        [replace(part, files=FilesToRead(part.files.data)) for part in parts],
+        txn, runtime, with_partition_texts=True, with_nanosecond_texts=with_nanosecond_texts,
+    ).rows  # fmt: skip
+    unasked = () if table_scan.with_row_id else ("row__id",)
+    texts = () if table_scan.with_partition_texts else text_columns(table)
+    return with_deleted(rows, events, table).drop(*unasked, *texts)
 
 
 def _read_lost(

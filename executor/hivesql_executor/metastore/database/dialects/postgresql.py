@@ -60,9 +60,7 @@ class PostgresTerms(OnConflict):
             url = url.set(drivername="postgresql+psycopg")
         if url.drivername == "postgresql+psycopg":
             url = url.update_query_dict({**_OPTIONS, **url.query})
-        engine = create_engine(
-            url, isolation_level="READ COMMITTED", pool_size=20, max_overflow=-1
-        )
+        engine = create_engine(url, isolation_level="READ COMMITTED", pool_size=20, max_overflow=-1)
         if engine.dialect.driver == "psycopg":
             Batches(engine)
         return engine

@@ -62,9 +62,7 @@ _TAKE_NUMBER = update(next_lock_id).values(next=next_lock_id.c.next + 1)
 _LINE = (
     select(next_lock_id.c.next.label("following"), hive_locks)
     .select_from(
-        next_lock_id.outerjoin(
-            hive_locks, _of.database.in_(bindparam("databases", expanding=True))
-        )
+        next_lock_id.outerjoin(hive_locks, _of.database.in_(bindparam("databases", expanding=True)))
     )
     .order_by(_of.lock_id, _of.internal_id)
 )

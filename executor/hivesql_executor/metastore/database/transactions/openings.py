@@ -119,9 +119,7 @@ def _open(window: int) -> Select[Any]:
         insert(txns).from_select(_FIELDS, fresh, include_defaults=False)
         .returning(txns.c.id).cte("opened")
     )  # fmt: skip
-    lowest = func.least(
-        seen.c.lowest, func.coalesce(seen.c.highest, 0) + 1, type_=BigInteger()
-    )
+    lowest = func.least(seen.c.lowest, func.coalesce(seen.c.highest, 0) + 1, type_=BigInteger())
     history = insert(min_history_level).from_select(
         ["txn_id", "min_open"],
         select(opened.c.id, lowest).select_from(opened.join(seen, true())),
