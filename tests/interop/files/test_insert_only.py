@@ -28,6 +28,8 @@ def test_hive_reads_and_compacts_what_we_compacted(open_ours: OpenOurs, tmp_path
             INSERT INTO {table} VALUES (1, 'a'), (2, 'é');
             INSERT INTO {table} VALUES (3, NULL);
             ALTER TABLE {table} COMPACT '{"minor" if table == "x" else "major"}';
+            INSERT INTO {table} VALUES (9, 'taken back');
+            RESTORE TABLE {table} TO VERSION AS OF 2;
             INSERT INTO {table} VALUES (4, 'd');
         """)
         script.append(f"""
