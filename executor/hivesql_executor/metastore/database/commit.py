@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import (
     Connection,
+    Delete,
+    Insert,
     Row,
+    Update,
     and_,
     bindparam,
     delete,
@@ -42,6 +46,7 @@ from hivesql_executor.metastore.database.transactions import history
 from hivesql_executor.metastore.database.transactions.idempotence import claim_key, record
 from hivesql_executor.metastore.database.transactions.moves import settle_txn
 from hivesql_executor.metastore.database.transactions.transactions import (
+    FREE,
     READ_ONLY,
     TYPE_CODES,
     abort_txns,
@@ -68,6 +73,7 @@ _WRITES_NOTHING = (
     TYPE_CODES[TxnType.REBALANCE_COMPACTION],
 )
 
+Part = Insert | Delete
 _of = txn_components.c
 _MINE = _of.txn_id == bindparam("owner")
 # The transaction's row, if it is open, is held from then on.
@@ -158,7 +164,6 @@ def _commit(
     exclusive_write: bool,
     changes: Collection[StatisticsChange],
 ) -> WriteConflict | None:
-    run_later = terms_of(db).run_later
     commit_id = None
     if kind in _ENDS_COMPACTION:
         terms_of(db).lock_txn_table(db, shared=False)
@@ -172,12 +177,8 @@ def _commit(
         # Its row ids are new ones, so it is in the write set too. Hive forgets this note.
         terms_of(db).lock_txn_table(db, shared=False)
         commit_id = _latest(db)
-    _record_history(db, txn_id, kind, written, changes)
-    release(db, txn_id)
-    if written:
-        run_later(db, _FORGET, {"owner": txn_id})
-    run_later(db, _END, {"ended": txn_id})
-    note_ended(db, txn_id)
+    _count(db, txn_id, kind, written, changes)
+    _end(db, txn_id, kind, written)
     if commit_id is not None:
         db.execute(
             update(compaction_queue)
@@ -195,7 +196,7 @@ def _record_writes(db: Connection, txn_id: int, *, exclusive_write: bool) -> Wri
     if exclusive_write:
         # With exclusive write locks no other writer can have come in between.
         terms_of(db).lock_txn_table(db, shared=False)
-        terms_of(db).run_later(db, _ENTER, {"owner": txn_id})
+        db.execute(_ENTER, {"owner": txn_id})
         return None
     savepoint = db.begin_nested()
     terms_of(db).lock_txn_table(db, shared=False)
@@ -242,7 +243,35 @@ def _conflict(db: Connection, txn_id: int) -> WriteConflict | None:
     )
 
 
-def _record_history(
+def _end(db: Connection, txn_id: int, kind: int, written: Sequence[Row[Any]]) -> None:
+    """Let what was written be history, free the locks, and end the transaction."""
+    owner: dict[str, Any] = {"owner": txn_id}
+    parts: list[Part] = [_FORGET] if written else []
+    if written and kind not in _WRITES_NOTHING:
+        # The flag is the whole transaction's, as in Hive.
+        owner["flag"] = "Y" if any(row.operation in _REPLACING for row in written) else "N"
+        parts.insert(0, _COMPLETE)
+    if terms_of(db).has_changing_queries:
+        db.execute(_ended_at_once(len(parts)), owner | {"ended": txn_id})
+    else:
+        for statement in parts:
+            db.execute(statement, owner)
+        release(db, txn_id)
+        db.execute(_END, {"ended": txn_id})
+    note_ended(db, txn_id)
+
+
+@functools.cache
+def _ended_at_once(count: int) -> Update:
+    """Compose one statement; of what was written it takes none, the last, or both parts.
+
+    All parts read what was there before: what becomes history is not forgotten too early.
+    """
+    parts = (*(_COMPLETE, _FORGET)[2 - count :], *FREE)
+    return _END.add_cte(*(part.cte(f"part_{place}") for place, part in enumerate(parts)))
+
+
+def _count(
     db: Connection,
     txn_id: int,
     kind: int,
@@ -257,10 +286,6 @@ def _record_history(
         if row.operation in _WRITING
     ]
     statistics_changes.count(db, txn_id, changes, dict.fromkeys(units))
-    if written and kind not in _WRITES_NOTHING:
-        # The flag is the whole transaction's, as in Hive.
-        flag = "Y" if any(row.operation in _REPLACING for row in written) else "N"
-        terms_of(db).run_later(db, _COMPLETE, {"owner": txn_id, "flag": flag})
 
 
 def _latest(db: Connection) -> int:

@@ -20,11 +20,11 @@ from hivesql_executor.metastore.database.schema import (
     txn_components,
     txns,
 )
+from hivesql_executor.metastore.database.transactions.openings import lowest_open
 from hivesql_executor.metastore.database.transactions.snapshots import (
     compactor_write_ids,
     valid_write_ids,
 )
-from hivesql_executor.metastore.database.transactions.openings import lowest_open
 from hivesql_executor.metastore.database.transactions.txn_rows import ABORTED, OPEN
 from hivesql_planner.acid.write_ids import ValidTxnList
 from hivesql_planner.compaction.decide import Kind

@@ -115,7 +115,7 @@ def _write(db: Connection, notes: list[Event]) -> None:
     terms.pass_log(db)
     rows = [_row(event) for event in notes]
     if terms.has_changing_queries:
-        terms.run_later(db, _add_next(), rows)
+        db.execute(_add_next(), rows)
         return
     following = terms.advance(db, notification_sequence.c.next, len(rows))
     if following is not None:

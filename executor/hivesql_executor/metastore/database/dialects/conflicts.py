@@ -26,7 +26,7 @@ class OnConflict(Terms):
     def advance_write_ids(self, db: Connection, database: str, table: str, count: int) -> int:
         """Read and advance the counter in one statement."""
         place = {"in_database": database, "in_table": table, "count": count}
-        return int(db.execute(_advance(self.insert), place).scalar_one())
+        return int(db.execute(advancing(self.insert), place).scalar_one())
 
     def raise_write_id(self, db: Connection, database: str, table: str, to: int) -> None:
         """Insert the counter, or raise it, in one statement."""
@@ -41,7 +41,8 @@ class OnConflict(Terms):
 
 
 @functools.cache
-def _advance(insert: Callable[..., Any]) -> Any:
+def advancing(insert: Callable[..., Any]) -> Any:
+    """Compose what advances the counter of a table by ``:count``, and returns it."""
     first = insert(next_write_id).values(
         database=bindparam("in_database"), table=bindparam("in_table"), next=bindparam("count") + 1
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -12,21 +13,27 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
-    Executable,
+    bindparam,
     collate,
     create_engine,
     func,
+    insert,
     select,
+    update,
 )
 from sqlalchemy import text as sql
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import DBAPIError
 
-from hivesql_executor.metastore.database.dialects.batches import Batches, run_later
-from hivesql_executor.metastore.database.dialects.conflicts import OnConflict
+from hivesql_executor.metastore.database.dialects.conflicts import OnConflict, advancing
 from hivesql_executor.metastore.database.dialects.terms import PROBES, SILENCE_SECONDS
 from hivesql_executor.metastore.database.notification_schema import notification_sequence
-from hivesql_executor.metastore.database.schema import aux, txn_lock
+from hivesql_executor.metastore.database.schema import (
+    aux,
+    txn_components,
+    txn_lock,
+    txn_to_write_id,
+)
 
 # Serialization failure, deadlock, duplicate key of two racing inserts.
 _RETRYABLE_STATES = frozenset({"40001", "40P01", "23505"})
@@ -60,17 +67,7 @@ class PostgresTerms(OnConflict):
             url = url.set(drivername="postgresql+psycopg")
         if url.drivername == "postgresql+psycopg":
             url = url.update_query_dict({**_OPTIONS, **url.query})
-        engine = create_engine(url, isolation_level="READ COMMITTED", pool_size=20, max_overflow=-1)
-        if engine.dialect.driver == "psycopg":
-            Batches(engine)
-        return engine
-
-    def run_later(self, db: Connection, statement: Executable, parameters: Any = None) -> None:
-        """Let psycopg send it with the next one."""
-        if db.dialect.driver == "psycopg":
-            run_later(db, statement, parameters)
-        else:
-            db.execute(statement, parameters)
+        return create_engine(url, isolation_level="READ COMMITTED", pool_size=20, max_overflow=-1)
 
     def is_retryable(self, error: DBAPIError) -> bool:
         """Tell whether others came first, or the connection broke."""
@@ -86,7 +83,12 @@ class PostgresTerms(OnConflict):
 
     def lock_txn_table(self, db: Connection, *, shared: bool) -> None:
         """Lock the table in one of two modes, which stand against each other."""
-        self.run_later(db, _LOCK_SHARED if shared else _LOCK)
+        db.execute(_LOCK_SHARED if shared else _LOCK)
+
+    def give_write_id(self, db: Connection, txn_id: int, database: str, table: str) -> int:
+        """Advance the counter, and enter its number in two tables."""
+        place = {"in_database": database, "in_table": table}
+        return int(db.scalar(_giving(), place | {"owner": txn_id, "count": 1}))
 
     def hold_mutex(self, db: Connection, name: str) -> None:
         """Hold a row of that name, which is made where there is none."""
@@ -123,6 +125,29 @@ class PostgresTerms(OnConflict):
     def has_digits_only(self, value: ColumnElement[str]) -> ColumnElement[bool]:
         """Tell it by a regular expression."""
         return value.regexp_match("^[0-9]+$")
+
+
+@functools.cache
+def _giving() -> Any:
+    advanced = advancing(postgresql.insert).cte("advanced")
+    given = (advanced.c.next - 1).label("given")
+    database, table = (
+        bindparam(name, type_=txn_components.c.database.type)
+        for name in ("in_database", "in_table")
+    )
+    owner = bindparam("owner", type_=txn_components.c.txn_id.type)
+    allocated = insert(txn_to_write_id).from_select(
+        ["txn_id", "database", "table", "write_id"],
+        select(owner, database, table, given),
+        include_defaults=False,
+    )
+    written = txn_components.c
+    under = (
+        update(txn_components)
+        .where(written.txn_id == owner, written.database == database, written.table == table)
+        .values(write_id=select(given).scalar_subquery())
+    )
+    return select(given).add_cte(allocated.cte("allocated"), under.cte("under"))
 
 
 def _state(error: DBAPIError) -> str:

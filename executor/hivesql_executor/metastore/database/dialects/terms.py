@@ -15,7 +15,6 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
-    Executable,
     FromClause,
     Table,
     Update,
@@ -118,10 +117,6 @@ class Terms(ABC):
         """Let ``begin_log`` of others wait until this database transaction has ended."""
 
     # -- statements
-    def run_later(self, db: Connection, statement: Executable, parameters: Any = None) -> None:
-        """Run what nobody waits for an answer to, at once or before anything else is run."""
-        db.execute(statement, parameters)
-
     def insert_for_ids(
         self, db: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
     ) -> list[int]:
@@ -146,6 +141,13 @@ class Terms(ABC):
     @abstractmethod
     def advance_write_ids(self, db: Connection, database: str, table: str, count: int) -> int:
         """Give out the next write ids of a table; the first one that is not given out."""
+
+    def give_write_id(self, db: Connection, txn_id: int, database: str, table: str) -> int:
+        """Give a transaction the next write id of a table, under which all that it wrote counts.
+
+        One statement, where there are ``has_changing_queries``.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def raise_write_id(self, db: Connection, database: str, table: str, to: int) -> None:

@@ -21,8 +21,7 @@ def enter(db: Connection, txn_id: int, writes: Collection[TableWrite]) -> None:
     """Keep what the statements of a transaction did, in the database transaction of its commit."""
     if not writes:
         return
-    terms_of(db).run_later(
-        db,
+    db.execute(
         _ENTER,
         [
             {

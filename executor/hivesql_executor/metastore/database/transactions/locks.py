@@ -23,7 +23,6 @@ from sqlalchemy import (
 
 from hivesql_executor.metastore.api import LockAnswer, LockOwner, LockRow, LockState
 from hivesql_executor.metastore.database.connection import millis_now, now
-from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.schema import (
     hive_locks,
     next_lock_id,
@@ -100,10 +99,9 @@ def enqueue_locks(
         _record_components(db, txn_id, locks)
     if not locks:
         return LockAnswer(lock_id=0, state=LockState.ACQUIRED)
-    run_later = terms_of(db).run_later
     # The id is given out and the rows become visible together: a later request never overtakes.
     # Until then all other requests and checks wait here, so that what is found now stays true.
-    run_later(db, _TAKE_NUMBER)
+    db.execute(_TAKE_NUMBER)
     line = db.execute(_LINE, {"databases": _databases(locks)}).all()
     new_id = int(line[0].following) - 1
     others: list[Row[Any]] = []
@@ -136,7 +134,7 @@ def enqueue_locks(
         }
         for position, lock in enumerate(locks, start=1)
     ]
-    run_later(db, _GRANTED if free else _WAITING, rows)
+    db.execute(_GRANTED if free else _WAITING, rows)
     if free:
         return LockAnswer(lock_id=new_id, state=LockState.ACQUIRED)
     return check_lock(db, new_id, zero_wait_read=zero_wait_read, exclusive_ctas=exclusive_ctas)
@@ -294,7 +292,7 @@ def _record_components(db: Connection, txn_id: int, locks: Sequence[Lock]) -> No
         for (database, table, partition), operation in units.items()
     ]
     if rows:
-        terms_of(db).run_later(db, _COMPONENT, rows)
+        db.execute(_COMPONENT, rows)
 
 
 def _lower(lock: Lock) -> Lock:

@@ -197,7 +197,7 @@ def allocate_write_id(db: Connection, txn_id: int, table: TableName, *, again: b
     if row.write_id is not None:
         if not again:
             return int(row.write_id)
-        terms_of(db).run_later(db, _FORGET, mine)
+        db.execute(_FORGET, mine)
     return _give_out(db, [txn_id], table)[txn_id]
 
 
@@ -237,19 +237,12 @@ def _require_writer(txn_id: int, kind: int, table: TableName) -> None:
 
 
 def _give_out(db: Connection, txn_ids: Sequence[int], table: TableName) -> dict[int, int]:
-    place, count = _place(table), len(txn_ids)
-    # The counter is held from then on, so two transactions never share a write id.
-    first = terms_of(db).advance_write_ids(db, table.database, table.name, count) - count
-    write_ids = dict(zip(txn_ids, range(first, first + count), strict=True))
-    unit = {"database": table.database, "table": table.name}
-    rows = [
-        unit | {"txn_id": txn_id, "write_id": write_id} for txn_id, write_id in write_ids.items()
-    ]
-    run_later = terms_of(db).run_later
-    run_later(db, _ALLOCATE, rows)
-    # Locks asked for before, or under the earlier write id, write under this one.
-    under = [place | {"owner": txn_id, "now": write_id} for txn_id, write_id in write_ids.items()]
-    run_later(db, _WRITE_UNDER, under)
+    first = txn_ids[0]
+    terms = terms_of(db)
+    if len(txn_ids) == 1 and terms.has_changing_queries:
+        write_ids = {first: terms.give_write_id(db, first, table.database, table.name)}
+    else:
+        write_ids = _give_out_many(db, txn_ids, table)
     allocated = Event(
         kind=EventKind.ALLOC_WRITE_ID,
         database=table.database,
@@ -257,6 +250,22 @@ def _give_out(db: Connection, txn_ids: Sequence[int], table: TableName) -> dict[
         writes=tuple(write_ids.items()),
     )
     note(db, allocated)
+    return write_ids
+
+
+def _give_out_many(db: Connection, txn_ids: Sequence[int], table: TableName) -> dict[int, int]:
+    place, count, terms = _place(table), len(txn_ids), terms_of(db)
+    # The counter is held from then on, so two transactions never share a write id.
+    first = terms.advance_write_ids(db, table.database, table.name, count) - count
+    write_ids = dict(zip(txn_ids, range(first, first + count), strict=True))
+    unit = {"database": table.database, "table": table.name}
+    rows = [
+        unit | {"txn_id": txn_id, "write_id": write_id} for txn_id, write_id in write_ids.items()
+    ]
+    db.execute(_ALLOCATE, rows)
+    # Locks asked for before, or under the earlier write id, write under this one.
+    under = [place | {"owner": txn_id, "now": write_id} for txn_id, write_id in write_ids.items()]
+    db.execute(_WRITE_UNDER, under)
     return write_ids
 
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import (
     Connection,
-    Select,
     bindparam,
     case,
     delete,
     exists,
-    func,
     insert,
     select,
     update,
@@ -22,12 +18,10 @@ from sqlalchemy import (
 
 from hivesql_executor.metastore.api import TxnRow, TxnType
 from hivesql_executor.metastore.database.connection import (
-    TryAgain,
     millis_now,
-    now,
 )
 from hivesql_executor.metastore.database.dialects.registry import terms_of
-from hivesql_executor.metastore.database.notification_log import note, write_noted
+from hivesql_executor.metastore.database.notification_log import note
 from hivesql_executor.metastore.database.schema import (
     completed_txn_components,
     hive_locks,
@@ -42,7 +36,7 @@ from hivesql_executor.metastore.database.transactions.txn_rows import (
     txn_row,
 )
 from hivesql_planner.cache.events import Event, EventKind
-from hivesql_planner.errors import Deadlock, ExecutionError, SemanticError, TransactionLost
+from hivesql_planner.errors import Deadlock, ExecutionError, TransactionLost
 from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.table import TableName
 
@@ -220,17 +214,17 @@ UNENDED = (
 """Transactions that are open or aborted."""
 
 
-_FREE = tuple(
+FREE = tuple(
     delete(locked).where(locked.c.txn_id == bindparam("ended"))
     for locked in (hive_locks, min_history_level)
 )
+"""What frees the locks and the history of ``:ended``."""
 
 
 def release(db: Connection, txn_id: int) -> None:
     """Free the locks of a transaction that ends, and the history kept for it."""
-    terms = terms_of(db)
-    for statement in _FREE:
-        terms.run_later(db, statement, {"ended": txn_id})
+    for statement in FREE:
+        db.execute(statement, {"ended": txn_id})
 
 
 def state_of(db: Connection, txn_id: int) -> str | None:
