@@ -8,7 +8,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Label, Row, Select, bindparam, delete, insert, select, update
+from sqlalchemy import (
+    Connection,
+    Label,
+    Row,
+    Select,
+    bindparam,
+    delete,
+    insert,
+    literal_column,
+    null,
+    select,
+    union_all,
+    update,
+)
 from sqlalchemy import Table as SqlTable
 
 from hivesql_executor.metastore.database.catalog.catalog_values import (
@@ -273,16 +286,43 @@ STORED = (
 )
 
 
+_PARAMETERS, _SERDE, _COLUMNS, _KEYS = "parameters", "serde", "columns", "keys"
+
+
+def _part(name: str, table: SqlTable, owner: str) -> Select[Any]:
+    """Ask for what belongs to one owner, in a form that all of ``_OWNED`` have."""
+    of = table.c
+    if "position" in of:
+        fields = [of.position, of.name, of.type, of.comment]
+    else:
+        fields = [literal_column("0"), of.name, of.value, null()]
+    query = select(literal_column(f"'{name}'"), *fields)
+    return query.where(of.owner_id == bindparam(owner, type_=of.owner_id.type))
+
+
+# In one question: each takes longer on its way than in the database.
+_OWNED = union_all(
+    _part(_PARAMETERS, table_params, "table_id"),
+    _part(_SERDE, serde_params, "serde_id"),
+    _part(_COLUMNS, columns_v2, "cd_id"),
+    _part(_KEYS, partition_keys, "table_id"),
+)
+
+
 def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
     """Return the table whose TBLS row is given."""
     storage = db.execute(STORED, {"sd_id": row.sd_id}).one()
     # Without buckets there is nothing to ask: most tables have none.
     buckets = storage.bucket_count > 0
+    owners = {"table_id": row.id, "serde_id": storage.serde_id, "cd_id": storage.cd_id}
+    owned: dict[str, list[tuple[str, str, str | None]]] = defaultdict(list)
+    for part, _, *entry in sorted(db.execute(_OWNED, owners), key=lambda found: found[:2]):
+        owned[part].append((entry[0], entry[1], entry[2]))
     details = TableDetails(
-        parameters=params(db, table_params, row.id),
-        serde_properties=params(db, serde_params, storage.serde_id),
-        columns=_read_columns(db, columns_v2, storage.cd_id),
-        partition_columns=_read_columns(db, partition_keys, row.id),
+        parameters=parameters_of(entry[:2] for entry in owned[_PARAMETERS]),
+        serde_properties=parameters_of(entry[:2] for entry in owned[_SERDE]),
+        columns=tuple(Column.of(*entry) for entry in owned[_COLUMNS]),
+        partition_columns=tuple(Column.of(*entry) for entry in owned[_KEYS]),
         bucket_columns=_read_names(db, bucketing_cols, row.sd_id) if buckets else (),
         sorting=_read_sorting(db, row.sd_id) if buckets else {},
         constraints=read_constraints(db, row.id),
