@@ -74,6 +74,7 @@ VALUES: dict[str, Sequence[str]] = {
 PARTITIONS = (("1", "'a'", "DATE '2020-01-01'"), ("2", "'10'", "DATE '2020-01-02'"),
               ("-1", "'9.0'", "DATE '1999-12-31'"), ("NULL", "'A '", "NULL"),
               ("10", "NULL", "DATE '2020-01-01'"))  # fmt: skip
+NUMBERS = st.sampled_from(("i", "l", "n", "s", "f", "k", "p"))
 DIVISORS = st.sampled_from(("2", "3L", "9223372036854775807", "0", "-2", "1.5", "NULL"))
 REMAINDERS = st.sampled_from(("1", "0", "-1", "5", "1.0", "'1'", "NULL", "i"))
 SIGNS = ("=", "<>", "<", "<=", ">", ">=", "<=>")
@@ -101,7 +102,7 @@ def column_tests(draw: st.DrawFn) -> str:
         case 4:
             return draw(st.sampled_from(("b", "1 = 1", "s LIKE 'a%'", "i + 1 = 2", "k = i")))
         case 5:
-            sides = [f"{column} % {draw(DIVISORS)}", draw(REMAINDERS)]
+            sides = [f"{draw(NUMBERS)} % {draw(DIVISORS)}", draw(REMAINDERS)]
             return f" {draw(st.sampled_from(SIGNS))} ".join(draw(st.permutations(sides)))
     return f"{column} {draw(st.sampled_from(SIGNS))} {draw(one)}"
 

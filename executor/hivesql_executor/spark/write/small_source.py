@@ -27,6 +27,10 @@ from hivesql_planner.plan import Change
 _ROW_BYTES = 400
 """What a row of a source is taken for where nobody knows how many there are."""
 
+_MOST_TASKS = 4096
+"""With this between, a LIMIT does not go into the parts of a UNION: Spark numbers those that it
+generates code for, and compiles each statement's anew."""
+
 
 def items_by_spark(
     change: Change, merge: SmallMerge, txn: Transaction, runtime: Runtime
@@ -55,8 +59,7 @@ def items_by_spark(
         if not rows._jdf.queryExecution().analyzed().deterministic():
             raise OnlySpark
         with span("jobs"):
-            some = gateway(runtime.spark()).some(rows._jdf, merge.most_rows)
-            table = collect_arrow(DataFrame(some, runtime.spark()))
+            table = collect_arrow(rows.coalesce(_MOST_TASKS).limit(merge.most_rows + 1))
     if len(table) > merge.most_rows:
         raise OnlySpark
     kinds = [pa.string() if item.is_partition else arrow_type(item.type) for item in merge.items]

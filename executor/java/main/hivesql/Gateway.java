@@ -14,14 +14,12 @@ import org.apache.spark.sql.ExperimentalMethods;
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAlias;
 import org.apache.spark.sql.catalyst.expressions.Ascending$;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.NullsFirst$;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.parser.ParseException;
 import org.apache.spark.sql.catalyst.parser.ParserInterface;
 import org.apache.spark.sql.catalyst.plans.logical.Filter;
-import org.apache.spark.sql.catalyst.plans.logical.LocalLimit;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.plans.logical.Project;
 import org.apache.spark.sql.catalyst.plans.logical.RebalancePartitions;
@@ -32,7 +30,6 @@ import org.apache.spark.sql.classic.Dataset$;
 import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
-import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.Platform;
 import scala.Option;
@@ -138,18 +135,6 @@ public final class Gateway {
         }
         Option known = leaf.stats().rowCount();
         return known.isEmpty() ? BigInt.apply(Long.MAX_VALUE) : (BigInt) known.get();
-    }
-
-    /**
-     * Enough rows to see whether there are more than some, without a shuffle where they are read as they are.
-     *
-     * <p>Spark's own LIMIT brings what tasks give together by one, in a stage of its own.
-     */
-    public Dataset some(Dataset rows, int most) {
-        LogicalPlan plan = rows.queryExecution().analyzed();
-        if (!MergeSource.isRead(plan)) return rows.limit(most + 1);
-        Literal count = new Literal(most + 1, DataTypes.IntegerType);
-        return Dataset$.MODULE$.ofRows(session, new LocalLimit(count, plan));
     }
 
     private static Iterable leavesOf(Dataset rows) {

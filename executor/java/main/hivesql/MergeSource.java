@@ -106,7 +106,7 @@ public final class MergeSource {
     }
 
     /** Whether it is read from files as it is. */
-    static boolean isRead(LogicalPlan plan) {
+    private static boolean isRead(LogicalPlan plan) {
         if (plan instanceof DataSourceV2Relation) {
             return ((DataSourceV2Relation) plan).table() instanceof AcidTable;
         }
