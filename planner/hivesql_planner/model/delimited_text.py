@@ -14,7 +14,10 @@ from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.table import TableName
 
 NULL = "\\N"
-_REFUSED = ("quote.delim",)
+DELIMITED_JSON = "org.apache.hadoop.hive.serde2.DelimitedJSONSerDe"
+"""Hive's class that writes what is nested as JSON, and reads nothing."""
+SERDE_CLASS = "serialization.lib"
+"""The property that names another class than LazySimpleSerDe."""
 _CHARSET = "serialization.encoding"
 _TIMES = "timestamp.formats"
 _TAKES_REST = "serialization.last.column.takes.rest"
@@ -49,6 +52,8 @@ class LineFormat:
     escape: str | None = None
     escapes_line_ends: bool = False
     charset: str | None = None
+    nests_json: bool = False
+    """Whether arrays, maps and structs are written as JSON."""
     times: tuple[str, ...] = ()
     """Patterns of timestamps, tried before Hive's own; ``millis`` for a number."""
 
@@ -66,9 +71,6 @@ class LineFormat:
 
 def line_format_of(table: TableName, serde: Mapping[str, str]) -> LineFormat:
     """Return a table's format by its SerDe's properties; NotSupported where they ask for more."""
-    for key in _REFUSED:
-        if serde.get(key):
-            raise NotSupported(f"{table}: text with {key}")
     if serde.get(_TAKES_REST, "").lower() == "true":
         raise NotSupported(f"{table}: text with {_TAKES_REST}")
     ends = serde.get("line.delim", "\n")
@@ -84,6 +86,7 @@ def line_format_of(table: TableName, serde: Mapping[str, str]) -> LineFormat:
         escape=_character(escape) if escape else None,
         escapes_line_ends=serde.get(_CRLF, "").lower() == "true",
         charset=serde.get(_CHARSET),
+        nests_json=serde.get(SERDE_CLASS) == DELIMITED_JSON,
         times=tuple(filter(None, serde.get(_TIMES, "").split(","))),
     )
 

@@ -28,6 +28,9 @@ _FIELDS, _VALID = "__fields", "__valid"
 _MILLIS = r"^\d+(?:\.\d+)?$"
 # More than microseconds, without the zeros at the end.
 _FINER = r":\d{1,2}(\.\d{6}\d{0,2}[1-9])0*\s*$"
+_JSON_ESCAPES = (
+    ("\\", "\\"), ('"', '"'), ("\b", "b"), ("\f", "f"), ("\n", "n"), ("\r", "r"), ("\t", "t"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +197,11 @@ def joined_line(table: Table, times: Mapping[str, Column] | None = None) -> Colu
     form = line_format_of(table.name, table.serde_properties)
     texts = []
     for column in table.columns:
-        text = _written(f.col(quote_name(column.name)), column.type, 1, form)
+        value = f.col(quote_name(column.name))
+        if form.nests_json and column.type.is_nested:
+            text = f.coalesce(_escaped(_json(value, column.type), form), f.lit(form.null))
+        else:
+            text = _written(value, column.type, 1, form)
         if times and column.name in times:
             text = f.coalesce(times[column.name], text)
         texts.append(text)
@@ -232,6 +239,43 @@ def _written(value: Column, hive_type: HiveType, level: int, form: LineFormat) -
             text = value_text(value, hive_type)
             text = f.concat(text, f.lit(" UTC")) if hive_type.kind is Kind.INSTANT else text
     return f.coalesce(text, f.lit(form.null))
+
+
+def _json(value: Column, hive_type: HiveType) -> Column:
+    """Return a value as Hive's JSON (SerDeUtils.getJSONString); NULL for NULL."""
+    inside = hive_type.children
+
+    def part(item: Column, type_: HiveType) -> Column:
+        return f.coalesce(_json(item, type_), f.lit("null"))
+
+    def around(opened: str, parts: Column, closed: str) -> Column:
+        return f.concat(f.lit(opened), f.array_join(parts, ","), f.lit(closed))
+
+    match hive_type.kind:
+        case Kind.ARRAY:
+            return around("[", f.transform(value, lambda item: part(item, inside[0])), "]")
+        case Kind.MAP:
+
+            def entry(pair: Column) -> Column:
+                key, value = part(pair["key"], inside[0]), part(pair["value"], inside[1])
+                return f.concat(key, f.lit(":"), value)
+
+            return around("{", f.transform(f.map_entries(value), entry), "}")
+        case Kind.STRUCT:
+            fields = (
+                f.concat(f.lit(f'"{name}":'), part(value[name], inner))
+                for name, inner in hive_type.fields
+            )
+            return f.when(value.isNotNull(), around("{", f.array(*fields), "}"))
+        case Kind.BOOLEAN | Kind.TINYINT | Kind.SMALLINT | Kind.INT | Kind.BIGINT:
+            return value.cast("string")
+        case Kind.FLOAT | Kind.DOUBLE | Kind.DECIMAL:
+            return value_text(value, hive_type)
+    is_text = hive_type.kind in (Kind.STRING, Kind.VARCHAR, Kind.CHAR)
+    text = stored_value(value, hive_type) if is_text else value_text(value, hive_type)
+    for character, letter in _JSON_ESCAPES:
+        text = f.replace(text, f.lit(character), f.lit(f"\\{letter}"))
+    return f.concat(f.lit('"'), text, f.lit('"'))
 
 
 def _escaped(text: Column, form: LineFormat) -> Column:

@@ -7,7 +7,7 @@ from hivesql.dialect.hive_grammar import check_tokens
 from hivesql.dialect.nodes.dml import DirectoryBody, MultiInsert, take_apart
 from hivesql.dialect.reading import StatementReader
 from hivesql.dialect.slices import SPANS, Slice
-from hivesql.dialect.statements.storage import parse_file_format, parse_row_format
+from hivesql.dialect.statements.storage import parse_file_format, parse_written_rows
 from hivesql.dialect.tokens import Kind, Token
 from hivesql.python_sqlglot import exp
 
@@ -73,7 +73,7 @@ class QueryStatements(StatementReader):
         start = self.peek()
         path = self.location()
         with_rows = self.take("row", "format")
-        by_serde, properties = parse_row_format(self) if with_rows else (None, {})
+        by_serde, properties = parse_written_rows(self) if with_rows else (None, {})
         stored = parse_file_format(self) if self.take("stored", "as") else "textfile"
         query = self._inserted(shared, many=many)
         if self.at("insert"):

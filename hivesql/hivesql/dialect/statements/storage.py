@@ -8,6 +8,7 @@ from typing import get_args
 from hivesql.dialect.statements.clauses import constant, parse_properties
 from hivesql.dialect.tokens import Cursor, Kind, Name
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
+from hivesql_planner.model.delimited_text import DELIMITED_JSON, SERDE_CLASS
 from hivesql_planner.model.skew import Skew
 from hivesql_planner.model.table import FileFormat
 
@@ -148,6 +149,16 @@ def parse_row_format(cursor: Cursor) -> tuple[FileFormat | None, dict[str, str]]
         return format_, properties
     cursor.expect("delimited")
     return None, parse_delimiters(cursor)
+
+
+def parse_written_rows(cursor: Cursor) -> tuple[FileFormat | None, dict[str, str]]:
+    """Tell what follows ROW FORMAT of files that are written alone, by DelimitedJSONSerDe too."""
+    if not (cursor.at("serde") and cursor.peek(1).value == DELIMITED_JSON):
+        return parse_row_format(cursor)
+    cursor.expect("serde")
+    cursor.string()
+    properties = parse_properties(cursor) if cursor.take("with", "serdeproperties") else {}
+    return None, {**properties, SERDE_CLASS: DELIMITED_JSON}
 
 
 def parse_file_format(cursor: Cursor) -> FileFormat:
