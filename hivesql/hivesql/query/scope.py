@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hivesql.binding import Binding
-from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
+from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.model.hive_type import HiveType
-from hivesql_planner.model.table import LINES_IN_PLACE, Partition, Table
+from hivesql_planner.model.table import Partition, Table
 from hivesql_planner.predicates.predicate import AllOf, Predicate
 from hivesql_planner.predicates.pruning import PartitionPruner, partition_tests
 from hivesql_planner.relations import AsOf, Changes, Listing, Scan, Source
@@ -20,7 +20,6 @@ LINE_OFFSET = "block__offset__inside__file"
 IS_DELETED = "row__is__deleted"
 HIDDEN = (ROW_ID, FILE_NAME, LINE_OFFSET, IS_DELETED)
 """Columns that every table has and ``*`` does not give."""
-_NO_ROW_ID = "CAST(NULL AS STRUCT<writeid:BIGINT,bucketid:INT,rowid:BIGINT>)"
 
 
 class Output(NamedTuple):
@@ -56,6 +55,8 @@ class TableUse:
     with_file_name: bool = False
     with_line_offset: bool = False
     with_deleted: bool = False
+    has_bucket_ids: bool = False
+    """Whether a property asks to give insert-only rows their ROW__ID."""
     as_of: AsOf | None = None
     changes: Changes | None = None
     predicates: list[Predicate] = field(default_factory=list)
@@ -69,29 +70,6 @@ class TableUse:
         """Tell whether its rows have columns that ``*`` does not give."""
         read = self.with_row_id or self.with_file_name or self.with_line_offset
         return read or self.with_deleted
-
-    def read_hidden(self, name: str) -> str | None:
-        """Note that a hidden column is read; return SQL where the table's rows have none.
-
-        Raises NotSupported for rows that are not read from files, or not from lines of text.
-        """
-        if name in (FILE_NAME, LINE_OFFSET):
-            if self.changes is not None or self.table.is_frame:
-                raise NotSupported(f"{name.upper()} of rows that are not read from a table's files")
-            if name == LINE_OFFSET and self.table.format not in LINES_IN_PLACE:
-                raise NotSupported(
-                    f"{name.upper()} of {self.table.name}: in {self.table.format} files it does "
-                    "not tell where a row is"
-                )
-            self.with_file_name |= name == FILE_NAME
-            self.with_line_offset |= name == LINE_OFFSET
-        elif name == IS_DELETED and not self.with_deleted:
-            return "false" if self.table.is_full_acid else "CAST(NULL AS BOOLEAN)"
-        elif not self.table.is_full_acid:
-            return _NO_ROW_ID
-        elif name == ROW_ID:
-            self.with_row_id = True
-        return None
 
     def scan(self, binding: Binding) -> Scan:
         """Return the scan, its partitions pruned by the predicates."""

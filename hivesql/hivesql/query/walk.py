@@ -26,9 +26,9 @@ from hivesql.python_sqlglot import exp
 from hivesql.query.bucket_sample import bucket_sample, sample_edit, sampled_by
 from hivesql.query.checks.aggregation import check_aggregation, check_grouping, check_places
 from hivesql.query.checks.placement import check_aliases, check_placement, check_width, is_generator
-from hivesql.query.deleted_rows import shows_deleted
 from hivesql.query.distinct_maps import map_edits, united_map_edits
 from hivesql.query.expanded_text import expanded_names
+from hivesql.query.hidden_columns import hidden_text, note_properties
 from hivesql.query.inline_tables import constant_rows, tables_of_rows
 from hivesql.query.meaning.learning import QUERIES, learn
 from hivesql.query.meaning.looks import Looked, look_of
@@ -397,7 +397,7 @@ class Walk:
             text, columns, use = *self._view(table, start), None
         else:
             use = TableUse(table, self.binding.view_name(table.name), start=start)
-            use.with_deleted = shows_deleted(self.binding, table, end)
+            note_properties(use, self.binding.tokens, end)
             self.uses.append(use)
             text, columns = f"`{use.view}`", traced(outputs_of(table), use)
         after = name_end(self.binding, end)
@@ -494,7 +494,7 @@ class Walk:
         if hidden not in HIDDEN or use is None or meaning.relation.knows(hidden):
             return
         try:
-            text = use.read_hidden(hidden)
+            text = hidden_text(hidden, use, meaning.relation.alias)
         except NotSupported as error:
             self.binding.fail(error, *span_of(node))
         if text is not None:
