@@ -82,6 +82,9 @@ _JVM_OPTIONS = "-Duser.timezone=UTC"
 # Spark's parser and optimizer call themselves for each operator of a long row. Only what is used
 # of a thread's stack takes memory.
 STACK_OPTION = "-Xss64m"
+# Each task serializes into a megabyte, and each stage into a broadcast block: arrays of half a
+# region and more are not young to G1, which then marks its whole heap after few statements.
+_COLLECTOR = "-XX:G1HeapRegionSize=4m"
 # Spark's own chatter would drown what a statement has to say.
 _LOGGING = Path(__file__).with_name("log4j2.properties").as_uri()
 _LOCAL = re.compile(r"local(\[[^\]]*\])?")
@@ -96,9 +99,10 @@ _OF_JOBS = ("spark.job.tags", "spark.job.description", "spark.job.interruptOnCan
 _PYTHON_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 CORE_SETTINGS: Mapping[str, str] = {
     "spark.driver.extraJavaOptions": (
-        f"{_JVM_OPTIONS} {STACK_OPTION} -Dlog4j2.configurationFile={_LOGGING}"
+        f"{_JVM_OPTIONS} {STACK_OPTION} {_COLLECTOR} -Dlog4j2.configurationFile={_LOGGING}"
     ),
-    "spark.executor.extraJavaOptions": f"{_JVM_OPTIONS} {STACK_OPTION}",
+    "spark.executor.extraJavaOptions": f"{_JVM_OPTIONS} {STACK_OPTION} {_COLLECTOR}",
+    "spark.broadcast.blockSize": "1m",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.shuffle.sort.bypassMergeThreshold": "8",
     "spark.ui.showConsoleProgress": "false",
