@@ -114,3 +114,32 @@ def test_samples_of_buckets(session: hivesql.Session) -> None:
         with pytest.raises(HiveSqlError) as caught:
             session.sql(f"SELECT k FROM {part}")
         assert (caught.value.code, caught.value.line) == (code, 1)
+
+
+def test_what_only_some_of_hives_words_ask_for(session: hivesql.Session, tmp_path: Path) -> None:
+    session.sql("""
+        CREATE TABLE io (k int, v array<string>, m map<int,double>) TBLPROPERTIES (
+          'transactional'='true', 'transactional_properties'='insert_only');
+        INSERT INTO io SELECT 1, array('a"b', NULL), map(1, 2.0D);
+        INSERT INTO io SELECT 2, NULL, NULL
+    """)
+    ids = "SELECT k, row__id.writeid, q.row__id.bucketid FROM io({}) AS q"
+    assert rows(session, ids.format("'insertonly.fetch.bucketid'='true'")) == [(1, 1, 0), (2, 2, 0)]
+    assert rows(session, ids.format("'a'='b'")) == [(1, None, None), (2, None, None)]
+    session.sql(f"""
+        INSERT OVERWRITE DIRECTORY '{tmp_path}/json'
+        ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.DelimitedJSONSerDe'
+        WITH SERDEPROPERTIES ('field.delim'='|', 'quote.delim'='x') SELECT * FROM io ORDER BY k
+    """)
+    lines = "".join(file.read_text() for file in sorted((tmp_path / "json").glob("0*")))
+    assert lines == '1|["a\\"b",null]|{1:2.0}\n2|\\N|\\N\n'
+    with pytest.raises(HiveSqlError, match="DelimitedJSONSerDe"):  # nothing could be read of it
+        session.sql(
+            "CREATE TABLE j (v array<string>) ROW FORMAT SERDE "
+            "'org.apache.hadoop.hive.serde2.DelimitedJSONSerDe'"
+        )
+    session.sql("INSERT INTO io SELECT 3, NULL, map(0, 9.0D)")
+    by_maps = session.sql("SELECT k, m FROM io WHERE k <> 2 ORDER BY m").rows
+    assert [row[0] for row in by_maps] == [3, 1]
+    session.sql("CREATE TABLE cc AS SELECT k, k + 1 AS k, k FROM io WHERE k = 2")
+    assert rows(session, "SELECT k, k_1, k_2 FROM cc") == [(2, 3, 2)]
