@@ -5,6 +5,7 @@ Works on tokens, so that everything else of the user's text reaches Spark untouc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -13,7 +14,7 @@ from hivesql.dialect.edits import Edit, Spans, insert
 from hivesql.dialect.plain_rows import number_edits
 from hivesql.dialect.tokens import Kind, Token, at, first_from
 from hivesql.script import StatementText
-from hivesql_planner.errors import NotSupported, ParseError
+from hivesql_planner.errors import NotSupported, ParseError, SemanticError
 
 _Tokens = list[Token]
 _UNIT = "year|years|month|months|week|weeks|day|days|hour|hours|minute|minutes|second|seconds"
@@ -39,6 +40,7 @@ _REFUSED: tuple[_Pattern, ...] = (
     ),
 )  # fmt: skip
 _ENDS_OF_TABLES = frozenset({"select", "where", "group", "having", "on", "by", "set", "values"})
+_BYTES = re.compile("0[xX](?:[0-9a-fA-F]{2})+")
 _PROPERTY: tuple[str | Kind, ...] = ("(", Kind.STRING, "=", Kind.STRING)
 _REFUSED_BY_WORD: dict[str, list[_Pattern]] = {}
 for _one in _REFUSED:
@@ -60,7 +62,10 @@ def check_slice(text: StatementText, tokens: _Tokens) -> list[Edit]:
     Raises NotSupported for what has no counterpart in Spark.
     """
     _refuse(text, tokens)
-    return sorted((*_same_length(tokens), *_readable(tokens)))
+    try:
+        return sorted((*_same_length(tokens), *_readable(tokens)))
+    except SemanticError as error:
+        raise at(error, text, tokens[0].start, tokens[-1].end) from error
 
 
 def _refuse(text: StatementText, tokens: _Tokens) -> None:
@@ -178,7 +183,35 @@ def _programs(tokens: _Tokens) -> Iterator[tuple[Token, Token]]:
                 break
 
 
+def _texts_of_bytes(tokens: _Tokens) -> Iterator[tuple[int, int, str]]:
+    """Yield places of ``_UTF-8 0xC3A9`` and the string literals that these are.
+
+    Raises SemanticError for a charset that nobody knows.
+    """
+    for i, token in enumerate(tokens):
+        if token.kind is not Kind.WORD or token.text[0] != "_":
+            continue
+        j = i + 1
+        while j < len(tokens) and tokens[j].start == tokens[j - 1].end:
+            j += 1
+        if j == len(tokens) or not _BYTES.fullmatch(tokens[j].text):
+            continue
+        charset = "".join(part.text for part in tokens[i:j])[1:]
+        try:
+            # Without a mark Java takes the higher byte for the first.
+            codec = "utf-16-be" if charset.lower() == "utf-16" else charset
+            text = bytes.fromhex(tokens[j].text[2:]).decode(codec, "replace")
+        except (LookupError, ValueError) as error:
+            problem = SemanticError(f"{charset} {tokens[j].text} is no text: {error}")
+            raise problem from error
+        literal = re.sub(r"(['\\\\])", r"\\\1", text)
+        yield token.start, tokens[j].end, f"'{literal}'"
+
+
 def _readable(tokens: _Tokens) -> Iterator[Edit]:
+    for start, end, literal in _texts_of_bytes(tokens):
+        # Two strings that are one, and as long as what they stand for.
+        yield Edit(start, end, literal.ljust(end - start - 2) + "''")
     for program, behind in _programs(tokens):
         # As SELECT TRANSFORM (…), which means the same; Spark knows the words themselves.
         yield Edit(program.start, program.end, "SELECT TRANSFORM (")
@@ -241,6 +274,7 @@ def _begins_query(token: Token, before: Token) -> bool:
 def spark_edits(tokens: _Tokens) -> list[Edit]:
     """Return the edits that make Spark SQL of a slice's tokens."""
     edits = [*_same_length(tokens), *_brackets_of_operations(tokens)]
+    edits += [Edit(start, end, literal) for start, end, literal in _texts_of_bytes(tokens)]
     for i, token in enumerate(tokens):
         after = tokens[i + 1] if i + 1 < len(tokens) else None
         if token.is_("timestamplocaltz") and after and after.kind is Kind.STRING:
