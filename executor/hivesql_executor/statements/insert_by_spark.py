@@ -19,7 +19,14 @@ from hivesql_executor.spark.write.write import stage_insert
 from hivesql_executor.statements.context import Work
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.conversions import check_conversion
-from hivesql_planner.model.hive_type import INSTANT, SIZED_TEXTS, TIMESTAMP, UNKNOWN, HiveType
+from hivesql_planner.model.hive_type import (
+    INSTANT,
+    SIZED_TEXTS,
+    TIMESTAMP,
+    UNKNOWN,
+    HiveType,
+    Kind,
+)
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.plan import InsertBranch
 from hivesql_planner.settings.session_zone import session_zone
@@ -45,6 +52,13 @@ def _shaped(table: Table, rows: DataFrame, types: Sequence[HiveType]) -> Table:
                 "CREATE-TABLE-AS-SELECT creates a VOID type, please use CAST to specify the type, "
                 f"near field:  {field.name}",
                 code=10305,
+            )
+    for column in columns:
+        if column.type.holds(Kind.OTHER):
+            raise SemanticError(
+                f"the column {column.name} would be {column.type}, which no table can have. "
+                "CAST it to STRING",
+                code=40000,
             )
     data = len(columns) - len(table.partition_columns)
     return replace(table, columns=tuple(columns[:data]), partition_columns=tuple(columns[data:]))

@@ -24,7 +24,7 @@ from hivesql.query.scope import Relation, Scope, TableUse, outputs_of
 from hivesql.query.strict_checks import check_filtered, traced
 from hivesql.query.walk import Walk
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.hive_type import UNKNOWN, Kind, quote_name
+from hivesql_planner.model.hive_type import INTERVALS, UNKNOWN, Kind, quote_name
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.relations import Expr, OfSource, Query, Source
 from hivesql_planner.statements.bound import DeleteRows, MergeClause, MergeRows, UpdateRows
@@ -354,6 +354,13 @@ def _added(
                 f"{table.name} cannot get the column {output.name} of {source.alias}, whose type "
                 "is not known: CAST it",
                 code=10305,
+            )
+            binding.fail(error, *place)
+        if output.type.holds(*INTERVALS, Kind.OTHER):
+            error = SemanticError(
+                f"{table.name} cannot get the column {output.name} of {source.alias}: no table "
+                f"can have {output.type}. CAST it to STRING",
+                code=40000,
             )
             binding.fail(error, *place)
         added[output.name] = Column(output.name, output.type)

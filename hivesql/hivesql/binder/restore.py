@@ -17,7 +17,7 @@ from hivesql.python_sqlglot import exp
 from hivesql.script import StatementText
 from hivesql_planner.errors import HiveSqlError, SemanticError
 from hivesql_planner.model.hive_type import quote_name
-from hivesql_planner.model.table import Partition, Table
+from hivesql_planner.model.table import Partition, Table, default_value
 from hivesql_planner.statements.bound import InsertRows, MergeRows
 
 _ALL_OF_IT = {
@@ -111,10 +111,12 @@ def _merge(table: Table, clause: str, values: Mapping[str, str | None]) -> str:
 
 
 def _is(key: str, value: str | None, table: Table) -> str:
-    if value is None:
-        return f"{quote_name(key)} IS NULL"
+    """Write that a row is of the partition, by what queries read of it."""
     types = {column.name: column.type for column in table.partition_columns}
-    return f"{quote_name(key)} = CAST({literal(value)} AS {types[key]})"
+    read = default_value(types[key]) if value is None else value
+    if read is None:
+        return f"{quote_name(key)} IS NULL"
+    return f"{quote_name(key)} = CAST({literal(read)} AS {types[key]})"
 
 
 def _parsed(text: StatementText) -> exp.Expr:

@@ -15,6 +15,7 @@ from hivesql_planner.model.table import TableName
 
 pytestmark = pytest.mark.spark
 
+DEFAULT = "__HIVE_DEFAULT_PARTITION__"
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 STEPS = (
     "INSERT INTO t PARTITION (p) SELECT id + {n}, v, p FROM t WHERE id < 4",
@@ -117,7 +118,8 @@ def test_only_files_that_differ_are_read(session: hivesql.Session) -> None:
 def test_one_partition(session: hivesql.Session) -> None:
     session.sql(f"""
         CREATE TABLE t (id INT) PARTITIONED BY (p INT, q STRING) {ACID};
-        INSERT INTO t PARTITION (p, q) VALUES (1, 1, 'a'), (2, 2, 'a'), (3, 1, 'b');
+        INSERT INTO t PARTITION (p, q) VALUES (1, 1, 'a'), (2, 2, 'a'), (3, 1, 'b'),
+          (4, NULL, NULL), (5, 3, NULL);
         DELETE FROM t;
         RESTORE TABLE t PARTITION (p = 1) TO VERSION AS OF 1
     """)
@@ -125,6 +127,10 @@ def test_one_partition(session: hivesql.Session) -> None:
     session.sql("RESTORE t PARTITION (p = 2, q = 'a') TO VERSION AS OF 1")
     session.sql("RESTORE t PARTITION (q = 'a') TO VERSION AS OF 2")
     assert rows(session, "SELECT * FROM t") == [(3, 1, "b")]
+    session.sql(f"RESTORE t PARTITION (p = '{DEFAULT}', q = '{DEFAULT}') TO VERSION AS OF 1")
+    assert rows(session, "SELECT * FROM t") == [(3, 1, "b"), (4, None, DEFAULT)]
+    session.sql(f"RESTORE t PARTITION (q = '{DEFAULT}') TO VERSION AS OF 1")
+    assert rows(session, "SELECT id FROM t") == [(3,), (4,), (5,)]
 
 
 def test_times_keep_their_nanoseconds(session: hivesql.Session) -> None:

@@ -122,7 +122,11 @@ def test_what_fails_adds_nothing(tables: hivesql.Session) -> None:
     with pytest.raises(ExecutionError, match="adds or changes columns is not allowed") as error:
         tables.sql(MERGE)
     assert error.value.code == 20007
-    for source, code in (("SELECT 1 k, NULL n", 10305), ("SELECT 1 k, 2 n, 3 n", 10036)):
+    for source, code in (
+        ("SELECT 1 k, NULL n", 10305),
+        ("SELECT 1 k, 2 n, 3 n", 10036),
+        ("SELECT 1 k, INTERVAL '1' DAY n", 40000),
+    ):
         with pytest.raises(SemanticError) as refused:
             tables.sql(f"MERGE WITH SCHEMA EVOLUTION INTO t USING ({source}) s ON t.k = s.k {ALL}")
         assert (refused.value.code, refused.value.line) == (code, 1)
