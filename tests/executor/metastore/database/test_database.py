@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hivesql_executor.metastore.api import LockOwner, LockState
+from hivesql_executor.metastore.database.dialects import turns
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.schema import txn_to_write_id
 from hivesql_planner.errors import WriteConflict
@@ -111,3 +116,57 @@ def test_first_committer_wins_among_threads(store: Any) -> None:
     with ThreadPoolExecutor(8) as pool:
         assert sum(pool.map(commit, ids)) == 1
     assert store.calls.locks() == ()
+
+
+def test_writers_queue_for_a_file_until_their_patience_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "_PATIENCE", 0.2)
+    first, second = (turns.FileTurn(str(tmp_path / "m.db")) for _ in range(2))
+    order: list[str] = []
+
+    def write() -> None:
+        with second:
+            order.append("second")
+
+    with first:
+        # One thread never waits for itself.
+        with second:
+            order.append("nested")
+        queued = threading.Thread(target=write)
+        queued.start()
+        # Behind one who does not end it asks SQLite itself.
+        queued.join()
+        order.append("first")
+    write()
+    first.close()
+    second.close()
+    assert order == ["nested", "second", "first", "second"]
+
+
+def test_a_writer_waits_for_another_process(tmp_path: Path) -> None:
+    left = tmp_path / "left"
+    code = f"""
+import pathlib, sys
+from hivesql_executor.metastore.database.dialects.turns import FileTurn
+with FileTurn({str(tmp_path / "m.db")!r}):
+    print("mine", flush=True)
+    sys.stdin.readline()
+    pathlib.Path({str(left)!r}).touch()
+"""
+    turn = turns.FileTurn(str(tmp_path / "m.db"))
+
+    def write() -> bool:
+        with turn:
+            return left.exists()
+
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with (
+        ThreadPoolExecutor(1) as threads,
+        subprocess.Popen([sys.executable, "-c", code], **pipes) as other,
+    ):
+        assert other.stdout.readline() == "mine\n"
+        queued = threads.submit(write)
+        other.communicate("\n")
+        assert queued.result()
+    turn.close()

@@ -78,6 +78,9 @@ _engines = _Engines()
 
 def _forget_parents() -> None:
     """Begin anew in a forked process: connections are its parent's."""
+    for shared in _engines.by_place.values():
+        if isinstance(shared.turn, FileTurn):
+            shared.turn.forget_parent()
     _engines.__init__()  # type: ignore[misc]
 
 

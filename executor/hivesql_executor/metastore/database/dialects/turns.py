@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from pathlib import Path
 from types import TracebackType
 
-try:
+if sys.platform != "win32":
     from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
-except ModuleNotFoundError:  # pragma: no cover - Windows
-    LOCK_EX = LOCK_NB = LOCK_UN = 0
-
-    def flock(fd: int, operation: int) -> None:
-        """Say that there are no such locks."""
-        raise OSError("no locks of files")
-
 
 _PATIENCE = 5.0
 """Seconds after which a process asks SQLite itself, which tells what is wrong."""
@@ -41,9 +35,12 @@ class FileTurn:
 
     def __init__(self, database: str) -> None:
         self._directory = Path(database).absolute().parent
+        self._fd: int | None = None
+        self._begin()
+
+    def _begin(self) -> None:
         self._thread = threading.RLock()
         self._depth = 0
-        self._fd: int | None = None
         self._is_queued = False
 
     def __enter__(self) -> None:
@@ -77,8 +74,18 @@ class FileTurn:
                 os.close(self._fd)
                 self._fd = None
 
+    def forget_parent(self) -> None:
+        """Begin anew in a forked process: it would keep the turn of a parent that was killed."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+        self._begin()
+        _writing.has_turn = False
+
     def _take(self) -> bool:
         """Wait for other processes; False where one cannot, or no longer."""
+        if sys.platform == "win32":
+            return False
         try:
             if self._fd is None:
                 self._fd = os.open(self._directory, os.O_RDONLY | os.O_CLOEXEC)
