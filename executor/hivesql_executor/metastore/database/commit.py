@@ -125,7 +125,7 @@ def commit_txn(
     if earlier is not None and earlier.txn_id != txn_id:
         abort_txns(db, [txn_id], "idempotency key")
         return AlreadyCommitted(str(earlier))
-    rows = db.execute(_OPEN_AND_WRITTEN, {"owner": txn_id}).all()
+    rows: Sequence[Any] = db.execute(_OPEN_AND_WRITTEN, {"owner": txn_id}).all()
     if not rows:
         if state_of(db, txn_id) == COMMITTED:
             # The first time did all of it, and another may have finished what was settled then.

@@ -293,7 +293,7 @@ def _part(name: str, table: SqlTable, owner: str) -> Select[Any]:
     """Ask for what belongs to one owner, in a form that all of ``_OWNED`` have."""
     of = table.c
     if "position" in of:
-        fields = [of.position, of.name, of.type, of.comment]
+        fields: list[Any] = [of.position, of.name, of.type, of.comment]
     else:
         fields = [literal_column("0"), of.name, of.value, null()]
     query = select(literal_column(f"'{name}'"), *fields)
