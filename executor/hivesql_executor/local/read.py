@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -31,6 +31,8 @@ from hivesql_planner.model.table import Column, Table
 _CODEC_V1 = 1
 _REMEMBERED = 128 * 1024
 """Files of at most so many bytes are kept in memory."""
+_TINY = 8 * 1024
+"""Of files of at most so many bytes, as changes of few rows leave in each partition, more are."""
 
 
 class OnlySpark(Exception):
@@ -121,7 +123,10 @@ def read_piece(
     fields = _fields(snapshot, path, columns)
     if piece.runs is not None:
         return _of_runs(snapshot, piece.path, length, piece.runs, fields)
-    return (_remembered if remember and length <= _REMEMBERED else _read)(
+    read: Callable[..., Stored] = _read
+    if remember and length <= _REMEMBERED:
+        read = _remembered if length > _TINY else _remembered_tiny
+    return read(
         files, path, length, modified, piece.stripe, fields, len(snapshot.tails[path].row_fields)
     )
 
@@ -241,6 +246,7 @@ def _read(
 
 _remembered = functools.lru_cache(maxsize=256)(_read)
 """Files never change, and a session that changes rows one by one reads the same ones again."""
+_remembered_tiny = functools.lru_cache(maxsize=4096)(_read)
 
 
 def _check_codec(buckets: pa.Array) -> None:
