@@ -75,9 +75,12 @@ apilevel = "2.0"
 threadsafety = 1
 paramstyle = "pyformat"
 
-Date, Time, Timestamp, Binary = datetime.date, datetime.time, datetime.datetime, bytes
-DateFromTicks = datetime.date.fromtimestamp
-TimestampFromTicks = datetime.datetime.fromtimestamp
+Date = datetime.date
+Time = datetime.time
+Timestamp = datetime.datetime
+Binary = bytes
+DateFromTicks: Callable[[float], datetime.date] = datetime.date.fromtimestamp
+TimestampFromTicks: Callable[[float], datetime.datetime] = datetime.datetime.fromtimestamp
 
 _door = partial(translate_errors, translate=errors.as_dbapi)
 Description = tuple[str, str, None, None, int | None, int | None, bool]
@@ -100,7 +103,8 @@ class _TypeGroup(frozenset[str]):
     def __ne__(self, other: object) -> bool:
         return not self == other
 
-    __hash__ = frozenset.__hash__
+    def __hash__(self) -> int:
+        return super().__hash__()
 
 
 STRING = _TypeGroup({"string", "varchar", "char"})
@@ -137,9 +141,15 @@ def connect(
 class Connection:
     """A session and its open transaction. ``autocommit`` may be set at any time."""
 
-    Warning, Error, InterfaceError, DatabaseError = Warning, Error, InterfaceError, DatabaseError
-    DataError, OperationalError, IntegrityError = DataError, OperationalError, IntegrityError
-    InternalError, ProgrammingError = InternalError, ProgrammingError
+    Warning = Warning
+    Error = Error
+    InterfaceError = InterfaceError
+    DatabaseError = DatabaseError
+    DataError = DataError
+    OperationalError = OperationalError
+    IntegrityError = IntegrityError
+    InternalError = InternalError
+    ProgrammingError = ProgrammingError
     NotSupportedError = NotSupportedError
 
     def __init__(
@@ -220,7 +230,7 @@ class Cursor:
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.arraysize = 1
-        self.rowcount = -1
+        self.rowcount: int = -1
         self.description: tuple[Description, ...] | None = None
         self._table: pa.Table | None = None
         self._rows: Iterator[tuple[Any, ...]] | None = None

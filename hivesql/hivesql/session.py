@@ -106,23 +106,20 @@ class Session:
     """
 
     def __init__(
-        self,
-        runtime: Runtime,
-        spark: LazySpark,
-        *,
-        database: str = "default",
-        idempotency_key: str | None = None,
-        conversation: Conversation | None = None,
-    ) -> None:
-        self.runtime = runtime
-        self.database = database
+        self, runtime: Runtime, spark: LazySpark, *, database: str = "default",
+        idempotency_key: str | None = None, conversation: Conversation | None = None,
+    ) -> None:  # fmt: skip
+        self.runtime: Runtime = runtime
+        self.database: str = database
         self._first_settings = runtime.settings
         self.variables: dict[str, str] = {}
         self._spark = spark
         self._files = AddedFiles(spark)
-        self.functions = SessionFunctions(spark, self._files, lambda: self.runtime.metastore)
+        self.functions: SessionFunctions = SessionFunctions(
+            spark, self._files, lambda: self.runtime.metastore
+        )
         self._conversation = conversation or Conversation()
-        self.temporary = TemporaryTables(runtime)
+        self.temporary: TemporaryTables = TemporaryTables(runtime)
         self._running = RunningStatement()
         self._keys = StatementKeys(idempotency_key)
         self._at_close = ExitStack()

@@ -87,8 +87,8 @@ class HiveSqlOperator(ServedOperator):
     ) -> None:
         super().__init__(**kwargs)
         self.hql = hql
-        self.hiveconfs = dict(hiveconfs or {})
-        self.hivevars = dict(hivevars or {})
+        self.hiveconfs: dict[str, str] = dict(hiveconfs or {})
+        self.hivevars: dict[str, str] = dict(hivevars or {})
         self.idempotent = idempotent
         self.idempotency_key = idempotency_key
         self.kill_timeout = kill_timeout

@@ -94,7 +94,8 @@ class ServedSession:
 
     def __init__(self, place: ServerPlace) -> None:
         """Log in; ExecutionError, which may be tried again, where that does not work."""
-        self.place, thrift = place, idl()
+        self.place: ServerPlace = place
+        thrift = idl()
         # Imported late: DAGs are read where Thrift may be missing.
         from hivesql_executor.metastore.hms.access.connection import Connection
         from hivesql_executor.metastore.hms.access.limits import Limits

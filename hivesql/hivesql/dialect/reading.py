@@ -14,6 +14,7 @@ from hivesql.dialect.slices import RANGE
 from hivesql.dialect.structure import QueryParser
 from hivesql.dialect.tokens import Cursor, Kind, Token
 from hivesql.python_sqlglot import exp
+from hivesql.script import StatementText
 
 COMPARISONS: dict[str, type[exp.Binary]] = {
     "=": exp.EQ, "<>": exp.NEQ, "!=": exp.NEQ, "<": exp.LT, "<=": exp.LTE, ">": exp.GT,
@@ -27,9 +28,10 @@ class StatementReader(QueryParser, Cursor):
 
     def begin(self, cursor: Cursor) -> None:
         """Begin to read a statement where a cursor is."""
-        self.text = self.statement = cursor.text
-        self.tokens = cursor.tokens
-        self.position = cursor.position
+        self.text: StatementText = cursor.text
+        self.statement: StatementText = cursor.text
+        self.tokens: tuple[Token, ...] = cursor.tokens
+        self.position: int = cursor.position
 
     def listed(self, read: Callable[[], Node]) -> list[Node]:
         """Take what stands between commas."""

@@ -264,8 +264,8 @@ class Cursor:
 
     def __init__(self, text: StatementText, tokens: tuple[Token, ...] | None = None) -> None:
         self.text = text
-        self.tokens = tokens or tokenize(text)
-        self.position = 0
+        self.tokens: tuple[Token, ...] = tokens or tokenize(text)
+        self.position: int = 0
 
     def peek(self, ahead: int = 0) -> Token:
         """Return the next token, or one further on."""

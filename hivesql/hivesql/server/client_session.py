@@ -82,9 +82,9 @@ class ClientSession:
         self.caller = caller
         self.version = version
         self.options = options
-        self.guid = secrets.token_bytes(HANDLE_BYTES)
-        self.secret = secrets.token_bytes(HANDLE_BYTES)
-        self.used = time.monotonic()
+        self.guid: bytes = secrets.token_bytes(HANDLE_BYTES)
+        self.secret: bytes = secrets.token_bytes(HANDLE_BYTES)
+        self.used: float = time.monotonic()
         self._operations: dict[bytes, Operation] = {}
         self._running: Operation | None = None
         self._guard = threading.Lock()

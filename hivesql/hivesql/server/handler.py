@@ -94,7 +94,7 @@ class Handler:
     ) -> None:  # fmt: skip
         """``is_named``: the caller's user is known; else the client tells it with its session."""
         self.registry = registry
-        self.caller = caller
+        self.caller: Caller = caller
         self._is_named = is_named
         self._is_gone = is_gone
 

@@ -55,23 +55,23 @@ class Operation:
         self.kind = kind
         self.text = text
         self._on_end = on_end
-        self.guid = secrets.token_bytes(HANDLE_BYTES)
-        self.secret = secrets.token_bytes(HANDLE_BYTES)
-        self.state = "PENDING"
+        self.guid: bytes = secrets.token_bytes(HANDLE_BYTES)
+        self.secret: bytes = secrets.token_bytes(HANDLE_BYTES)
+        self.state: str = "PENDING"
         self.error: Exception | None = None
-        self.has_rows = False
+        self.has_rows: bool = False
         self.modified_rows: int | None = None
-        self.started = 0.0
+        self.started: float = 0.0
         """Seconds since the epoch; 0 before."""
-        self.completed = 0.0
+        self.completed: float = 0.0
         self.progress: Progress | None = None
         """How far Spark was when the client last asked; None where it had nothing to do."""
-        self.used = time.monotonic()
+        self.used: float = time.monotonic()
         self.is_timed_out = False
-        self.answerable = threading.Event()
+        self.answerable: threading.Event = threading.Event()
         """Set once it is known whether there are rows, or that there will be an error."""
-        self.ended = threading.Event()
-        self.cancelled = threading.Event()
+        self.ended: threading.Event = threading.Event()
+        self.cancelled: threading.Event = threading.Event()
         self._columns: tuple[tuple[str, HiveType], ...] = ()
         self._labels: tuple[Column, ...] = ()
         self._comments: tuple[str, ...] = ()

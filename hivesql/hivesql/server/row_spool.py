@@ -30,9 +30,9 @@ class RowSpool:
     """
 
     def __init__(self, types: Sequence[HiveType], most_bytes: int) -> None:
-        self.types = tuple(types)
+        self.types: tuple[HiveType, ...] = tuple(types)
         self.most_bytes = most_bytes
-        self.row_count = 0
+        self.row_count: int = 0
         self._schema = pa.schema(
             [pa.field(f"c{i}", wire_type(type_)) for i, type_ in enumerate(types)]
         )

@@ -46,9 +46,9 @@ class Server:
         idl()
         self.options = options
         self._tls = _tls(options)
-        self.logins = Logins(_password_check(options))
+        self.logins: Logins = Logins(_password_check(options))
         self._kerberos = _kerberos(options)
-        self.registry = SessionRegistry(options)
+        self.registry: SessionRegistry = SessionRegistry(options)
         self._stop = threading.Event()
         self._streams: dict[int, ClientStream] = {}
         self._guard = threading.Lock()

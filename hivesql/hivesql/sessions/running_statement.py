@@ -21,14 +21,14 @@ class RunningStatement:
     """At most one statement, of the thread that has begun it."""
 
     def __init__(self) -> None:
-        self.query_id = ""
+        self.query_id: str = ""
         """Empty when none runs."""
-        self.text = ""
-        self.txn_id = 0
+        self.text: str = ""
+        self.txn_id: int = 0
         """Its own transaction, once that is open."""
-        self.only_reads = False
-        self.cancelled = threading.Event()
-        self.is_closed = False
+        self.only_reads: bool = False
+        self.cancelled: threading.Event = threading.Event()
+        self.is_closed: bool = False
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()

@@ -204,7 +204,7 @@ class DdlCompiler(compiler.DDLCompiler):
 class Identifiers(compiler.IdentifierPreparer):
     """Names in backticks where they need it."""
 
-    reserved_words = set(RESERVED)  # noqa: RUF012 - as SQLAlchemy declares it
+    reserved_words: set[str] = set(RESERVED)  # noqa: RUF012 - as SQLAlchemy declares it
 
     def __init__(self, dialect: Any) -> None:
         super().__init__(dialect, initial_quote="`", escape_quote="`")

@@ -65,12 +65,15 @@ class TypeCompiler(compiler.GenericTypeCompiler):
     def _text(self, type_: Any, **_: Any) -> str:
         return f"VARCHAR({type_.length})" if type_.length else "STRING"
 
-    visit_VARCHAR = visit_NVARCHAR = _text
+    visit_VARCHAR = _text
+    visit_NVARCHAR = _text
 
     def _string(self, type_: Any, **_: Any) -> str:
         return "STRING"
 
-    visit_TEXT = visit_CLOB = visit_NCLOB = _string
+    visit_TEXT = _string
+    visit_CLOB = _string
+    visit_NCLOB = _string
 
     def visit_TINYINT(self, type_: Any, **_: Any) -> str:
         """Eight bits."""
@@ -88,7 +91,9 @@ class TypeCompiler(compiler.GenericTypeCompiler):
         # Python's float has 64 bits.
         return "DOUBLE"
 
-    visit_FLOAT = visit_DOUBLE = visit_DOUBLE_PRECISION = _double
+    visit_FLOAT = _double
+    visit_DOUBLE = _double
+    visit_DOUBLE_PRECISION = _double
 
     def visit_NUMERIC(self, type_: Any, **_: Any) -> str:
         """DECIMAL, with Hive's greatest precision where none is asked for."""
@@ -102,7 +107,8 @@ class TypeCompiler(compiler.GenericTypeCompiler):
             return "TIMESTAMP WITH LOCAL TIME ZONE"
         return "TIMESTAMP"
 
-    visit_DATETIME = visit_TIMESTAMP = _timestamp
+    visit_DATETIME = _timestamp
+    visit_TIMESTAMP = _timestamp
 
     def visit_TIME(self, type_: Any, **_: Any) -> str:
         """Hive has no times of day."""
@@ -111,7 +117,9 @@ class TypeCompiler(compiler.GenericTypeCompiler):
     def _binary(self, type_: Any, **_: Any) -> str:
         return "BINARY"
 
-    visit_BLOB = visit_BINARY = visit_VARBINARY = _binary
+    visit_BLOB = _binary
+    visit_BINARY = _binary
+    visit_VARBINARY = _binary
 
     def visit_JSON(self, type_: Any, **_: Any) -> str:
         """Hive keeps JSON as text."""

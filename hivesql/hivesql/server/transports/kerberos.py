@@ -39,7 +39,7 @@ class KerberosAcceptor:
             ) from error
         self._gssapi = gssapi
         self.options = options
-        self.principal = options.principal.replace(_HOST, socket.getfqdn().lower())
+        self.principal: str = options.principal.replace(_HOST, socket.getfqdn().lower())
         try:
             self._realm = str(self._credentials().name).rpartition("@")[2]
         except gssapi.exceptions.GSSError as error:

@@ -145,7 +145,7 @@ class Logins:
 
     def __init__(self, check: PasswordCheck | None, limits: LoginLimits | None = None) -> None:
         self._check = check
-        self.limits = limits or LoginLimits()
+        self.limits: LoginLimits = limits or LoginLimits()
 
     def accepts(self, user: str, password: str, address: str) -> bool:
         """Tell whether the password is the user's; LoginError after too many wrong ones."""
