@@ -307,7 +307,9 @@ class Handler:
         """List functions."""
         return self._answer_question(
             request, "GET_FUNCTIONS", metadata.FUNCTIONS,
-            lambda session: metadata.list_functions(session.session, request.functionName),
+            lambda session: metadata.list_functions(
+                session.session, request.schemaName, request.functionName
+            ),
         )  # fmt: skip
 
     @_answers("TGetPrimaryKeysResp")

@@ -21,7 +21,7 @@ Rows = list[tuple[Any, ...]]
 
 _CATALOG = ""
 _NO_NULLS, _NULLABLE = 0, 1
-_FUNCTION_UNKNOWN = 0
+_NO_TABLE_FUNCTION = 1
 _NO_ACTION, _NOT_DEFERRABLE = 3, 7
 _TABLE_TYPES = {
     "MANAGED_TABLE": "TABLE",
@@ -67,11 +67,11 @@ FUNCTIONS = _fields(
     "FUNCTION_CAT FUNCTION_SCHEM FUNCTION_NAME REMARKS FUNCTION_TYPE SPECIFIC_NAME",
     ("FUNCTION_TYPE",),
 )
-PRIMARY_KEYS = _fields("TABLE_CAT TABLE_SCHEM TABLE_NAME COLUMN_NAME KEQ_SEQ PK_NAME", ("KEQ_SEQ",))
+PRIMARY_KEYS = _fields("TABLE_CAT TABLE_SCHEM TABLE_NAME COLUMN_NAME KEY_SEQ PK_NAME", ("KEY_SEQ",))
 CROSS_REFERENCES = _fields(
     "PKTABLE_CAT PKTABLE_SCHEM PKTABLE_NAME PKCOLUMN_NAME FKTABLE_CAT FKTABLE_SCHEM FKTABLE_NAME "
-    "FKCOLUMN_NAME KEQ_SEQ UPDATE_RULE DELETE_RULE FK_NAME PK_NAME DEFERRABILITY",
-    ("KEQ_SEQ", "UPDATE_RULE", "DELETE_RULE", "DEFERRABILITY"),
+    "FKCOLUMN_NAME KEY_SEQ UPDATE_RULE DELETE_RULE FK_NAME PK_NAME DEFERRABILITY",
+    ("KEY_SEQ", "UPDATE_RULE", "DELETE_RULE", "DEFERRABILITY"),
 )
 
 
@@ -88,12 +88,12 @@ def list_table_types() -> Rows:
 def list_tables(
     session: Session, schema: str | None, pattern: str | None, kinds: Sequence[str] | None
 ) -> Rows:
-    """Return the tables and views; ``kinds`` are of ``list_table_types``, None for all."""
+    """Return tables and views; ``kinds`` are of ``list_table_types``, or Hive's; None for all."""
     wanted = {kind.upper() for kind in kinds} if kinds else None
     return [
         (_CATALOG, name.database, name.name, kind, _comment(table), None, None, None, None, None)
         for name, table in _tables(session, schema, pattern)
-        if (kind := _TABLE_TYPES[table.type]) and (wanted is None or kind in wanted)
+        if (kind := _TABLE_TYPES[table.type]) and (wanted is None or wanted & {kind, table.type})
     ]
 
 
@@ -136,11 +136,13 @@ def list_types() -> Rows:
     ]  # fmt: skip
 
 
-def list_functions(session: Session, pattern: str | None) -> Rows:
-    """Return the functions that queries may call."""
+def list_functions(session: Session, schema: str | None, pattern: str | None) -> Rows:
+    """Return the functions that queries may call: as in Hive they are in no schema."""
+    if schema:
+        return []
     names = {*listed_functions(), *session.functions}
     return [
-        (None, None, name, "", _FUNCTION_UNKNOWN, name)
+        (None, None, name, "", _NO_TABLE_FUNCTION, name)
         for (name,) in matching(names, pattern or "%")
     ]
 
@@ -148,7 +150,7 @@ def list_functions(session: Session, pattern: str | None) -> Rows:
 def list_primary_keys(session: Session, schema: str | None, table: str | None) -> Rows:
     """Return the columns of a table's primary key."""
     return [
-        (_CATALOG, described.name.database, described.name.name, column, number, constraint.name)
+        (None, described.name.database, described.name.name, column, number, constraint.name)
         for described in _described(session, schema, table)
         for constraint in _keys(described, "primary key")
         for number, column in enumerate(constraint.columns, 1)
@@ -176,7 +178,7 @@ def list_cross_references(session: Session, question: ReferenceQuestion) -> Rows
             key_name = _primary_key_name(session, parent)
             pairs = zip(constraint.parent_columns, constraint.columns, strict=True)
             rows += [
-                (_CATALOG, parent.database, parent.name, parent_column, _CATALOG,
+                (None, parent.database, parent.name, parent_column, None,
                  described.name.database, described.name.name, column, number, _NO_ACTION,
                  _NO_ACTION, constraint.name, key_name, _NOT_DEFERRABLE)
                 for number, (parent_column, column) in enumerate(pairs, 1)
@@ -245,5 +247,5 @@ def _may_describe(session: Session, table: Table) -> bool:
     return True
 
 
-def _comment(table: Table) -> str:
-    return table.comment or table.properties.get("comment") or ""
+def _comment(table: Table) -> str | None:
+    return table.comment or table.properties.get("comment") or None

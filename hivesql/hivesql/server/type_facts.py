@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from hivesql_planner.model.hive_type import NUMBERS, TEXTS, HiveType, Kind
 
-_BASIC, _FULL, _NONE = 2, 3, 0
-"""Whether values can be searched for: but for LIKE, also by it, not at all."""
+_FULL, _NONE = 3, 0
+"""Whether values can be searched for, also by LIKE, or not at all."""
 _LONGEST = 2**31 - 1
 
 
@@ -36,10 +36,8 @@ class TypeFacts:
     @property
     def searchable(self) -> int:
         """Tell how its values can be searched for."""
-        if self.kind in TEXTS:
-            return _FULL
         nested = (Kind.ARRAY, Kind.MAP, Kind.STRUCT, Kind.UNION)
-        return _NONE if self.kind in nested else _BASIC
+        return _NONE if self.kind in nested else _FULL
 
     @property
     def precision(self) -> int | None:

@@ -222,6 +222,9 @@ def test_the_catalog_as_jdbc_asks_for_it(client: Client) -> None:
     only = client.ask("GetTables", schemaName="default", tableName="_", tableTypes=["VIEW"])
     assert [row[2] for row in only] == ["v"]
     assert client.ask("GetTables", tableName="nosuch") == []
+    managed = client.ask("GetTables", schemaName="default", tableTypes=["MANAGED_TABLE"])
+    assert [row[2] for row in managed] == ["fk", "pk", "t"]
+    assert client.ask("GetFunctions", schemaName="default", functionName="concat%") == []
     assert client.ask("GetTableTypes") == [("TABLE",), ("VIEW",), ("MATERIALIZED_VIEW",)]
     columns = client.ask("GetColumns", schemaName="default", tableName="t", columnName="d%")
     # Name, number, type, size, digits, radix, nullable, position.

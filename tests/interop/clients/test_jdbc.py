@@ -73,15 +73,15 @@ def test_the_jdbc_driver_of_hive_4(server: Server, driver: Path) -> None:
     parts = {part.split("\n")[0].partition("|")[0]: part.split("\n")[1:]
              for part in done.stdout.strip().split("\n# ")}  # fmt: skip
     tables = [line.split("|")[2:5] for line in parts["tables"]]
-    assert tables == [["fk", "TABLE", ""], ["pk", "TABLE", ""], ["t", "TABLE", ""],
-                      ["v", "VIEW", ""]]  # fmt: skip
+    assert tables == [["fk", "TABLE", "null"], ["pk", "TABLE", "null"], ["t", "TABLE", "null"],
+                      ["v", "VIEW", "null"]]  # fmt: skip
     columns = [line.split("|") for line in parts["columns"]]
     assert [[row[3], row[4], row[5], row[6], row[11]] for row in columns] == [
         ["i", "4", "INT", "10", "number"], ["s", "12", "STRING", "2147483647", "null"],
         ["d", "3", "DECIMAL", "10", "null"], ["b", "-2", "BINARY", "2147483647", "null"],
     ]  # fmt: skip
-    assert parts["keys"] == ["|default|pk|a|1|k"]
-    assert parts["references"] == ["|default|pk|a||default|fk|x|1|3|3|r|k|7"]
+    assert parts["keys"] == ["null|default|pk|a|1|k"]
+    assert parts["references"] == ["null|default|pk|a|null|default|fk|x|1|3|3|r|k|7"]
     assert parts["functions"][0].split("|")[2] == "concat"
     assert "# rows|int|string|decimal|binary\n1|a|1.50|xy\n2|null|null|null\n" in done.stdout
     assert "updated 1\nupdated 2\n" in done.stdout and "error 42000 10004" in done.stdout
