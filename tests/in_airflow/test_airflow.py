@@ -286,6 +286,7 @@ def groups_of_statements(log: str) -> list[str]:
 def test_the_example_of_a_deferred_load_and_checks_at_a_server(
     start: Run, place: Path, served: dict[str, str], warehouse: hivesql.Session, spark: Any
 ) -> None:
+    # That is examples/airflow_served_dag.py.
     states = answer(start("dag_test", "airflow_served_dag", more=served), place)
     assert states == {
         "load": "success", "columns": "success", "rows": "success", "total": "success",
