@@ -46,7 +46,7 @@ _FORMAT = "hivesql-1"
 _FIRST = 1
 _SECONDS = cast(millis_now() / 1000, BigInteger)
 _ADD = insert(notification_log).values(time=_SECONDS)
-_GIVEN = ("type", "database", "table", "message", "format")
+_FIELDS = ("type", "database", "table", "message", "format")
 _KINDS = {kind.value: kind for kind in EventKind}
 
 
@@ -130,10 +130,10 @@ def _add_next() -> Insert:
     advanced = update(notification_sequence).values({following: following + 1})
     taken = advanced.returning((following - 1).label("event_id")).cte("taken")
     log = notification_log.c
-    given = [bindparam(name, type_=log[name].type) for name in _GIVEN]
-    event = select(taken.c.event_id, _SECONDS, *given)
+    parameters = [bindparam(name, type_=log[name].type) for name in _FIELDS]
+    event = select(taken.c.event_id, _SECONDS, *parameters)
     added = insert(notification_log).from_select(
-        ["event_id", "time", *_GIVEN], event, include_defaults=False
+        ["event_id", "time", *_FIELDS], event, include_defaults=False
     )
     return added.add_cte(taken)
 

@@ -316,7 +316,7 @@ def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
     buckets = storage.bucket_count > 0
     owners = {"table_id": row.id, "serde_id": storage.serde_id, "cd_id": storage.cd_id}
     owned: dict[str, list[tuple[str, str, str | None]]] = defaultdict(list)
-    for part, _, *entry in sorted(db.execute(_OWNED, owners), key=lambda found: found[:2]):
+    for part, _, *entry in sorted(db.execute(_OWNED, owners), key=lambda entry: entry[:2]):
         owned[part].append((entry[0], entry[1], entry[2]))
     details = TableDetails(
         parameters=parameters_of(entry[:2] for entry in owned[_PARAMETERS]),

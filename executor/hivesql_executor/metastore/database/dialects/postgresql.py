@@ -130,7 +130,7 @@ class PostgresTerms(OnConflict):
 @functools.cache
 def _giving() -> Any:
     advanced = advancing(postgresql.insert).cte("advanced")
-    given = (advanced.c.next - 1).label("given")
+    write_id = (advanced.c.next - 1).label("write_id")
     database, table = (
         bindparam(name, type_=txn_components.c.database.type)
         for name in ("in_database", "in_table")
@@ -138,16 +138,16 @@ def _giving() -> Any:
     owner = bindparam("owner", type_=txn_components.c.txn_id.type)
     allocated = insert(txn_to_write_id).from_select(
         ["txn_id", "database", "table", "write_id"],
-        select(owner, database, table, given),
+        select(owner, database, table, write_id),
         include_defaults=False,
     )
     written = txn_components.c
     under = (
         update(txn_components)
         .where(written.txn_id == owner, written.database == database, written.table == table)
-        .values(write_id=select(given).scalar_subquery())
+        .values(write_id=select(write_id).scalar_subquery())
     )
-    return select(given).add_cte(allocated.cte("allocated"), under.cte("under"))
+    return select(write_id).add_cte(allocated.cte("allocated"), under.cte("under"))
 
 
 def _state(error: DBAPIError) -> str:

@@ -96,7 +96,7 @@ def _now_open(window: int) -> Select[Any]:
 
 
 def _look(db: Connection) -> tuple[int, int, int]:
-    """How many are open, ``lowest_open``, and the time of the answer in milliseconds."""
+    """Tell how many are open, ``lowest_open``, and the time of the answer in milliseconds."""
     row = db.execute(_now_open(terms_of(db).open_window)).one()
     after = int(row.highest or 0) + 1
     lowest = after if row.lowest is None else min(int(row.lowest), after)

@@ -61,7 +61,7 @@ _OPEN_FOR_UPDATE = (
 )
 # What a database transaction has found open, and holds: it need not ask again. By its connection,
 # which SQLAlchemy makes anew for each.
-_held: WeakKeyDictionary[Connection, dict[int, int]] = WeakKeyDictionary()
+_open_types: WeakKeyDictionary[Connection, dict[int, int]] = WeakKeyDictionary()
 
 
 def require_open(db: Connection, txn_id: int) -> int:
@@ -69,9 +69,9 @@ def require_open(db: Connection, txn_id: int) -> int:
 
     TransactionLost 10263 when it was aborted, 10262 when it is unknown or committed.
     """
-    held = _held.get(db, {}).get(txn_id)
-    if held is not None:
-        return held
+    known = _open_types.get(db, {}).get(txn_id)
+    if known is not None:
+        return known
     kind = db.execute(_OPEN_FOR_UPDATE, {"txn_id": txn_id}).one_or_none()
     if kind is None:
         raise lost(db, txn_id)
@@ -80,13 +80,13 @@ def require_open(db: Connection, txn_id: int) -> int:
 
 def note_open(db: Connection, txn_id: int, kind: int | None) -> int:
     """Note that the database transaction holds the row of an open transaction; its type."""
-    _held.setdefault(db, {})[txn_id] = int(kind or 0)
+    _open_types.setdefault(db, {})[txn_id] = int(kind or 0)
     return int(kind or 0)
 
 
 def note_ended(db: Connection, txn_id: int) -> None:
     """Note that the database transaction has ended a transaction."""
-    _held.get(db, {}).pop(txn_id, None)
+    _open_types.get(db, {}).pop(txn_id, None)
 
 
 _ALL_OPEN_FOR_UPDATE = (
