@@ -90,4 +90,8 @@ def test_plain_files_weigh_what_their_rows_do(
     spark.range(100_000).write.format(kind).save(str(tmp_path / kind))
     rows = spark.read.format(kind).load(str(tmp_path / kind))
     assert gateway(spark).bytesRead(rows._jdf) == 100_000 * (8 + 8)
+    some = rows.where("id % 2 = 0")
+    # Only where a condition chooses from each table few may be left.
+    assert gateway(spark).rowsFiltered(some.unionAll(rows.where("id = 1"))._jdf) == 200_000
+    assert gateway(spark).rowsFiltered(some.unionAll(rows)._jdf) > 2**62
     assert sum(file.stat().st_size for file in (tmp_path / kind).glob("part-*")) < 500_000
