@@ -17,7 +17,6 @@ from hivesql_planner.model.conversions import (
 )
 from hivesql_planner.model.date_patterns import formatted, pattern_literal
 from hivesql_planner.model.hive_type import DATE, INT, SMALLINT, TIMESTAMP, TINYINT, VOID
-from hivesql_planner.settings.session_zone import is_zone
 
 _FORMATTER_KEY = "hive.datetime.formatter"
 # Letters of a pattern that tell a zone, in which Spark has UTC.
@@ -69,17 +68,12 @@ def _of_times(call: Call) -> str | None:
     return f"{call.name}({', '.join([as_timestamp(call, 0), *rest(call, 1)])})"
 
 
-def _in_zone(call: Call) -> str:
+def _in_zone(call: Call) -> str | None:
     """Return from_utc_timestamp or to_utc_timestamp, to which a number is a TIMESTAMP too."""
-    takes(2, 2)(call)
-    name = call.literal(1)
-    # Java, and so Hive, takes a zone that it does not know for GMT.
-    zone = "@1" if name is None or is_zone(name) else "'UTC'"
-    if is_number(call.type(0)):
-        moment = conversion(call.type(0), TIMESTAMP) or "CAST(@0 AS TIMESTAMP)"
-    else:
-        moment = as_timestamp(call, 0)
-    return f"{call.name}({moment}, {zone})"
+    if not is_number(call.type(0)):
+        return _of_times(call)
+    moment = conversion(call.type(0), TIMESTAMP) or "CAST(@0 AS TIMESTAMP)"
+    return f"{call.name}({', '.join([moment, *rest(call, 1)])})"
 
 
 def _between(call: Call) -> str | None:

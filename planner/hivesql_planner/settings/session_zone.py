@@ -11,10 +11,6 @@ from hivesql_planner.settings.settings import Settings
 
 ZONE_KEY = "hive.local.time.zone"
 _UTC = ("", "local", "utc", "gmt", "etc/utc", "z", "zulu", "+00:00")
-_SHORT = frozenset(
-    """ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT EST HST IET IST JST MIT MST NET NST PLT
-    PNT PRT PST SST VST""".split()  # noqa: SIM905
-)
 _OFFSET = re.compile(r"[+-](?:0\d|1[0-8]):[0-5]\d")
 
 
@@ -29,17 +25,6 @@ def session_zone(settings: Settings) -> str | None:
         except (ZoneInfoNotFoundError, ValueError, OSError) as error:
             raise SemanticError(f"Unknown time-zone ID: {name} ({ZONE_KEY})") from error
     return name
-
-
-def is_zone(name: str) -> bool:
-    """Tell whether Java knows a zone of that name, or takes it for an offset."""
-    if name in _SHORT or re.fullmatch(r"(?:GMT|UTC|UT)?[+-]\d{1,2}(?::?\d{2})?|Z", name):
-        return True
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return False
-    return True
 
 
 def fixed_zone(settings: Settings) -> tzinfo:
