@@ -145,5 +145,3 @@ def test_what_only_some_of_hives_words_ask_for(session: hivesql.Session, tmp_pat
     assert rows(session, "SELECT k, k_1, k_2 FROM cc") == [(2, 3, 2)]
     bytes_ = "SELECT _UTF-8 0xC3A9, _latin1 0xe9, _UTF-16 0x0041, concat(_utf-8 0x27, k) FROM cc"
     assert rows(session, bytes_) == [("é", "é", "A", "'2")]
-    zones = "from_utc_timestamp('2012-02-11 04:30:00', '{}') = timestamp '2012-02-11 04:30:00'"
-    assert rows(session, f"SELECT {zones.format('')}, {zones.format('---')}") == [(True, True)]
