@@ -15,7 +15,7 @@ from hivesql.dialect.structure import read_query
 from hivesql.dialect.tokens import Name
 from hivesql.python_sqlglot import exp
 from hivesql.query.checks.aggregation import AGGREGATES
-from hivesql.query.outputs import told_apart
+from hivesql.query.outputs import distinguish
 from hivesql.query.walk import bind_query
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
@@ -88,7 +88,7 @@ def _rows(body: CreateTableBody, binding: Binding) -> Query | None:
         check_column(Name(column.name, body.query.start), binding)
     tree = body.query.tree
     names_each = isinstance(tree, exp.Select) and not any(item.is_star for item in tree.expressions)
-    outputs = told_apart(bound.columns) if names_each else bound.columns
+    outputs = distinguish(bound.columns) if names_each else bound.columns
     check_distinct([Name(output.name, body.query.start) for output in outputs or ()], binding)
     if outputs != bound.columns:
         listed = ", ".join(quote_name(output.name) for output in outputs or ())

@@ -48,11 +48,10 @@ def _sorted_by_fields(call: Call) -> str:
             raise SemanticError(f"{field} is not in the struct field names of sort_array_by",
                                 code=10016)  # fmt: skip
     less, more = ("-1", "1") if order == "asc" else ("1", "-1")
-    names = map(quote_name, fields)
     tests = " ".join(
         f"WHEN NOT (a.{name} <=> b.{name}) THEN CASE WHEN a.{name} IS NULL OR "
         f"a.{name} < b.{name} THEN {less} ELSE {more} END"
-        for name in names
+        for name in map(quote_name, fields)
     )
     return f"array_sort(@0, (a, b) -> CASE {tests} ELSE 0 END)"
 

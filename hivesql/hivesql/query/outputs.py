@@ -236,21 +236,21 @@ def renamed(columns: Outputs, alias: exp.Expr | None) -> Outputs:
     return tuple(column._replace(name=name) for name, column in zip(names, columns, strict=True))
 
 
-def told_apart(columns: Outputs) -> Outputs:
+def distinguish(columns: Outputs) -> Outputs:
     """Give columns that are called alike the names of Hive: ``k, k`` are ``k`` and ``k_1``.
 
     Not those that one names by its relation and another without, of which Hive fails.
     """
     names_before: set[tuple[str, str]] = set()
-    told: list[Output] = []
+    outputs: list[Output] = []
     for column in columns or ():
         name, number = column.name, 0
         while (column.alias, name) in names_before:
             number += 1
             name = f"{column.name}_{number}"
         names_before.add((column.alias, name))
-        told.append(column._replace(name=name))
-    return None if columns is None else tuple(told)
+        outputs.append(column._replace(name=name))
+    return None if columns is None else tuple(outputs)
 
 
 def of_view(view: Table, query_columns: Outputs) -> tuple[Output, ...]:

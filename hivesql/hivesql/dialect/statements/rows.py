@@ -115,9 +115,8 @@ class QueryStatements(StatementReader):
         token = self.peek()
         if token.is_("with"):
             self.fail("WITH goes before INSERT")
-        allowed = ("select", "map", "reduce")
-        if not many:
-            allowed = (*allowed, "values", "from", "(")
+        begins_query = () if many else ("values", "from", "(")
+        allowed = ("select", "map", "reduce", *begins_query)
         if token.value not in allowed or token.kind in (Kind.STRING, Kind.QUOTED):
             self.fail("expected SELECT" if many else "expected VALUES or a query")
         end = self.find(*(("insert",) if many else ()))
