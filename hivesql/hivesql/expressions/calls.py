@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -38,6 +39,8 @@ class Call:
         return self.literals[i] if i < len(self.literals) else None
 
 
+_PLACES = re.compile(r"@([0-9]+)(?!\*)")
+
 Rule = str | Callable[[Call], str | None]
 """A template, or a function from the call to a template; None leaves the call as it is.
 
@@ -57,6 +60,17 @@ def takes(least: int, most: int) -> Callable[[Call], None]:
             )
 
     return check
+
+
+def require_arguments(call: Call, template: str) -> None:
+    """Refuse a call with fewer arguments than its template names (Hive's 10015)."""
+    least = 1 + max((int(place) for place in _PLACES.findall(template)), default=-1)
+    if len(call.types) < least:
+        raise SemanticError(
+            f"Arguments length mismatch: {call.name} takes at least {least} arguments, "
+            f"got {len(call.types)}",
+            code=10015,
+        )
 
 
 def rest(call: Call, start: int) -> list[str]:

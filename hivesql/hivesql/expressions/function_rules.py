@@ -349,7 +349,7 @@ def _with_key(call: Call) -> str:
 
 def _approximated(call: Call) -> str:
     """By the histogram of Hive's class, which is exact for as many values as it has bins."""
-    if call.texts[0].lower().startswith("distinct"):
+    if call.texts and call.texts[0].lower().startswith("distinct"):
         # Hive fails too, in words about its own classes.
         message = f"{call.name} takes no DISTINCT: select the distinct values in a subquery"
         raise SemanticError(message, code=40000)
@@ -359,6 +359,16 @@ def _approximated(call: Call) -> str:
         message = f"Only numeric type arguments are accepted but {kind} was passed as parameter 1."
         raise SemanticError(message, code=40000)
     is_list = shares is not None and shares.kind is Kind.ARRAY
+    share = shares.children[0] if is_list and shares is not None else shares
+    if share is not None and share.kind not in (Kind.FLOAT, Kind.DOUBLE, Kind.DECIMAL):
+        message = (
+            "Only a floating point or decimal, or floating point or decimal array argument is "
+            f"accepted as parameter 2, but {str(share).upper()} was passed instead."
+        )
+        raise SemanticError(message, code=40000)
+    if len(call.texts) > 2 and re.fullmatch(r"0+|-\s*[0-9]+", call.texts[2]):
+        message = f"{call.name} takes one bin or more, not {call.texts[2]}"
+        raise SemanticError(message, code=40000)
     arguments = [
         "CAST(@0 AS DOUBLE)",
         f"CAST(@1 AS {'ARRAY<DOUBLE>' if is_list else 'DOUBLE'})",

@@ -27,7 +27,7 @@ from hivesql.dialect.value_types import (
     is_number,
     is_text,
 )
-from hivesql.expressions.calls import Call
+from hivesql.expressions.calls import Call, require_arguments
 from hivesql.expressions.casts import (
     cast_template,
     compared_template,
@@ -465,6 +465,7 @@ class Translator:
         template = self.binding.of_session(name) or (rule(call) if callable(rule) else rule)
         template = template_in_zone(call, template)
         if template is not None:
+            require_arguments(call, template)
             self._replace(node, template, arguments)
         return type_of_call(call)
 

@@ -11,6 +11,7 @@ from hivesql.dialect.tokens import first_from
 from hivesql.python_sqlglot import exp
 from hivesql.query.scope import Output, TableUse, outputs_of
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.hive_type import Kind
 from hivesql_planner.model.table import Table, TableName
 from hivesql_planner.relations import CHANGE_COLUMNS, Changes
 
@@ -76,7 +77,11 @@ def _check(binding: Binding, table: Table, key: list[str], start: int) -> None:
     if table.is_view or not table.is_transactional:
         error = SemanticError(f"{table.name} is not transactional: it has no changes")
         binding.fail(error, start)
-    columns = {column.name for column in table.all_columns}
+    types = {column.name: column.type for column in table.all_columns}
     for name in key:
-        if name.lower() not in columns:
+        type_ = types.get(name.lower())
+        if type_ is None:
             binding.fail(SemanticError(f"{table.name} has no column {name} for a key"), start)
+        if type_.holds(Kind.MAP):
+            what = f"{name} of {table.name} is no key: rows cannot be brought in order by {type_}"
+            binding.fail(SemanticError(what), start)
