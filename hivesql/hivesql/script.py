@@ -63,7 +63,7 @@ class StatementText:
         """Give the place behind the character before ``offset``, or behind its variable."""
         if self.origins is None:
             return self.place(offset)
-        last = self.origins[offset - 1] if offset else 0
+        last = self.origins[min(offset, len(self.origins)) - 1] if offset and self.origins else 0
         variable = _VARIABLE.match(self._written, last)
         return self._place_of_written(variable.end() if variable else last + 1)
 
@@ -221,7 +221,7 @@ def _statement_end(text: str, position: int) -> int:
 
 def _semicolons(text: str, position: int) -> Iterator[int]:
     r"""Yield where each ``;`` and ``\;`` begins that is in no quotes and no comment."""
-    is_sql = not is_processor(text, position)
+    is_sql = text[position] != "!" and not is_processor(text, position)
     while mark := _MARK.search(text, position):
         position = mark.start()
         if mark[0] == ";" or text.startswith("\\;", position):

@@ -67,6 +67,7 @@ def test_places_are_those_of_the_first_token() -> None:
         ("select ${x}", {"hiveconf:x": "2"}, "select 2"),
         ("select '${x}'", {"hivevar:x": "2"}, "select '2'"),
         ("select ${x}", {}, "select ${x}"),
+        ("!echo it's ${x}", {"hivevar:x": "7"}, "!echo it's 7"),
         ("select ${a}", {"hivevar:a": "${b}", "hivevar:b": "3"}, "select 3"),
         ("select ${hivevar:x${y}}", {"hivevar:y": "1", "hivevar:x1": "9"}, "select 9"),
         ("select ${env:HIVESQL_TEST_X}", {}, "select of the environment"),
@@ -91,6 +92,13 @@ def test_variables_in_a_circle_are_an_error_with_its_place() -> None:
     with pytest.raises(ParseError, match="refer to each other") as caught:
         texts("\n select ${a}", {"hivevar:a": "${b}", "hivevar:b": "${a}"})
     assert (caught.value.line, caught.value.column) == (2, 2)
+
+
+def test_a_place_behind_the_end_is_the_end() -> None:
+    """Parsers point there where something is missing."""
+    (one,) = split("from t where = '${x}'", None, {"hivevar:x": "y"})
+    end = len("from t where = '${x}'") + 1
+    assert one.place(len(one.text) + 1) == one.end_place(len(one.text) + 1) == (1, end)
 
 
 def test_places_behind_a_variable_are_those_of_the_script() -> None:
@@ -176,6 +184,7 @@ def offset_of(script: str, line: int, column: int) -> int:
 
 @given(st.lists(_PIECES, max_size=30).map("".join))
 @example("set a='/* x;\n -- '; y")
+@example("!sh '\\;")
 def test_a_script_is_its_statements_and_what_lies_between_them(script: str) -> None:
     done = 0
     try:

@@ -80,10 +80,10 @@ class QueryParser(HiveParser):
         if not (is_sample and self._next_is_bucket()):
             return super()._parse_table_sample(as_modifier)
         self._advance(3)
-        numerator = self._parse_number()
+        numerator = self._whole_number()
         if not self._match_text_seq("OUT", "OF"):
             self.raise_error("expected OUT OF")
-        denominator = self._parse_number()
+        denominator = self._whole_number()
         on = self._match(TokenType.ON)
         columns = self._parse_csv(self._parse_expression) if on else []
         self._match_r_paren()
@@ -93,6 +93,13 @@ class QueryParser(HiveParser):
         return exp.TableSample(
             bucket_numerator=numerator, bucket_denominator=denominator, bucket_field=field
         )
+
+    def _whole_number(self) -> exp.Expr:
+        number = self._parse_number()
+        if number is None or not number.name.isdecimal():
+            self.raise_error("expected a whole number")
+        assert number is not None
+        return number
 
     def _next_is_bucket(self) -> bool:
         after = self._tokens[self._index + 1 : self._index + 3]

@@ -360,7 +360,7 @@ class Walk:
         self.expression(node.this, scope, ctes)
         alias = node.args.get("alias")
         columns = [name.name.lower() for name in alias.columns] if alias else []
-        if alias and not columns and is_posexplode(node.this):
+        if alias and alias.this and not columns and is_posexplode(node.this):
             columns = list(POSEXPLODED)
             self.edits.append(insert(alias.this.meta["end"] + 1, f" AS {', '.join(columns)}"))
         arguments = node.this.expressions or [node.this.this]

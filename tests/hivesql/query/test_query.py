@@ -371,6 +371,10 @@ def test_what_percentiles_are_not_estimated_of(argument: str, told: str) -> None
     assert caught.value.code == 40000
 
 
+def test_a_lateral_view_without_a_name_is_left_to_spark() -> None:
+    assert query("SELECT 1 FROM t LATERAL VIEW posexplode(array(id))").sql
+
+
 def test_calls_with_too_few_arguments() -> None:
     """Whatever the function, they are refused here, or left to Spark."""
     codes = set()
