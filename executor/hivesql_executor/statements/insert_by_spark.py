@@ -21,6 +21,7 @@ from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.conversions import check_conversion
 from hivesql_planner.model.hive_type import (
     INSTANT,
+    INTERVALS,
     SIZED_TEXTS,
     TIMESTAMP,
     UNKNOWN,
@@ -54,7 +55,7 @@ def _shaped(table: Table, rows: DataFrame, types: Sequence[HiveType]) -> Table:
                 code=10305,
             )
     for column in columns:
-        if column.type.holds(Kind.OTHER):
+        if column.type.holds(*INTERVALS, Kind.OTHER):
             raise SemanticError(
                 f"the column {column.name} would be {column.type}, which no table can have. "
                 "CAST it to STRING",
