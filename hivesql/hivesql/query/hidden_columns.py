@@ -71,6 +71,6 @@ def note_properties(use: TableUse, tokens: Sequence[Token], end: int) -> None:
             properties[key.value.lower()] = value.value
             if after.is_(")"):
                 break
-    asked = {key for key, value in properties.items() if value.lower() == "true"}
-    use.with_deleted = use.table.is_full_acid and _DELETED_ROWS in asked
-    use.has_bucket_ids = _BUCKET_IDS in asked
+    switched_on = {key for key, value in properties.items() if value.lower() == "true"}
+    use.with_deleted = use.table.is_full_acid and _DELETED_ROWS in switched_on
+    use.has_bucket_ids = _BUCKET_IDS in switched_on
