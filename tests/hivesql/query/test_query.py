@@ -371,6 +371,11 @@ def test_what_percentiles_are_not_estimated_of(argument: str, told: str) -> None
     assert caught.value.code == 40000
 
 
+def test_a_map_is_no_key_of_changes() -> None:
+    with pytest.raises(SemanticError, match="m of default.n is no key: rows cannot be brought"):
+        query("SELECT a FROM table_changes('n', 1, 2, 'm')")
+
+
 def test_a_lateral_view_without_a_name_is_left_to_spark() -> None:
     assert query("SELECT 1 FROM t LATERAL VIEW posexplode(array(id))").sql
 
