@@ -372,7 +372,7 @@ def test_what_percentiles_are_not_estimated_of(argument: str, told: str) -> None
 
 
 def test_a_map_is_no_key_of_changes() -> None:
-    with pytest.raises(SemanticError, match="m of default.n is no key: rows cannot be brought"):
+    with pytest.raises(SemanticError, match="is no key: rows cannot be brought"):
         query("SELECT a FROM table_changes('n', 1, 2, 'm')")
 
 
