@@ -42,7 +42,7 @@ CASES = {
     "unexpected word": "select id from t group «buy» id",
     "unexpected end": "update t set id =",
     "open quote": "select id from t where name = «'»abc",
-    "refused words": "select transform(id) using 'cat' as («a array<int>») from t",
+    "refused words": "select transform(id) using 'cat' as («a» array<int>) from t",
     "refused statement": "«kill» query 'q1'",
     "second statement": "select 1;\n select 2; select\n «nosuch» from t; select 3",
     "after a comment": "/* a\n b */ -- c\nselect «nosuch» from t",
