@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import pyarrow as pa
 from pyarrow import orc
 
+from hivesql_executor.checks.event_check import EventCheck
 from hivesql_executor.checks.finding import Finding
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import acid_state, table_roots
-from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_planner.acid.files_to_read import (
     DataFile,
     DeleteFile,
@@ -67,18 +67,11 @@ def live_rows(state: AcidState, visible: ValidWriteIdList, location: str) -> pa.
     return _live_rows(files_to_read(state, visible, location=location), visible, location)
 
 
-def count_rows(
-    table: Table,
-    parts: Sequence[PartitionFiles],
-    visible: ValidWriteIdList,
-    runtime: Runtime,
-    known: object,
-    counts: dict[str, int],
-) -> Iterator[Finding]:
+def count_rows(check: EventCheck) -> Iterator[Finding]:
     """What Spark finds for ``check`` where files were loaded: repeated ids, and the rows."""
-    for part in parts:
-        rows = _live_rows(part.files, visible, part.location)
-        counts[part.location] = len(rows)
+    for part in check.parts:
+        rows = _live_rows(part.files, check.visible, part.location)
+        check.counts[part.location] = len(rows)
         ids = list(_ids(rows)) if len(rows) else []
         if len(set(ids)) < len(ids):
             yield Finding(part.location, f"row ids are there twice: {sorted(ids)}")
