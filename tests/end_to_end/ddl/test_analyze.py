@@ -401,7 +401,7 @@ def test_partitions_of_any_type_are_measured(
 def test_truncate_of_columns_empties_those_of_rcfiles(session: hivesql.Session) -> None:
     session.sql("""
         CREATE TABLE rc (k string, v int, a array<int>) STORED AS RCFILE;
-        INSERT INTO rc SELECT 'a', 1, array(1) UNION ALL SELECT 'b', 2, null;
+        INSERT INTO rc SELECT 'a', 1, array(1) UNION ALL SELECT 'b', 2, CAST(null AS array<int>);
         CREATE TABLE rp (k string, v int) PARTITIONED BY (p int, q string) STORED AS RCFILE;
         INSERT INTO rp PARTITION (p, q)
             VALUES ('a', 1, 1, 'x'), ('b', 2, 1, 'y'), ('c', 3, 2, 'x'), ('d', 4, 3, null);

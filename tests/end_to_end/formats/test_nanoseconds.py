@@ -160,7 +160,7 @@ def test_inserts_pass_them_on(session: hivesql.Session) -> None:
           PARTITIONED BY (p int) {ACID};
         INSERT INTO p SELECT t.id, ts, l, 'x', t.id FROM t;
         INSERT INTO p PARTITION (p = 1) SELECT id, ts, l, 'x' FROM t WHERE id = 1
-          UNION ALL SELECT 9, TIMESTAMP '2020-01-01 00:00:00', NULL, 'y';
+          UNION ALL SELECT 9, TIMESTAMP '2020-01-01 00:00:00', CAST(NULL AS array<timestamp>), 'y';
         CREATE TABLE b (ts timestamp, id int, other timestamp) CLUSTERED BY (id) INTO 2 BUCKETS
           {ACID};
         INSERT OVERWRITE TABLE b SELECT ts, id, ts FROM t;

@@ -25,7 +25,7 @@ def tables(session: hivesql.Session) -> hivesql.Session:
         CREATE TABLE s (k INT, n DECIMAL(5,2), p STRING, st STRUCT<f:INT, g:ARRAY<STRING>>)
           STORED AS ORC;
         INSERT INTO s SELECT 1, 1.5, 'x', named_struct('f', 7, 'g', array('q'))
-          UNION ALL SELECT 4, NULL, 'z', NULL
+          UNION ALL SELECT 4, NULL, 'z', if(false, named_struct('f', 7, 'g', array('q')), NULL)
     """)
     return session
 

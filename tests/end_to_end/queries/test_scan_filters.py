@@ -51,8 +51,8 @@ VALUES = (
     some(f"CAST({any_of('n', 12, 200000)} / 100.0D AS DECIMAL(10,2))", 12),
     some("CAST(n AS DECIMAL(30,6)) * CAST(12345678901234567.25 AS DECIMAL(30,2)) / 1000", 13),
     some(f"date_add(DATE '1500-01-01', {any_of('n', 14, 200000)})", 14),
-    some("CAST(TIMESTAMP '1570-01-01 00:00:00.123456' + "
-         f"{any_of('n', 15, 9000000)} * INTERVAL '1' MINUTE AS TIMESTAMP)", 15),
+    some(f"CAST(concat(CAST(date_add(DATE '1570-01-01', {any_of('n', 15, 6250)}) AS STRING), "
+         "' ', lpad(CAST(pmod(n, 24) AS STRING), 2, '0'), ':00:00.123456') AS TIMESTAMP)", 15),
     some("CAST(sha1(CAST(n AS STRING)) AS BINARY)", 16),
     some(f"array(n, {any_of('n', 17, 9)}, CAST(NULL AS INT))", 17),
     some(f"map('k', CAST(n AS BIGINT), 'j', CAST({any_of('n', 18, 9)} AS BIGINT))", 18),
