@@ -58,8 +58,9 @@ STEPS: dict[str, tuple[str, ...]] = {
         "HIVE CREATE TRANSACTIONAL TABLE source (k INT, m MAP<STRING, INT>, c CHAR(4), "
         "x DECIMAL(9,2), f DOUBLE) PARTITIONED BY (p STRING) STORED AS ORC",
         "HIVE INSERT INTO source PARTITION (p) SELECT 1, map('a', 1, 'b', CAST(NULL AS INT)), "
-        "'x', 1.5, double('NaN'), 'p1' UNION ALL SELECT 2, NULL, NULL, NULL, NULL, 'p2' "
-        "UNION ALL SELECT 3, NULL, NULL, NULL, NULL, 'p2'",
+        "'x', 1.5, double('NaN'), 'p1' "
+        "UNION ALL SELECT 2, CAST(NULL AS MAP<STRING,INT>), NULL, NULL, NULL, 'p2' "
+        "UNION ALL SELECT 3, CAST(NULL AS MAP<STRING,INT>), NULL, NULL, NULL, 'p2'",
         "HIVE DELETE FROM source WHERE k = 3",
         "TO iceberg source ice.db.copied",
         "TO delta acid spark_catalog.default.copied",
