@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from hivesql_executor.local.pieces import ReadCounts, counting_reads
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.run import run
 from hivesql_executor.runtime import Runtime
@@ -55,7 +56,7 @@ def run_measured(plan: Plan, runtime: Runtime, *, inside: OpenTransaction | None
             return outcome
         raise _Undo(outcome)
 
-    with closing(_MeasuredSpark(runtime)) as spark:
+    with closing(_MeasuredSpark(runtime)) as spark, counting_reads() as reads_counted:
         try:
             measured = replace(runtime, spark=spark)
             outcome = run(plan, measured, consume=OrRows(_count), inside=inside, around=around)
@@ -67,7 +68,7 @@ def run_measured(plan: Plan, runtime: Runtime, *, inside: OpenTransaction | None
             "ANALYZE",
             f"  {_rows(outcome)} rows; locks and snapshot {_millis(locked - started)}, "
             f"{'run' if reads else 'run and undo'} {_millis(ended - locked)}",
-            *spark.lines(),
+            *spark.lines(reads_counted),
         )
         return Outcome.of_table(["Explain"], [(line,) for line in lines])
 
@@ -124,10 +125,11 @@ class _MeasuredSpark:
         self._session = session
         return session
 
-    def lines(self) -> Iterator[str]:
-        """Tell what its scans of ACID files and its jobs took."""
+    def lines(self, reads: ReadCounts) -> Iterator[str]:
+        """Tell what its scans of ACID files and its jobs took, and what was read without it."""
+        if self._session is None or reads.decoded:
+            yield f"  without Spark: {reads}" if reads.in_files else "  without Spark"
         if self._session is None:
-            yield "  without Spark"
             return
         from hivesql_executor.jvm import gateway
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hivesql_executor.local.evaluate import evaluate
-from hivesql_executor.local.pieces import Piece, joined, pieces_of
+from hivesql_executor.local.pieces import Piece, joined, note_pieces, pieces_of
 from hivesql_executor.local.read import (
     OnlySpark,
     SmallSnapshot,
@@ -96,6 +96,7 @@ def fitting(
 
     pieces = _narrowed(wanted_of, lambda file_piece: file_piece.piece, most_bytes, most_rows)
     check_small([file_piece.piece for file_piece in pieces], most_bytes, most_rows)
+    note_pieces(file_piece.piece for file_piece in pieces)
     by_part: dict[int, list[Fitting]] = {}
     for file_piece in pieces:
         rows = _fitting(snapshot, file_piece, where, columns)
@@ -124,6 +125,7 @@ def first_rows(
                     return fittings
                 read.append(piece)
                 check_small(read, most_bytes)
+                note_pieces([piece])
                 rows = _fitting(snapshot, replace(file_piece, piece=piece), None, columns)
                 alive = list(_alive([rows], snapshot, part, most_bytes)) if rows else []
                 fittings += alive

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 
 from hivesql_executor.files.api import Files
 from hivesql_executor.orc.statistics import ColumnPath, Stripe, read_groups, read_statistics
@@ -98,3 +101,45 @@ def joined(runs: Iterable[tuple[int, int]], gap: int = 0) -> Runs:
         else:
             fewer.append((first, count))
     return tuple(fewer)
+
+
+@dataclass(slots=True)
+class ReadCounts:
+    """What EXPLAIN ANALYZE tells: rows of each data file of a snapshot, and those that are read."""
+
+    in_files: dict[str, int] = field(default_factory=dict)
+    decoded: Counter[str] = field(default_factory=Counter)
+
+    def __str__(self) -> str:
+        rows = self.decoded.total()
+        return (
+            f"{len(self.decoded)} files read, {len(self.in_files) - len(self.decoded)} skipped; "
+            f"{rows} rows decoded, {sum(self.in_files.values()) - rows} skipped"
+        )
+
+
+_counts: ContextVar[ReadCounts | None] = ContextVar("read_counts", default=None)
+
+
+@contextmanager
+def counting_reads() -> Iterator[ReadCounts]:
+    """Count what this thread reads without Spark until the block ends."""
+    counts = ReadCounts()
+    token = _counts.set(counts)
+    try:
+        yield counts
+    finally:
+        _counts.reset(token)
+
+
+def note_files(rows: Iterable[tuple[str, int]]) -> None:
+    """Note data files that a statement may read, with their rows."""
+    if (counts := _counts.get()) is not None:
+        counts.in_files.update(rows)
+
+
+def note_pieces(pieces: Iterable[Piece]) -> None:
+    """Note parts of data files that are read."""
+    if (counts := _counts.get()) is not None:
+        for piece in pieces:
+            counts.decoded[piece.path] += piece.rows

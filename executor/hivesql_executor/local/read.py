@@ -14,7 +14,7 @@ from pyarrow import orc
 from hivesql_executor.files.api import Files, readable_rows
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.local.events import has_early_fractions
-from hivesql_executor.local.pieces import Piece, Runs
+from hivesql_executor.local.pieces import Piece, Runs, note_files
 from hivesql_executor.local.runs import PLAIN_NAME, can_seek, read_runs
 from hivesql_executor.local.times import has_plain_times
 from hivesql_executor.local.types import arrow_type
@@ -77,6 +77,9 @@ def small_snapshot(
         check_file(path, file, tails[path])
         if isinstance(file, DataFile) and holds_changes(tails[path]):
             raise OnlySpark
+    note_files(
+        (path, tails[path].rows) for path, file in paths_and_files if isinstance(file, DataFile)
+    )
     return SmallSnapshot(table, files, visible, tuple(parts), tails)
 
 

@@ -62,8 +62,16 @@ def test_scans_tell_what_they_read_and_skip(tables: hivesql.Session) -> None:
     assert others[2].startswith("  job 1: ms, 1 tasks, ms of CPU; ")
     # The thread of the statement counts nothing from then on.
     assert tables.sql("SELECT count(*) FROM t JOIN u ON t.k = u.k").rows[0][0] == 50
-    without = ["  1 rows; locks and snapshot ms, run ms", "  without Spark"]
-    assert analyzed(tables, "SELECT * FROM u WHERE k = 120") == without
+    first = "  1 rows; locks and snapshot ms, run ms"
+    for sql, read in {
+        "SELECT * FROM u WHERE k = 120": "1 files read, 0 skipped; 50 rows decoded, 0 skipped",
+        "SELECT * FROM t WHERE k = 1500": (
+            "1 files read, 1 skipped; 10000 rows decoded, 50001 skipped"
+        ),
+        "SELECT count(*) FROM u": "0 files read, 1 skipped; 0 rows decoded, 50 skipped",
+    }.items():
+        assert analyzed(tables, sql) == [first, f"  without Spark: {read}"], sql
+    assert analyzed(tables, "INSERT INTO t VALUES (1, 'b')")[1:] == ["  without Spark"]
 
 
 def test_what_is_written_is_taken_back(tables: hivesql.Session) -> None:
