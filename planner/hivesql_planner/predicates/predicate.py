@@ -103,18 +103,21 @@ Predicate = Leaf | Not | AllOf | AnyOf | UnlessFalse | Other
 ALWAYS = AllOf(())
 
 
-def columns_of(predicate: Predicate) -> Iterator[str]:
-    """Yield the columns that a predicate speaks of, as often as it does."""
+def leaves_of(predicate: Predicate) -> Iterator[Leaf]:
+    """Yield the tests of single columns that a predicate is made of."""
     match predicate:
-        case Compare(column=name) | OneOf(column=name) | Remainder(column=name):
-            yield name
-        case IsNull(column=name) | IsTrue(column=name):
-            yield name
         case Not(part=part) | UnlessFalse(part=part):
-            yield from columns_of(part)
+            yield from leaves_of(part)
         case AllOf(parts=parts) | AnyOf(parts=parts):
             for operand in parts:
-                yield from columns_of(operand)
+                yield from leaves_of(operand)
+        case Compare() | OneOf() | Remainder() | IsNull() | IsTrue():
+            yield predicate
+
+
+def columns_of(predicate: Predicate) -> Iterator[str]:
+    """Yield the columns that a predicate speaks of, as often as it does."""
+    return (leaf.column for leaf in leaves_of(predicate))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

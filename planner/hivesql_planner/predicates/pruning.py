@@ -29,15 +29,13 @@ from hivesql_planner.predicates.partitions import (
 )
 from hivesql_planner.predicates.predicate import (
     AllOf,
-    AnyOf,
     Compare,
     IsNull,
     Leaf,
-    Not,
     OneOf,
     Predicate,
-    UnlessFalse,
     Value,
+    leaves_of,
 )
 from hivesql_planner.predicates.three_values import ANY, UNKNOWN, Outcomes, outcomes
 
@@ -62,8 +60,8 @@ class PartitionPruner:
     def __init__(self, predicate: Predicate, types: Mapping[str, HiveType]) -> None:
         self._predicate = predicate
         self._tests: dict[int, Callable[[str | None], Outcomes]] = {}
-        for leaf in _leaves(predicate):
-            if leaf.column in types:
+        for leaf in leaves_of(predicate):
+            if isinstance(leaf, Compare | OneOf | IsNull) and leaf.column in types:
                 self._tests[id(leaf)] = _test(leaf, types[leaf.column].kind)
 
     def may_hold(self, values: _Values) -> bool:
@@ -80,17 +78,6 @@ class PartitionPruner:
             return ANY if test is None else test(values[leaf.column])
 
         return outcomes(self._predicate, of_leaf)
-
-
-def _leaves(predicate: Predicate) -> Iterator[Compare | OneOf | IsNull]:
-    match predicate:
-        case Compare() | OneOf() | IsNull():
-            yield predicate
-        case Not(part=part) | UnlessFalse(part=part):
-            yield from _leaves(part)
-        case AllOf(parts=parts) | AnyOf(parts=parts):
-            for part in parts:
-                yield from _leaves(part)
 
 
 def _test(leaf: Compare | OneOf | IsNull, base: hive_type.Kind) -> Callable[[str | None], Outcomes]:

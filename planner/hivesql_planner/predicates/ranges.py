@@ -16,11 +16,10 @@ from hivesql_planner.predicates.predicate import (
     Compare,
     IsNull,
     Leaf,
-    Not,
     OneOf,
     Predicate,
-    UnlessFalse,
     Value,
+    leaves_of,
 )
 from hivesql_planner.predicates.three_values import ANY, UNKNOWN, Outcomes, opposite, outcomes
 
@@ -64,14 +63,8 @@ def may_hold(predicate: Predicate | None, extents: Mapping[str, Extent]) -> bool
 
 def ranged_columns(predicate: Predicate) -> Iterator[str]:
     """Yield the columns by whose statistics rows may be ruled out, as often as they are asked."""
-    match predicate:
-        case Compare(column=name) | OneOf(column=name) | IsNull(column=name):
-            yield name
-        case Not(part=part) | UnlessFalse(part=part):
-            yield from ranged_columns(part)
-        case AllOf(parts=parts) | AnyOf(parts=parts):
-            for operand in parts:
-                yield from ranged_columns(operand)
+    leaves = leaves_of(predicate)
+    return (leaf.column for leaf in leaves if isinstance(leaf, Compare | OneOf | IsNull))
 
 
 def _of_is_null(extent: Extent | None) -> Outcomes:
