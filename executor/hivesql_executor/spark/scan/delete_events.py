@@ -8,6 +8,8 @@ from functools import reduce
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from hivesql_executor.files.api import Files
+from hivesql_executor.orc.footers import check_deletes, read_footers
 from hivesql_executor.orc.tail import OrcTail
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.scan.event_schema import (
@@ -56,6 +58,23 @@ def delete_events(
     return visible_events.select(
         row_id, *text_columns(table), f.col("currentTransaction").alias("writer")
     )
+
+
+def read_delete_events(
+    spark: SparkSession,
+    table: Table,
+    parts: Sequence[PartitionFiles],
+    *,
+    visible: ValidWriteIdList,
+    files: Files,
+) -> DataFrame | None:
+    """Return ``delete_events`` of all delete files, whose footers are read and checked here."""
+    lengths = [(f"{part.location}/{file.path}", file.length)
+               for part in parts for file in part.files.deletes]  # fmt: skip
+    tails = read_footers(files, lengths)
+    for path, tail in tails.items():
+        check_deletes(path, tail)
+    return delete_events(spark, table, parts, tails, visible=visible)
 
 
 def with_deleted(rows: DataFrame, events: DataFrame | None, table: Table) -> DataFrame:

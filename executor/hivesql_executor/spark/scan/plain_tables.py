@@ -48,8 +48,9 @@ from hivesql_planner.model.conversions import conversion
 from hivesql_planner.model.hive_type import INTEGERS, HiveType, Kind, quote_name
 from hivesql_planner.model.table import Partition, Table, default_value
 
-_LINE_OFFSET = "__offset"
+_READ_OFFSET = "__offset"
 """The second column of READER's schema, where it is wanted."""
+_LINE_OFFSET = "block__offset__inside__file"
 Part = tuple[Partition | None, str, Sequence[tuple[str, int]]]
 
 
@@ -90,31 +91,32 @@ def scan_plain(
 
 
 def scan_lines(
-    spark: SparkSession, table: Table, parts: Sequence[Part], *, nanoseconds: Collection[int]
+    spark: SparkSession,
+    table: Table,
+    parts: Sequence[Part],
+    *,
+    files: Files,
+    nanoseconds: Collection[int],
 ) -> DataFrame:
     """All rows of some directories' text files, as ``scan_plain`` gives them, and their places.
 
     The last column, ``block__offset__inside__file``, is the byte of the file, or of what it holds
     compressed, at which the row's line begins. NotSupported for partitions of other formats.
     """
-    frames = []
-    for partition, location, chosen in parts:
-        stored = table.read_as(partition)
-        if stored != table:
+    for partition, location, _ in parts:
+        if table.read_as(partition) != table:
             raise NotSupported(
                 f"BLOCK__OFFSET__INSIDE__FILE of {table.name}, whose partition at {location} is "
                 "stored otherwise than the table"
             )
-        base = _base_path(table, partition, location)
-        paths = [path for path, length in chosen if length]
-        if paths:
-            schema = f"{LINE} string, {_LINE_OFFSET} bigint"
-            lines = _read_files(spark, table, schema, paths, base, partition, READER)
-            lines, items = _items_of_lines(lines, table, nanoseconds)
-            place = f.col(_LINE_OFFSET).alias("block__offset__inside__file")
-            frames.append(select(lines, [*items, place]))
+    schema = f"{LINE} string, {_READ_OFFSET} bigint"
+    frames = []
+    for base, partition, _, paths in _grouped_paths(table, parts, files):
+        lines = _read_files(spark, table, schema, paths, base, partition, READER)
+        lines, items = _items_of_lines(lines, table, nanoseconds)
+        frames.append(select(lines, [*items, f.col(_READ_OFFSET).alias(_LINE_OFFSET)]))
     if not frames:
-        nowhere = f.lit(None).cast("bigint").alias("block__offset__inside__file")
+        nowhere = f.lit(None).cast("bigint").alias(_LINE_OFFSET)
         return _all_of((), spark, table, nanoseconds).select("*", nowhere)
     return reduce(DataFrame.union, frames)
 
@@ -208,6 +210,17 @@ def _scan(
 ) -> DataFrame:
     if table.format == "orc" and (nanoseconds or zone_of_files(spark, table)):
         return _acid_reader_rows(spark, table, parts, files=files, nanoseconds=nanoseconds)
+    frames = [
+        _rows(spark, table, paths, base, partition, names, files, nanoseconds)
+        for base, partition, names, paths in _grouped_paths(table, parts, files)
+    ]
+    return _all_of(frames, spark, table, nanoseconds)
+
+
+def _grouped_paths(
+    table: Table, parts: Sequence[Part], files: Files
+) -> list[tuple[str, Partition | None, tuple[str, ...], list[str]]]:
+    """Group paths that one read takes: by base path, with its partition, and columns in files."""
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     homes: dict[str, Partition | None] = {}
     for partition, location, chosen in parts:
@@ -218,11 +231,7 @@ def _scan(
                 continue
             names = _names(files, table, path, length)
             groups.setdefault((base, names), []).append(path)
-    frames = [
-        _rows(spark, table, paths, base, homes[base], names, files, nanoseconds)
-        for (base, names), paths in groups.items()
-    ]
-    return _all_of(frames, spark, table, nanoseconds)
+    return [(base, homes[base], names, paths) for (base, names), paths in groups.items()]
 
 
 def _all_of(

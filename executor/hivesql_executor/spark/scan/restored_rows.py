@@ -8,9 +8,8 @@ from functools import partial, reduce
 from pyspark.sql import DataFrame, SparkSession
 
 from hivesql_executor.files.api import Files
-from hivesql_executor.orc.footers import check_deletes, read_footers
 from hivesql_executor.snapshot.partition_files import PartitionFiles
-from hivesql_executor.spark.scan.delete_events import delete_events, row_id_and_texts
+from hivesql_executor.spark.scan.delete_events import read_delete_events, row_id_and_texts
 from hivesql_executor.spark.scan.event_schema import visible_writes
 from hivesql_executor.spark.scan.restored_files import RestoredFiles
 from hivesql_planner.acid.restored_files import Losses
@@ -39,7 +38,9 @@ def lost_rows(
     if replaced := parts[Losses.ALL]:
         frames.append(earlier([part.earlier for part in replaced]))
     if deleted := [part for part in parts[Losses.DELETED] if part.earlier.files.data]:
-        events = _events(spark, table, [part.events for part in deleted], now, files)
+        events = read_delete_events(
+            spark, table, [part.events for part in deleted], visible=now, files=files
+        )
         if events is not None:
             ended = events.where(~visible_writes("writer", then)).select(*names)
             rows = earlier([part.earlier for part in deleted])
@@ -50,23 +51,3 @@ def lost_rows(
         frames.append(rows.join(there, names, "leftanti").select(*rows.columns))
     # Some may have the texts of times that others have not: those have none to tell.
     return reduce(partial(DataFrame.unionByName, allowMissingColumns=True), frames or [earlier([])])
-
-
-def _events(
-    spark: SparkSession,
-    table: Table,
-    parts: Sequence[PartitionFiles],
-    now: ValidWriteIdList,
-    files: Files,
-) -> DataFrame | None:
-    tails = read_footers(
-        files,
-        [
-            (f"{part.location}/{file.path}", file.length)
-            for part in parts
-            for file in part.files.deletes
-        ],
-    )
-    for path, tail in tails.items():
-        check_deletes(path, tail)
-    return delete_events(spark, table, parts, tails, visible=now)

@@ -14,14 +14,13 @@ from pyspark.sql import DataFrame
 from hivesql_executor.bookkeeping.loaded_files import check_file, files_to_load
 from hivesql_executor.bookkeeping.reachable_locations import named_path
 from hivesql_executor.local.types import arrow_table
-from hivesql_executor.orc.footers import check_deletes, read_footers
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import plain_files, scan_files
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import visible_as_of
 from hivesql_executor.spark.functions import register_called
 from hivesql_executor.spark.lines import frame_of, message_of
-from hivesql_executor.spark.scan.delete_events import delete_events, with_deleted
+from hivesql_executor.spark.scan.delete_events import read_delete_events, with_deleted
 from hivesql_executor.spark.scan.event_schema import visible_writes
 from hivesql_executor.spark.scan.partition_columns import text_columns
 from hivesql_executor.spark.scan.plain_tables import Part, paths_of, scan_lines, scan_plain
@@ -91,15 +90,10 @@ def _read_with_deleted(
     with_nanosecond_texts: Collection[int],
 ) -> DataFrame:
     table = table_scan.table
-    tails = read_footers(
-        runtime.files(table.location),
-        [(f"{part.location}/{file.path}", file.length) for part in parts
-         for file in part.files.deletes],
+    events = read_delete_events(
+        runtime.spark(), table, parts, visible=_visible(table_scan, txn, runtime),
+        files=runtime.files(table.location),
     )  # fmt: skip
-    for path, tail in tails.items():
-        check_deletes(path, tail)
-    visible = _visible(table_scan, txn, runtime)
-    events = delete_events(runtime.spark(), table, parts, tails, visible=visible)
     rows = _scanned(
         replace(table_scan, with_row_id=True),
         [replace(part, files=FilesToRead(part.files.data)) for part in parts],
@@ -164,14 +158,11 @@ def read_plain(
     with_nanosecond_texts: Collection[int] = (),
 ) -> DataFrame:
     """Return the rows of these files of a table without row ids."""
-    table, nanoseconds = table_scan.table, sorted(with_nanosecond_texts)
-    if table_scan.with_line_offset:
-        rows = scan_lines(runtime.spark(), table, parts, nanoseconds=nanoseconds)
-    else:
-        rows = scan_plain(
-            runtime.spark(), table, parts, files=runtime.files(table.location),
-            nanoseconds=nanoseconds,
-        )  # fmt: skip
+    table = table_scan.table
+    rows = (scan_lines if table_scan.with_line_offset else scan_plain)(
+        runtime.spark(), table, parts, files=runtime.files(table.location),
+        nanoseconds=sorted(with_nanosecond_texts),
+    )  # fmt: skip
     return _with_file_name(rows, table_scan)
 
 

@@ -10,11 +10,11 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 
-from hivesql_executor.orc.footers import check_deletes, holds_changes, read_footers
+from hivesql_executor.orc.footers import holds_changes, read_footers
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.changed_files import ChangedFiles, Span, changed_files
 from hivesql_executor.snapshot.partition_files import PartitionFiles
-from hivesql_executor.spark.scan.delete_events import delete_events, row_id_and_texts
+from hivesql_executor.spark.scan.delete_events import read_delete_events, row_id_and_texts
 from hivesql_executor.spark.scan.plain_tables import paths_of, scan_plain
 from hivesql_executor.spark.scan.scan import FILE_NAME, ScanRequest, scan
 from hivesql_executor.transactions.transaction import Transaction
@@ -73,7 +73,9 @@ def _events(
         f.col("row__id.writeid").between(f.lit(low), f.lit(then.high_watermark))
     )
     inserted = born.withColumns({_KIND: f.lit(INSERTED), _WRITE: f.col("row__id.writeid")})
-    events = _deletes(spark, table, recent, then, runtime)
+    events = read_delete_events(
+        spark, table, recent, visible=then, files=runtime.files(table.location)
+    )
     if events is None:
         return inserted
     names = row_id_and_texts(table)
@@ -162,23 +164,6 @@ def _rows(
         with_partition_texts=True,
     )
     return scan(spark, request).rows
-
-
-def _deletes(
-    spark: SparkSession,
-    table: Table,
-    parts: Sequence[PartitionFiles],
-    then: ValidWriteIdList,
-    runtime: Runtime,
-) -> DataFrame | None:
-    delete_files = [
-        (f"{part.location}/{file.path}", file.length) for part in parts
-        for file in part.files.deletes
-    ]  # fmt: skip
-    tails = read_footers(runtime.files(table.location), delete_files)
-    for path, tail in tails.items():
-        check_deletes(path, tail)
-    return delete_events(spark, table, parts, tails, visible=then)
 
 
 def count_events(table: Table, low: int, runtime: Runtime) -> dict[int, int]:
