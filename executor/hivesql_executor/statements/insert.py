@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def run_insert(insert: Insert, work: Work) -> Outcome:
     """Write every branch; a table made for the rows goes again unless the statement commits."""
     if insert.create is None:
-        if any(branch.restores for branch in insert.branches):
+        if insert.branches[0].restores:
             insert = of_changed_partitions(insert, work)
         for branch in insert.branches:
             _check_immutable(branch, work)

@@ -39,13 +39,13 @@ def require_same_row_ids(work: Work) -> None:
 
 def of_changed_partitions(insert: Insert, work: Work) -> Insert:
     """Leave alone what no write has touched since the state that RESTORE brings back."""
-    branches = (_of_changed(branch, work) for branch in insert.branches)
-    return replace(insert, branches=tuple(branch for branch in branches if branch is not None))
+    (branch,) = insert.branches
+    changed = _of_changed(branch, work)
+    return replace(insert, branches=() if changed is None else (changed,))
 
 
 def _of_changed(branch: InsertBranch, work: Work) -> InsertBranch | None:
-    if branch.restores is None:
-        return branch
+    assert branch.restores is not None
     (source,) = branch.query.sources
     table, txn = branch.write.table, work.txn
     now = txn.visible[table.name]

@@ -134,6 +134,9 @@ def _same_length(tokens: _Tokens) -> Iterator[Edit]:
 def _table_properties(tokens: _Tokens) -> Iterator[tuple[int, int]]:
     """Yield where the brackets of ``FROM t('key'='value', …)`` are, which Hive hardly looks at."""
     for i in range(1, len(tokens)):
+        # Of a long list of values few tokens are looked at closer.
+        if not (tokens[i].value == "(" and tokens[i - 1].is_name):
+            continue
         if not (_matches(tokens, i, _PROPERTY) and _names_table(tokens, i - 1)):
             continue
         last = i + 4

@@ -32,6 +32,16 @@ STEPS = (
 )
 
 
+States = dict[int, list[tuple[object, ...]]]
+
+
+def note_state(session: hivesql.Session, states: States) -> int:
+    """Note what is there now, under the last write's number."""
+    version = int(session.sql("DESCRIBE HISTORY t LIMIT 1").rows[0][0])
+    states[version] = sorted(map(tuple, session.sql("SELECT * FROM t").rows), key=repr)
+    return version
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_any_state_comes_back(session: hivesql.Session, seed: int) -> None:
     """A walk of changes, with restores of what was before, and of what those have undone."""
@@ -45,23 +55,16 @@ def test_any_state_comes_back(session: hivesql.Session, seed: int) -> None:
     """)
     if seed % 2:
         session.sql("SET hivesql.local.max.bytes=0")
-    states = {}
-
-    def remember() -> int:
-        """Note what is there now, under the last write's number."""
-        version = int(session.sql("DESCRIBE HISTORY t LIMIT 1").rows[0][0])
-        states[version] = sorted(map(tuple, session.sql("SELECT * FROM t").rows), key=repr)
-        return version
-
-    remember()
+    states: States = {}
+    note_state(session, states)
     for number in range(7):
         step = chance.choice(STEPS) if number % 3 else STEPS[chance.choice((2, 4, 5))]
         session.sql(step.format(n=number))
-        last = remember()
+        last = note_state(session, states)
         if number % 3 == 2:
             wanted = chance.choice(sorted(states))
             session.sql(f"RESTORE TABLE t TO VERSION AS OF {wanted}")
-            assert remember() > last
+            assert note_state(session, states) > last
             assert states[max(states)] == states[wanted], (step, wanted)
             assert session.check("t") == ()
 
@@ -324,19 +327,16 @@ def test_any_state_of_insert_only_tables_comes_back(session: hivesql.Session, se
         INSERT INTO t PARTITION (p) VALUES (1, 'a', 'x'), (1, 'a', 'x'), (2, NULL, 'y'),
           (3, 'c', NULL)
     """)
-    states = {}
+    states: States = {}
     for number in range(8):
         step = chance.choice(INSERT_ONLY_STEPS)
         session.sql(step.format(n=number))
-        version = int(session.sql("DESCRIBE HISTORY t LIMIT 1").rows[0][0])
-        states[version] = sorted(map(tuple, session.sql("SELECT * FROM t").rows), key=repr)
+        note_state(session, states)
         if number % 2:
             wanted = chance.choice(sorted(states))
+            before = states[wanted]
             session.sql(f"RESTORE TABLE t TO VERSION AS OF {wanted}")
-            back = sorted(map(tuple, session.sql("SELECT * FROM t").rows), key=repr)
-            assert back == states[wanted], (step, wanted)
-            (last,) = session.sql("DESCRIBE HISTORY t LIMIT 1").rows
-            states[int(last[0])] = back
+            assert states[note_state(session, states)] == before, (step, wanted)
             assert session.check("t") == ()
 
 
