@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from hivesql_executor.snapshot.listing import acid_state, check_versions, read_metadata, table_roots
+from hivesql_executor.snapshot.listing import (
+    acid_state,
+    at_each_root,
+    check_versions,
+    read_metadata,
+)
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import are_events_retained, require_history
 from hivesql_planner.acid.files_to_read import files_to_read
@@ -81,15 +86,15 @@ def changed_files(
 
     DataError 10327 when a compaction has merged the events, or a cleaner removed replaced rows.
     """
-    return [
-        _changed(
-            _Directory(
-                table=table, partition=partition, location=location,
-                then=then, txns=txns, runtime=runtime,
-            ), low,
-        )
-        for partition, location in table_roots(table, partitions)
-    ]  # fmt: skip
+
+    def look(partition: Partition | None, location: str) -> ChangedFiles:
+        directory = _Directory(
+            table=table, partition=partition, location=location,
+            then=then, txns=txns, runtime=runtime,
+        )  # fmt: skip
+        return _changed(directory, low)
+
+    return at_each_root(table, partitions, look)
 
 
 def write_before_changes(
@@ -100,8 +105,8 @@ def write_before_changes(
     runtime: Runtime,
 ) -> int:
     """Return the last write whose changes are no longer there; 0 where all are."""
-    last = 0
-    for partition, location in table_roots(table, partitions):
+
+    def look(partition: Partition | None, location: str) -> int:
         directory = _Directory(
             table=table, partition=partition, location=location,
             then=then, txns=txns, runtime=runtime,
@@ -115,8 +120,9 @@ def write_before_changes(
             and then.sees(parsed.max_write_id)
         }
         ends = (end for end in sorted({0, *bases}) if _has_changes(directory, end + 1))
-        last = max(last, next(ends, then.high_watermark))
-    return last
+        return next(ends, then.high_watermark)
+
+    return max(at_each_root(table, partitions, look), default=0)
 
 
 def last_of_merged(
@@ -134,13 +140,14 @@ def last_of_merged(
     """
     if not table.is_insert_only:
         return write_id
-    last = write_id
-    for _, location in table_roots(table, partitions):
+
+    def look(_: Partition | None, location: str) -> int:
         state = acid_state(runtime.files(location), location, then, txns)
         spans = (entry.directory for entry in state.deltas)
         ends = (span.max_write_id for span in spans if span.min_write_id <= write_id)
-        last = max(last, *ends, last)
-    return last
+        return max(ends, default=write_id)
+
+    return max([write_id, *at_each_root(table, partitions, look)])
 
 
 def _has_changes(directory: _Directory, low: int) -> bool:

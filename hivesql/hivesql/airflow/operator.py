@@ -15,7 +15,15 @@ from airflow.sdk.execution_time.context import context_to_airflow_vars
 import hivesql
 from hivesql.airflow.assets import asset_of
 from hivesql.airflow.hook import HiveSqlHook
-from hivesql.airflow.served import ScriptRun, ServedSession, Totals, statements_of, tables_of
+from hivesql.airflow.served import (
+    GROUP_END,
+    GROUP_START,
+    ScriptRun,
+    ServedSession,
+    Totals,
+    statements_of,
+    tables_of,
+)
 from hivesql.sessions.spark_start import LazySpark
 from hivesql_planner.plan_facts import tables_written
 
@@ -239,7 +247,7 @@ class HiveSqlOperator(ServedOperator):
         try:
             for result in session.run(self.hql, idempotency_key=key):
                 if len(self._results) < count:
-                    self.log.info("::endgroup::")
+                    self.log.info(GROUP_END)
                 self._results.append(result)
                 rows = "" if result.affected is None else f" ({result.affected} rows)"
                 self.log.info("%s%s", result.statement.strip().splitlines()[0], rows)
@@ -253,13 +261,13 @@ class HiveSqlOperator(ServedOperator):
                 self._is_complete = True
         except BaseException as error:  # noqa: BLE001 - raised again by the thread that waits
             if len(self._results) < count:
-                self.log.info("::endgroup::")
+                self.log.info(GROUP_END)
             failures.append(error)
 
     def _log_group(self, count: int) -> None:
         """Begin the group of the next statement; those of files that a script names have none."""
         if len(self._results) < count:
-            self.log.info("::group::statement %d of %d", len(self._results) + 1, count)
+            self.log.info("%sstatement %d of %d", GROUP_START, len(self._results) + 1, count)
 
     def _tell_pages(self, session: hivesql.Session) -> None:
         """Log where Spark's own pages are, once it runs and has some (``spark.ui.enabled``)."""

@@ -30,8 +30,8 @@ _STATES: dict[str, type[HiveSqlError]] = {
 _LINES = 1000
 _INPUT, _OUTPUT = "POSTHOOK: Input: ", "POSTHOOK: Output: "
 _LINEAGE = 'INFO  : {"version":"1.0",'
-_START, _END = "::group::", "::endgroup::"
-"""Of lines that Airflow's pages fold."""
+GROUP_START, GROUP_END = "::group::", "::endgroup::"
+"""Around lines that Airflow's pages fold."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,19 +224,19 @@ class ScriptRun:
         for number, text in enumerate(self.statements, 1):
             session.start(text, key=None if self.key is None else f"{self.key}/{number}")
             self.is_in_group = True
-            yield [f"{_START}statement {number} of {count}", text.strip()], False
+            yield [f"{GROUP_START}statement {number} of {count}", text.strip()], False
             while not session.has_ended(self.totals):
                 yield session.new_lines(), True
             lines = [line for line in session.new_lines() if not self.totals.note(line)]
             session.finish()
             self.is_in_group = False
-            yield [*lines, _END], False
+            yield [*lines, GROUP_END], False
 
     def close(self) -> list[str]:
         """End the session; the lines that the log lacks where the script has not ended."""
         was_in_group, self.is_in_group = self.is_in_group, False
         self.session.close()
-        return [_END] if was_in_group else []
+        return [GROUP_END] if was_in_group else []
 
 
 def connect_by_impyla(place: ServerPlace) -> Any:

@@ -6,7 +6,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hivesql_executor.orc.footers import holds_changes, read_footers
-from hivesql_executor.snapshot.listing import acid_state, check_versions, read_metadata, table_roots
+from hivesql_executor.snapshot.listing import (
+    acid_state,
+    at_each_root,
+    check_versions,
+    read_metadata,
+)
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import require_history
 from hivesql_planner.acid.files_to_read import FilesToRead, files_to_read
@@ -59,15 +64,16 @@ def restored_files(
     first = first_difference(now, then)
     if first is None:
         return []
-    files, restored = runtime.files(table.location), []
-    for partition, location in table_roots(table, partitions):
+    files = runtime.files(table.location)
+
+    def look(partition: Partition | None, location: str) -> RestoredFiles | None:
         state = acid_state(files, location, now, txns)
         check_versions(files, location, state)
         touched = files_to_read(state, now, location=location, keep_deletes=True)
         recent = files_since(touched, first)
         losses = losses_of(state, first, is_compacted=_is_compacted(files, location, state))
         if losses is Losses.DELETED and not recent.data and not recent.deletes:
-            continue
+            return None
         _refuse_changes(files, table, location, recent)
         earlier = acid_state(files, location, then, txns, is_earlier=True)
         check_versions(files, location, earlier)
@@ -76,16 +82,15 @@ def restored_files(
         chosen = files_to_read(earlier, then, location=location)
         if losses is Losses.DELETED:
             chosen = _with_deleted(files, location, chosen, recent)
-        restored.append(
-            RestoredFiles(
-                new=replace(part, files=recent),
-                earlier=replace(part, files=chosen),
-                losses=losses,
-                events=replace(part, files=FilesToRead((), recent.deletes)),
-                now=part,
-            )
+        return RestoredFiles(
+            new=replace(part, files=recent),
+            earlier=replace(part, files=chosen),
+            losses=losses,
+            events=replace(part, files=FilesToRead((), recent.deletes)),
+            now=part,
         )
-    return restored
+
+    return [found for found in at_each_root(table, partitions, look) if found is not None]
 
 
 def _refuse_changes(files: Files, table: Table, location: str, recent: FilesToRead) -> None:
