@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import shlex
+import socket
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -95,6 +96,7 @@ _HOME: Mapping[str, str] = {
     "spark.authenticate": "true",
 }
 _PYTHON = "PYSPARK_PYTHON"
+_ADDRESS = "SPARK_LOCAL_IP"
 _OF_JOBS = ("spark.job.tags", "spark.job.description", "spark.job.interruptOnCancel")
 _PYTHON_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 CORE_SETTINGS: Mapping[str, str] = {
@@ -154,7 +156,7 @@ def _started(builder: SparkSession.Builder, settings: Mapping[str, str]) -> Spar
     """Start it, a second time where its JVM did not answer the first."""
     for again in (True, False):
         try:
-            with _workers_python(), silence_failed_calls():
+            with _environment(settings), silence_failed_calls():
                 _launch(settings)
                 return builder.getOrCreate()
         except Py4JJavaError:
@@ -165,7 +167,7 @@ def _started(builder: SparkSession.Builder, settings: Mapping[str, str]) -> Spar
             unanswered = not isinstance(error, PySparkException)
             if unanswered and again:
                 continue
-            why = str(error).splitlines()[0].rstrip(".")
+            why = str(error).splitlines()[0].rstrip(".") + _without_address()
             failure = ExecutionError(
                 f"Spark cannot be started: {why}. Run `hivesql doctor`: it "
                 "says what is missing" + (", or wait until this machine is less busy"
@@ -232,7 +234,7 @@ def _at_home(settings: Mapping[str, str]) -> Mapping[str, str]:
     Nothing where its master is elsewhere, or the user has said where it listens.
     """
     settings_now = {**_defaults(), **settings}
-    elsewhere = {"MASTER", "PYSPARK_SUBMIT_ARGS", "SPARK_LOCAL_IP"} & os.environ.keys()
+    elsewhere = {"MASTER", "PYSPARK_SUBMIT_ARGS", _ADDRESS} & os.environ.keys()
     if elsewhere or not _LOCAL.fullmatch(settings_now.get("spark.master", "local[*]")):
         return {}
     return {key: value for key, value in _HOME.items() if key not in settings_now}
@@ -279,16 +281,32 @@ def catalog_table(session: SparkSession, catalog: str, database: str, name: str)
 
 
 @contextmanager
-def _workers_python() -> Iterator[None]:
-    """Let Spark's workers run this Python, unless the user chose one; other programs need not."""
-    if _PYTHON in os.environ:
-        yield
-        return
-    os.environ[_PYTHON] = sys.executable
+def _environment(settings: Mapping[str, str]) -> Iterator[None]:
+    """Give a JVM that is started here what it takes from the environment alone.
+
+    Spark's workers run this Python, unless the user chose one; other programs need not. A Spark of
+    this machine alone asks nobody for the address of the machine's name, which may have none.
+    """
+    wanted = {_PYTHON: sys.executable}
+    if settings.get("spark.driver.host") == _HOME["spark.driver.host"]:
+        wanted[_ADDRESS] = _HOME["spark.driver.host"]
+    added = wanted.keys() - os.environ.keys()
+    os.environ.update({key: wanted[key] for key in added})
     try:
         yield
     finally:
-        os.environ.pop(_PYTHON, None)
+        for key in added:
+            os.environ.pop(key, None)
+
+
+def _without_address() -> str:
+    """Say what to do where this host's name has no address, which Spark wants; "" if it has."""
+    name = socket.gethostname()
+    try:
+        socket.getaddrinfo(name, None)
+    except OSError:
+        return f" (this host's name {name} has no address: add it to /etc/hosts, or set {_ADDRESS})"
+    return ""
 
 
 @contextmanager

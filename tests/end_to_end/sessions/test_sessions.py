@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -47,8 +49,11 @@ QUIET = {
 @pytest.mark.slow
 def test_many_sessions_in_one_process(tmp_path: Path) -> None:
     program = Path(__file__).parents[2] / "support" / "many_sessions.py"
+    # As in many containers, where the rights to it are there.
+    without_address = ["unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"', "nameless"]
     done = subprocess.run(
-        [sys.executable, "-W", "error", program, tmp_path],
+        [*(without_address if os.geteuid() == 0 and shutil.which("unshare") else ()),
+         sys.executable, "-W", "error", program, tmp_path],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
