@@ -13,6 +13,7 @@ NAMES = ("a", "b", "a b", "select", "x-y", "é", "日本", "a#b", "1a", "it's", 
          "a=b", "_c0", "row", "a+b", "(x)", "{y}", "from", "timestamp", "a'b", "_metadata", "c1",
          "operation", "bucket", "s", "t", "rowid", "currenttransaction")  # fmt: skip
 PART_NAMES = ("p", "q", "p q", "date", "é", "p-1", "a=b", "p%")
+_ENDS_IN_PARQUET = frozenset(" ,;{}()=")
 CODECS = ("ZLIB", "SNAPPY", "NONE", "ZSTD", "LZ4")
 NESTED_SHARE = 0.25
 
@@ -70,13 +71,25 @@ def pick_table(chance: Random, name: str, flavour: Flavour) -> TableModel:
     return replace(model, buckets=buckets, bucket_count=chance.choice((1, 2, 4, 7)))
 
 
+def names_of(format_name: str) -> tuple[str, ...]:
+    """The names that columns of a format may have."""
+    if format_name != "PARQUET":
+        return NAMES
+    return tuple(name for name in NAMES if not _ENDS_IN_PARQUET & frozenset(name))
+
+
+def _format(chance: Random, model: TableModel) -> str:
+    is_free = not any(_ENDS_IN_PARQUET & frozenset(name) for name in model.columns)
+    return chance.choice(("ORC", "PARQUET") if is_free else ("ORC",))
+
+
 def _plain(chance: Random, model: TableModel) -> TableModel:
-    return replace(model, format=chance.choice(("ORC", "PARQUET")))
+    return replace(model, format=_format(chance, model))
 
 
 def _insert_only(chance: Random, model: TableModel) -> TableModel:
     properties = {"transactional": "true", "transactional_properties": "insert_only"}
-    return replace(model, format=chance.choice(("ORC", "PARQUET")), properties=properties)
+    return replace(model, format=_format(chance, model), properties=properties)
 
 
 def _acid_properties(chance: Random) -> dict[str, str]:

@@ -9,7 +9,7 @@ from random import Random
 from fuzz.conditions import Expression, Same, Schema, pick_condition, pick_expression
 from fuzz.kinds import NESTED, SCALAR, Constant, Kind
 from fuzz.queries import Past, Query, Restore
-from fuzz.shapes import NAMES, OURS, Flavour, kinds_of, pick_table
+from fuzz.shapes import OURS, Flavour, kinds_of, names_of, pick_table
 from fuzz.statements import (
     Branch,
     Create,
@@ -302,7 +302,7 @@ def add_partition(walk: Walk) -> Statement | None:
 def add_column(walk: Walk) -> Statement | None:
     table, chance = walk.table(), walk.chance
     assert table is not None
-    free = [one for one in NAMES if one not in table.columns]
+    free = [one for one in names_of(table.format) if one not in table.columns]
     return AddColumn(
         table=table.name,
         column=chance.choice(free),

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from hivesql.dialect.edits import Edit, Spans, insert
 from hivesql.dialect.plain_rows import number_edits
-from hivesql.dialect.tokens import Kind, Token, at, first_from
+from hivesql.dialect.tokens import NESTED_TYPES, Kind, Token, at, first_from
 from hivesql.script import StatementText
 from hivesql_planner.errors import NotSupported, ParseError, SemanticError
 
@@ -69,6 +69,7 @@ def check_slice(text: StatementText, tokens: _Tokens) -> list[Edit]:
 
 
 def _refuse(text: StatementText, tokens: _Tokens) -> None:
+    nested = 0
     for i, token in enumerate(tokens):
         after = tokens[i + 1] if i + 1 < len(tokens) else None
         for pattern, feature in _patterns_from(token):
@@ -79,7 +80,12 @@ def _refuse(text: StatementText, tokens: _Tokens) -> None:
                 raise at(NotSupported(feature + name), text, token.start)
         if token.kind is not Kind.SYMBOL:
             continue
-        if token.is_(":") or (token.is_("-") and after and after.is_(">")):
+        if token.is_("<") and (nested or (i and tokens[i - 1].value in NESTED_TYPES)):
+            nested += 1
+        elif token.is_(">") and nested:
+            nested -= 1
+        is_field = token.is_(":") and nested > 0
+        if (token.is_(":") and not is_field) or (token.is_("-") and after and after.is_(">")):
             raise at(ParseError(f"unexpected {token.text!r}"), text, token.start)
 
 

@@ -31,7 +31,8 @@ MOST_NESTED = 500
 """How deep brackets, CASEs and signs before an operand may be nested, taken together."""
 # Types are nested ten times less deep.
 _WEIGHT_OF_TYPES = 10
-_NESTED_TYPES = frozenset({"array", "map", "struct", "uniontype"})
+NESTED_TYPES = frozenset({"array", "map", "struct", "uniontype"})
+"""Words before ``<`` that make it the beginning of what a type is made of."""
 _OPENED_BY = {"(": ")", "[": "]", "case": "end"}
 _SIGNS = frozenset({"not", "-", "+", "~", "!"})
 _NESTING = frozenset({*_OPENED_BY, *_OPENED_BY.values(), *_SIGNS, "<", ">"})
@@ -193,7 +194,7 @@ class _Depth:
                 self._signs = self._signs + 1 if in_row else 1
             elif token.value in _OPENED_BY:
                 self._open[_OPENED_BY[token.value]] += 1
-            elif token.value == "<" and before and before[-1].value in _NESTED_TYPES:
+            elif token.value == "<" and before and before[-1].value in NESTED_TYPES:
                 self._open[">"] += _WEIGHT_OF_TYPES
             elif token.value == ">":
                 self._open[">"] = max(0, self._open[">"] - _WEIGHT_OF_TYPES)

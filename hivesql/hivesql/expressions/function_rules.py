@@ -347,6 +347,14 @@ def _with_key(call: Call) -> str:
     return f"if(octet_length(@1) IN (16, 24, 32), {call.name}(@0, @1, 'ECB'), NULL)"
 
 
+def _check_shares(call: Call) -> None:
+    """Refuse shares in the text that are none, as Hive does before it reads a row."""
+    for share in re.findall(r"(?<![\w.'\"])-?\s*[0-9]*\.?[0-9]+(?![\w.'\"])", call.texts[1]):
+        if not 0 < float(share.replace(" ", "")) < 1:
+            message = f"{call.name} takes shares strictly between 0 and 1, not {share}"
+            raise SemanticError(message, code=40000)
+
+
 def _approximated(call: Call) -> str:
     """By the histogram of Hive's class, which is exact for as many values as it has bins."""
     if call.texts and call.texts[0].lower().startswith("distinct"):
@@ -366,6 +374,7 @@ def _approximated(call: Call) -> str:
             f"accepted as parameter 2, but {str(share).upper()} was passed instead."
         )
         raise SemanticError(message, code=40000)
+    _check_shares(call)
     if len(call.texts) > 2 and re.fullmatch(r"0+|-\s*[0-9]+", call.texts[2]):
         message = f"{call.name} takes one bin or more, not {call.texts[2]}"
         raise SemanticError(message, code=40000)

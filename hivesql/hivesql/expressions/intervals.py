@@ -7,6 +7,7 @@ from hivesql.expressions.calls import Call, Rule, takes
 from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.hive_type import (
+    DATE,
     DAY_TIME,
     INSTANT,
     INT,
@@ -68,7 +69,11 @@ def check_terms(operator: str, kinds: tuple[Type, Type]) -> None:
     Raises SemanticError 10014. Types that are not known are left to Spark.
     """
     left, right = kinds
-    if None in kinds or not any(is_interval(kind) or kind in _MOMENTS for kind in kinds):
+    if None in kinds:
+        return
+    if DATE in kinds and operator not in "+-":
+        raise SemanticError(f"No matching method for {operator} with ({left}, {right})", code=10014)
+    if not any(is_interval(kind) or kind in _MOMENTS for kind in kinds):
         return
     both = is_interval(left) and is_interval(right)
     takes_operator = operator in "+-" and not any(is_number(kind) or kind == VOID for kind in kinds)

@@ -9,7 +9,7 @@ from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.materialized import MATERIALIZED
 from hivesql_planner.model.skew import SKEWED, check_skew
-from hivesql_planner.model.table import Database, Table, directory_of
+from hivesql_planner.model.table import Column, Database, Table, directory_of
 from hivesql_planner.settings.retention import RETENTION, read_retention
 
 LONGEST_DATABASE = 128
@@ -24,6 +24,8 @@ _LONGEST_DIRECTORY = 255
 _WORD = re.compile(r"[A-Za-z0-9_]+")
 # Hive's metastore takes these in names of tables while hive.support.special.characters.tablename.
 _SPECIAL = re.compile(r"[A-Za-z0-9_ \"%&'()*+,\-/:;<=>?\[\]|{}$^!~#@`]+")
+# Between these the reader of Parquet's schemas, which Hive has, takes the text of one apart.
+_ENDS_IN_PARQUET = frozenset(" ,;{}()\n\t=")
 _VIRTUAL = frozenset(
     """input__file__name block__offset__inside__file raw__data__size row__id row__is__deleted
     partition__spec__id partition__hash file__path row__position snapshot__id
@@ -127,17 +129,32 @@ def _check_fields(kind: HiveType) -> None:
         raise SemanticError(f"Error: : expected in '{kind}' but '`' is found", code=40000)
 
 
+def _check_format(table: Table, column: Column) -> None:
+    """Refuse names that the format's own readers do not take, also those inside of types."""
+    if table.format == "orc" and "`" in column.name and column in table.columns:
+        # ORC's reader takes its own text of the schema apart at back quotes.
+        feature = f"the column name {column.name!r} in an ORC table (back quotes)"
+        raise NotSupported(f"{feature}: choose another format, or another name")
+    if table.format != "parquet":
+        return
+    # Hive hands partition columns to Parquet's reader too.
+    names = (column.name, *(name for inside in column.type.walk() for name in inside.names))
+    for name in names:
+        if _ENDS_IN_PARQUET & frozenset(name):
+            feature = f"the column name {name!r} in a Parquet table (blanks and , ; {{ }} ( ) =)"
+            raise NotSupported(
+                f"{feature}, which Hive cannot read: choose another format, or another name"
+            )
+
+
 def _check_columns(table: Table, before: Table | None) -> None:
     old = {column.name for column in before.all_columns} if before else set()
     for column in table.all_columns:
         if column.name not in old:
             check_column_name(column.name, in_partition=column in table.partition_columns)
             _check_fields(column.type)
-        is_new = before is None or before.format != table.format or column.name not in old
-        if is_new and table.format == "orc" and "`" in column.name and column in table.columns:
-            # ORC's reader takes its own text of the schema apart at back quotes.
-            feature = f"the column name {column.name!r} in an ORC table (back quotes)"
-            raise NotSupported(f"{feature}: choose another format, or another name")
+        if before is None or before.format != table.format or column.name not in old:
+            _check_format(table, column)
     for column in table.partition_columns if before is None else ():
         if column.type.is_nested:
             raise SemanticError(

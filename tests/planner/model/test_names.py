@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import replace
 
 import pytest
 
 from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
-from hivesql_planner.model.names import check_column_name, check_database_name, check_table_name
-from hivesql_planner.model.table import Database, directory_of
+from hivesql_planner.model.names import (
+    check_column_name,
+    check_database_name,
+    check_table,
+    check_table_name,
+)
+from hivesql_planner.model.table import Column, Database, Table, TableName, directory_of
 
 OUTSIDE = ["", " ", ".", "..", "../x", "a.b", "a\\b", "tab\there", "tä", "x" * 257]
 
@@ -85,3 +91,24 @@ def test_columns_may_have_most_characters() -> None:
     check_column_name("c" * 128, in_partition=True)
     with pytest.raises(SemanticError):
         check_column_name("c" * 129, in_partition=True)
+
+
+@pytest.mark.parametrize(
+    ("column", "type_"),
+    [("a b", "int"), ("a=b", "int"), ("x,y", "int"), ("a(b", "int"), ("c;d", "int"), ("{", "int"),
+     ("s", "array<struct<`a b`:int>>")],
+)  # fmt: skip
+def test_hive_reads_no_parquet_with_such_a_name(column: str, type_: str) -> None:
+    text = Table(
+        name=TableName("default", "t"), location="/w/t", format="textfile",
+        columns=(Column.of("id", "int"), Column.of(column, type_)),
+    )  # fmt: skip
+    check_table(text)
+    parquet = replace(text, format="parquet")
+    plain = replace(parquet, columns=parquet.columns[:1])
+    keyed = replace(plain, partition_columns=(Column.of("p q", "int"),))
+    for table, before in ((parquet, None), (parquet, text), (parquet, plain), (keyed, None)):
+        with pytest.raises(NotSupported, match="in a Parquet table"):
+            check_table(table, before)
+    # What a catalog has stays as it is.
+    check_table(replace(parquet, properties={"a": "b"}), parquet)
