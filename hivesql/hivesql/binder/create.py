@@ -15,7 +15,6 @@ from hivesql.dialect.structure import read_query
 from hivesql.dialect.tokens import Name
 from hivesql.python_sqlglot import exp
 from hivesql.query.checks.aggregation import AGGREGATES
-from hivesql.query.outputs import distinguish
 from hivesql.query.walk import bind_query
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
@@ -86,14 +85,7 @@ def _rows(body: CreateTableBody, binding: Binding) -> Query | None:
     bound = bind_query(body.query, binding)
     for column in bound.columns or ():
         check_column(Name(column.name, body.query.start), binding)
-    tree = body.query.tree
-    names_each = isinstance(tree, exp.Select) and not any(item.is_star for item in tree.expressions)
-    outputs = distinguish(bound.columns) if names_each else bound.columns
-    check_distinct([Name(output.name, body.query.start) for output in outputs or ()], binding)
-    if outputs != bound.columns:
-        listed = ", ".join(quote_name(output.name) for output in outputs or ())
-        sql = f"SELECT * FROM ({bound.sql}) AS `rows`({listed})"
-        bound = replace(bound, sql=sql, columns=outputs, look=None)
+    check_distinct([Name(output.name, body.query.start) for output in bound.columns or ()], binding)
     if not body.partitioned_by:
         return bound.query(binding)
     if bound.columns is None:

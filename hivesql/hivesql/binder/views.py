@@ -158,7 +158,7 @@ def view_of(
         binding.fail(error, column_names[0][0].start)
     for view_column, _ in column_names:
         check_column(view_column, binding)
-    check_distinct((Name(output.name, start) for output in outputs or ()), binding)
+    check_distinct((Name(output.twin or output.name, start) for output in outputs or ()), binding)
     if column_names:
         types = (
             [output.type or UNKNOWN for output in outputs]

@@ -186,6 +186,7 @@ def united(left: Outputs, right: Outputs) -> Outputs:
             column.name,
             common([column.type, other.type]),
             column.origins + other.origins,
+            twin=column.twin,
         )
         for column, other in zip(left, right, strict=True)
     )
@@ -233,24 +234,43 @@ def renamed(columns: Outputs, alias: exp.Expr | None) -> Outputs:
         return columns
     if columns is None or len(columns) != len(names):
         return tuple(Output(name) for name in names)
-    return tuple(column._replace(name=name) for name, column in zip(names, columns, strict=True))
+    return tuple(
+        column._replace(name=name, twin="") for name, column in zip(names, columns, strict=True)
+    )
 
 
-def distinguish(columns: Outputs) -> Outputs:
-    """Give columns that are called alike the names of Hive: ``k, k`` are ``k`` and ``k_1``.
+def numbered_names(
+    select: exp.Select, names: Sequence[str | None], meanings: Mapping[int, Meaning]
+) -> list[str | None]:
+    """Give items that are called alike the names of Hive: ``k, k`` are ``k`` and ``k_1``.
 
-    Not those that one names by its relation and another without, of which Hive fails.
+    In FROM, and in a UNION, they are ``k`` and ``_col1``, by their place. Of a statement's own,
+    those are not alike that one names by its relation and another without. Lists with ``*`` stay.
     """
+    if None in names:
+        return list(names)
+    is_inner = select.parent is not None
     names_before: set[tuple[str, str]] = set()
-    outputs: list[Output] = []
-    for column in columns or ():
-        name, number = column.name, 0
-        while (column.alias, name) in names_before:
+    numbered: list[str | None] = []
+    for i, (item, called) in enumerate(zip(select.expressions, names, strict=True)):
+        alias = "" if is_inner else alias_of(item, meanings)
+        name, number = str(called), 0
+        while (alias, name) in names_before:
             number += 1
-            name = f"{column.name}_{number}"
-        names_before.add((column.alias, name))
-        outputs.append(column._replace(name=name))
-    return None if columns is None else tuple(outputs)
+            name = f"_col{i}" if is_inner else f"{called}_{number}"
+            if is_inner and number > 1:
+                break
+        names_before.add((alias, name))
+        numbered.append(name)
+    return numbered
+
+
+def with_twins(outputs: Outputs, called: Sequence[str | None]) -> Outputs:
+    """Note what columns would be called, of a select list without ``*``, had they no numbers."""
+    return tuple(
+        output._replace(twin=name if name and name != output.name else "")
+        for output, name in zip(outputs or (), called, strict=True)
+    )
 
 
 def of_view(view: Table, query_columns: Outputs) -> tuple[Output, ...]:

@@ -31,6 +31,8 @@ class Output(NamedTuple):
     """The partition columns that it is, of several tables below a UNION."""
     alias: str = ""
     """The alias by which a select list, or its ``*``, takes it from a relation."""
+    twin: str = ""
+    """What another column before it is called and it would be; Hive has numbered it."""
 
 
 Outputs = tuple[Output, ...] | None
@@ -211,6 +213,8 @@ class Scope:
             self._by_alias.setdefault(relation.alias, []).append(relation)
             for column in relation.columns or ():
                 self._by_column.setdefault(column.name, []).append(relation)
+                if column.twin:
+                    self._by_column.setdefault(column.twin, []).append(relation)
             if relation.columns is None and self._unknown is None:
                 self._unknown = relation
         self._indexed = len(self.relations)
@@ -222,7 +226,7 @@ class Scope:
         """Fail where a subquery gives two columns of the name that is asked for."""
         if self.is_joining or len(self._by_column.get(name, ())) < 2:
             return
-        if sum(column.name == name for column in relation.columns or ()) > 1:
+        if sum(name in (column.name, column.twin) for column in relation.columns or ()) > 1:
             raise SemanticError(f"Ambiguous column reference: {'.'.join(parts)}")
 
     def _qualified(self, parts: tuple[str, ...]) -> Meaning | None:

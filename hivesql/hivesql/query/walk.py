@@ -44,10 +44,12 @@ from hivesql.query.outputs import (
     is_posexplode,
     mark_patterns,
     named_outputs,
+    numbered_names,
     of_view,
     output_names,
     renamed,
     united,
+    with_twins,
 )
 from hivesql.query.qualify import names_in_qualify, qualify_edits
 from hivesql.query.scope import (
@@ -264,7 +266,8 @@ class Walk:
         if program is not None:
             self.edits += transform_edits(program, self.binding)
         program_outputs = transform_outputs(program, self.binding) if program else ()
-        names = output_names(node, self.meanings if len(scope.relations) == 1 else {})
+        called = output_names(node, self.meanings if len(scope.relations) == 1 else {})
+        names = numbered_names(node, called, self.meanings)
         named, edits = (
             named_outputs(node.expressions, names)
             if program is None
@@ -280,6 +283,8 @@ class Walk:
         self.strict.select(node, scope, joins)
         stars: dict[int, tuple[Output, ...]] = {}
         outputs = program_outputs or self._outputs(node, names, scope, stars)
+        if names != called:
+            outputs = with_twins(outputs, called)
         check_aggregation(node, scope, self.meanings, stars, self.binding)
         self.edits += qualify_edits(node, outputs, self.binding)
         self.edits += map_edits(node, outputs, self.binding.tokens, self.translator.type_of)
