@@ -401,7 +401,7 @@ def test_calls_with_too_few_arguments() -> None:
         ("WITH c AS (SELECT id FROM t) SELECT * FROM c", ["c.id"]),
         ("SELECT t.id, count(*) FROM t GROUP BY t.id ORDER BY t.id", ["t.id", "_c1"]),
         ("SELECT l.* FROM t LATERAL VIEW explode(array(1)) l AS e", ["l.e"]),
-        ("SELECT st.a, n.st.a FROM (SELECT named_struct('a', 1) st) n", ["a", "a"]),
+        ("SELECT st.a, n.st.a FROM (SELECT named_struct('a', 1) st) n", ["a", "a_1"]),
         ("SELECT t.id FROM t UNION ALL SELECT t.id FROM t", ["id"]),
         ("(SELECT DISTINCT t.id FROM t)", ["t.id"]),
     ],

@@ -103,7 +103,7 @@ public final class Gateway {
         while (leaves.hasNext()) {
             LogicalPlan leaf = (LogicalPlan) leaves.next();
             OptionalLong known = leaf instanceof LogicalRelation plain
-                    ? FooterRows.bytes(plain, session) : OptionalLong.empty();
+                    ? FooterRows.bytes(plain, session) : bytesInText(leaf);
             bytes = bytes.$plus(known.isPresent()
                     ? BigInt.apply(known.getAsLong()) : leaf.stats().sizeInBytes());
         }
@@ -130,11 +130,27 @@ public final class Gateway {
     private BigInt rowsOf(LogicalPlan leaf) {
         if (leaf instanceof LogicalRelation plain) {
             OptionalLong bytes = FooterRows.bytes(plain, session);
-            return BigInt.apply(bytes.isEmpty() ? Long.MAX_VALUE
-                    : bytes.getAsLong() / (AcidScan.ROW_HEADER + plain.schema().defaultSize()));
+            return rowsIn(bytes, plain);
         }
+        OptionalLong inText = bytesInText(leaf);
+        if (inText.isPresent()) return rowsIn(inText, leaf);
         Option known = leaf.stats().rowCount();
         return known.isEmpty() ? BigInt.apply(Long.MAX_VALUE) : (BigInt) known.get();
+    }
+
+    private static BigInt rowsIn(OptionalLong bytes, LogicalPlan leaf) {
+        return BigInt.apply(bytes.isEmpty() ? Long.MAX_VALUE
+                : bytes.getAsLong() / (AcidScan.ROW_HEADER + leaf.schema().defaultSize()));
+    }
+
+    /**
+     * The bytes of rows in a query's text that hold current_timestamp and its like, which Spark has not
+     * calculated yet, and has no statistics of; empty for all else. Spark 3.5 has no such class.
+     */
+    private static OptionalLong bytesInText(LogicalPlan leaf) {
+        if (!leaf.getClass().getSimpleName().equals("ResolvedInlineTable")) return OptionalLong.empty();
+        long rows = ((Seq) leaf.productElement(0)).size();
+        return OptionalLong.of(rows * (AcidScan.ROW_HEADER + leaf.schema().defaultSize()));
     }
 
     private static Iterable leavesOf(Dataset rows) {
