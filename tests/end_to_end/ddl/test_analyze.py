@@ -188,6 +188,8 @@ def test_inserts_measure_columns(session: hivesql.Session) -> None:
     assert told(session, "DESCRIBE FORMATTED quick s")["max_col_len"] == "4"
     assert told(session, "DESCRIBE FORMATTED quick y")["num_nulls"] == "2"
     assert told(session, "DESCRIBE FORMATTED plain t")["num_nulls"] == "1"
+    session.sql("INSERT INTO plain(t) VALUES (current_timestamp), (NULL)")
+    assert told(session, "DESCRIBE FORMATTED plain t")["num_nulls"] == "2"
     session.sql("DELETE FROM quick WHERE a = 20")
     assert told(session, "DESCRIBE FORMATTED quick a")["COLUMN_STATS_ACCURATE"] == BASIC
 

@@ -159,6 +159,18 @@ def test_a_partition_column_as_key(session: hivesql.Session) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("filtered", ["", "WHERE n > 0"])
+def test_rows_in_the_text_with_the_time_of_now(session: hivesql.Session, filtered: str) -> None:
+    session.sql(f"""
+        CREATE TABLE t (n INT, at TIMESTAMP) {ACID}; INSERT INTO t VALUES (1, NULL), (2, NULL);
+        MERGE INTO t USING (SELECT * FROM (VALUES (1, current_timestamp), (3, current_timestamp))
+            AS v(n, now) {filtered}) s ON t.n = s.n
+            WHEN MATCHED THEN UPDATE SET at = now WHEN NOT MATCHED THEN INSERT VALUES (s.n, now)
+    """)
+    asked = "SELECT count(*), count(at), count(DISTINCT at) FROM t WHERE at > '2020-01-01'"
+    assert session.sql(asked).rows == [(2, 2, 1)]
+
+
 def test_rows_that_are_others_each_time(session: hivesql.Session) -> None:
     # Each evaluation gives other numbers; all of them are in the table.
     session.sql(f"""
