@@ -91,6 +91,8 @@ class Binding:
     """Whose functions may be called without it: that of the session, in views as well."""
     user: str = ""
     """Whose session it is; empty where Spark's own user is meant."""
+    gives_write_id: bool = False
+    """Whether rows are for an INSERT into a table of write ids, from which surrogate_key counts."""
     _tokens: tuple[Token, ...] = ()
 
     @property
@@ -111,7 +113,13 @@ class Binding:
         return function
 
     def of_session(self, function: str) -> str | None:
-        """Say in Spark's words what a function tells of the session; None for other functions."""
+        """Say in Spark's words what a function tells of the session; None for other functions.
+
+        Raises SemanticError 40000 for surrogate_key where no write id is.
+        """
+        if function == "surrogate_key" and not self.gives_write_id:
+            what = "Could not obtain Write ID for the surrogate_key function: it numbers rows that "
+            raise SemanticError(f"{what}INSERT writes into a transactional table", code=40000)
         if function in ("current_database", "current_schema"):
             value = self.session_database or self.database
         elif function == "current_user" and self.user:

@@ -31,6 +31,7 @@ from hivesql_planner.model.hive_type import (
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.plan import InsertBranch
 from hivesql_planner.settings.session_zone import session_zone
+from hivesql_planner.statements.surrogate_keys import with_write_id
 
 
 def shaped(table: Table, branch: InsertBranch, work: Work) -> Table:
@@ -94,8 +95,9 @@ def _files_for(branch: InsertBranch, work: Work) -> int:
 
 def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
     """Run the query and stage what it gives; SemanticError 10044 for a wrong number of columns."""
-    runtime = work.runtime
-    nanosecond_rows = nanosecond_rows_of(branch.query, work.txn, runtime)
+    runtime, write_id = work.runtime, work.txn.write_ids.get(table.name, 0)
+    sql = with_write_id(branch.query.sql, write_id, branch.write.statement_id)
+    nanosecond_rows = nanosecond_rows_of(replace(branch.query, sql=sql), work.txn, runtime)
     rows = nanosecond_rows.rows
     if not branch.query.sources:
         # Rows that stand in the statement make one file, as in Hive.
@@ -114,7 +116,7 @@ def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
     gathering = runtime.settings.integer("hive.optimize.sort.dynamic.partition.threshold")
     publication = Publication(
         writes=(replace(branch.write, table=table),),
-        write_id=work.txn.write_ids.get(table.name, 0),
+        write_id=write_id,
         staging=staging_directory(table, work.txn.id),
         static_partition=dict(branch.static_partition),
         dynamic_partition=tuple(branch.dynamic_partition),

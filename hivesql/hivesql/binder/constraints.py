@@ -92,6 +92,7 @@ def check_texts(table: Table, new: Iterable[Constraint], binding: Binding) -> No
     for constraint in new:
         if constraint.kind not in ("default", "check"):
             continue
+        binding = replace(binding, gives_write_id=constraint.kind == "default")
         visible = table if constraint.kind == "check" else replace(table, columns=())
         try:
             part, walk = _understood(constraint.text, visible, binding)
@@ -165,15 +166,19 @@ def _condition(text: str, table: Table, binding: Binding) -> tuple[str, Predicat
 def _read(text: str, origin: str, binding: Binding) -> tuple[Slice, Binding]:
     """Return a constraint's text as it was read, and the binding of its places."""
     inner = StatementText(" " * _AHEAD + text, origin)
-    own = Binding(binding.catalog, binding.database, binding.settings, inner, user=binding.user)
+    own = Binding(
+        binding.catalog, binding.database, binding.settings, inner, user=binding.user,
+        gives_write_id=binding.gives_write_id,
+    )  # fmt: skip
     return read_expression(inner, own.tokens, (_AHEAD, _AHEAD + len(text))), own
 
 
 def _understood(text: str, table: Table, binding: Binding) -> tuple[Slice, Walk]:
     """Return a constraint's text as it was read, and what became of it."""
     inside = Binding(
-        binding.catalog, table.name.database, binding.settings, binding.text, user=binding.user
-    )
+        binding.catalog, table.name.database, binding.settings, binding.text, user=binding.user,
+        gives_write_id=binding.gives_write_id,
+    )  # fmt: skip
     part, own = _read(text, f"constraint of {table.name}", inside)
     walk = Walk(own)
     columns = tuple(Output(column.name, column.type) for column in table.columns)

@@ -63,6 +63,7 @@ def _target(insert: exp.Expr, binding: Binding) -> InsertTarget:
     )
     table = binding.table(ref)
     check_zone_of(table, ref.start, binding)
+    binding = replace(binding, gives_write_id=table.is_transactional)
     if table.is_view or table.is_materialized_view:
         error = SemanticError(f"A view cannot be used as target table for an INSERT: {table.name}",
                               code=10090)  # fmt: skip

@@ -54,7 +54,7 @@ REFUSED = frozenset(
     matchpath ndv_compute_bit_vector ngrams noop
     noopstreaming noopwithmap noopwithmapstreaming
     replicate_rows
-    surrogate_key toarray tomap tostruct tumbling_window""".split()  # noqa: SIM905 - words read better than a list of strings
+    toarray tomap tostruct tumbling_window""".split()  # noqa: SIM905 - words read better than a list of strings
 )
 
 

@@ -9,6 +9,7 @@ from hivesql.expressions.calls import Call, Rule, rest, takes
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.hive_type import DATE, INTEGERS, VOID, HiveType, Kind, quote_name
 from hivesql_planner.statements.functions import CLASS_PREFIX
+from hivesql_planner.statements.surrogate_keys import END_OF_TASKS, FIRST_TASK, WRITE_ID
 
 _PARTS = ("HOST", "PATH", "QUERY", "REF", "PROTOCOL", "AUTHORITY", "FILE", "USERINFO")
 
@@ -237,7 +238,42 @@ def _quoted(name: str) -> str:
     return f"'{escaped}'"
 
 
+def _surrogate_key(call: Call) -> str:
+    """Join write id, task and row of the task in 64 bits; the first two have 24 and 16 or so."""
+    takes(0, 2)(call)
+    if len(call.texts) == 1:
+        raise SemanticError("The function SURROGATE_KEY takes 0 or 2 integer arguments (write id "
+                            "bits, taks id bits), but found 1", code=10016)  # fmt: skip
+    if not all(text.isdigit() for text in call.texts):
+        raise SemanticError("The function SURROGATE_KEY takes only integer constants", code=10016)
+    of_write, of_task = map(int, call.texts or ("24", "16"))
+    for called, bits in (("Write ID", of_write), ("Task ID", of_task)):
+        if not 1 <= bits <= 62:
+            what = f"{called} bits must be between 1 and 62 (value: {bits})"
+            raise SemanticError(what, code=40000)
+    of_row = 64 - of_write - of_task
+    if of_row < 2:
+        what = "Write ID bits + Task ID bits must be less than 63"
+        raise SemanticError(f"{what} (value: {of_write + of_task})", code=40000)
+    # Spark counts rows below 2^33 and the tasks above.
+    row, task = "(id & 8589934591L)", f"(shiftright(id, 33) + {FIRST_TASK}({of_task}))"
+    tests = (
+        (row, f"{1 << min(of_row, 62)}L", "Row"), (task, f"{END_OF_TASKS}({of_task})", "Task"),
+        (WRITE_ID, f"{1 << of_write}L", "Write"),
+    )  # fmt: skip
+    cases = " ".join(
+        f"WHEN {number} >= {end} THEN raise_error('{called} ID is out of range in surrogate_key: "
+        "give it more bits')"
+        for number, end, called in tests
+    )
+    key = f"(shiftleft({WRITE_ID}, {64 - of_write}) + shiftleft({task}, {of_row}) + {row})"
+    # A count goes on where it is asked for: once for each row.
+    counted = "array(monotonically_increasing_id())"
+    return f"transform({counted}, id -> CASE {cases} ELSE {key} END)[0]"
+
+
 BUILT: dict[str, Rule] = {
+    "surrogate_key": _surrogate_key,
     "json_read": _json,
     **dict.fromkeys(_MASKED, _masked),
     "mask_hash": _masked_hash,
