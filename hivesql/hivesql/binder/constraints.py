@@ -22,7 +22,7 @@ from hivesql.query.meaning.predicates import all_of, predicate_of, value_of
 from hivesql.query.scope import Output, Relation, Scope
 from hivesql.query.walk import Walk
 from hivesql.script import StatementText
-from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.constraints import (
     check_reference,
     default_of,
@@ -35,6 +35,7 @@ from hivesql_planner.model.table import Column, Constraint, Table, TableName
 from hivesql_planner.predicates.predicate import Constant, IsNull, Not, Predicate, UnlessFalse
 from hivesql_planner.relations import Expr
 from hivesql_planner.settings.session_zone import session_zone
+from hivesql_planner.statements.surrogate_keys import for_row
 
 ROW = "row"
 """The struct of data columns of which an enforced condition speaks."""
@@ -245,6 +246,8 @@ def default_value(table: Table, column: str, binding: Binding) -> Expr:
     text = default_of(table, column)
     if text is None:
         return Expr("NULL", Constant(None))
+    if "surrogate_key" in text.lower() and not binding.gives_write_id:
+        raise NotSupported(f"the default {text} of {table.name}.{column} in UPDATE and MERGE")
     (target,) = (candidate for candidate in table.all_columns if candidate.name == column)
     part, walk = _understood(text, replace(table, columns=()), binding)
     meaning = constant_of(part.tree, walk.binding.text.text)
@@ -290,16 +293,18 @@ def defaults_of_values(
         return {}
     defaults: dict[int, Expr] = {}
     values: dict[str, Expr] = {}
-    depth = index = 0
+    depth = index = row = 0
     for token in tokens[1:]:
         depth += token.is_("(") - token.is_(")")
         if token.is_("(") and depth == 1:
             index = 0
+            row += 1
         elif token.is_(",") and depth == 1:
             index += 1
         elif token.is_("default") and depth == 1 and index < len(columns):
             column = columns[index]
             if column not in values:
                 values[column] = inserted_default(table, column, binding)
-            defaults[token.start] = values[column]
+            default = values[column]
+            defaults[token.start] = replace(default, sql=for_row(default.sql, row - 1))
     return defaults

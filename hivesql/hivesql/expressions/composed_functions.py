@@ -9,7 +9,7 @@ from hivesql.expressions.calls import Call, Rule, rest, takes
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.hive_type import DATE, INTEGERS, VOID, HiveType, Kind, quote_name
 from hivesql_planner.statements.functions import CLASS_PREFIX
-from hivesql_planner.statements.surrogate_keys import END_OF_TASKS, FIRST_TASK, WRITE_ID
+from hivesql_planner.statements.surrogate_keys import counted_key
 
 _PARTS = ("HOST", "PATH", "QUERY", "REF", "PROTOCOL", "AUTHORITY", "FILE", "USERINFO")
 
@@ -255,21 +255,7 @@ def _surrogate_key(call: Call) -> str:
     if of_row < 2:
         what = "Write ID bits + Task ID bits must be less than 63"
         raise SemanticError(f"{what} (value: {of_write + of_task})", code=40000)
-    # Spark counts rows below 2^33 and the tasks above.
-    row, task = "(id & 8589934591L)", f"(shiftright(id, 33) + {FIRST_TASK}({of_task}))"
-    tests = (
-        (row, f"{1 << min(of_row, 62)}L", "Row"), (task, f"{END_OF_TASKS}({of_task})", "Task"),
-        (WRITE_ID, f"{1 << of_write}L", "Write"),
-    )  # fmt: skip
-    cases = " ".join(
-        f"WHEN {number} >= {end} THEN raise_error('{called} ID is out of range in surrogate_key: "
-        "give it more bits')"
-        for number, end, called in tests
-    )
-    key = f"(shiftleft({WRITE_ID}, {64 - of_write}) + shiftleft({task}, {of_row}) + {row})"
-    # A count goes on where it is asked for: once for each row.
-    counted = "array(monotonically_increasing_id())"
-    return f"transform({counted}, id -> CASE {cases} ELSE {key} END)[0]"
+    return counted_key(of_write, of_task)
 
 
 BUILT: dict[str, Rule] = {

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hivesql.dialect.edits import Edit, Span, Spans
+from hivesql.dialect.spark_differences import tokens_in
 from hivesql.dialect.structure import RANGE, is_constant_select, place_of
 from hivesql.dialect.tokens import Token, first_from
 from hivesql.dialect.value_types import Type, common
@@ -17,6 +18,8 @@ from hivesql.python_sqlglot import exp
 from hivesql.query.scope import Output
 from hivesql_planner.model.hive_type import VOID, HiveType, quote_name
 
+OTHER_EACH_TIME = frozenset({"rand", "uuid", "reflect", "java_method", "surrogate_key"})
+"""Functions that may give another value each time."""
 _MOST_DIGITS = 19
 """Of numbers that come together: what they become has room for all of them, whatever they are."""
 
@@ -114,6 +117,24 @@ def _joined(before: Type, new: Type, *, first: bool) -> Type:
 
 def _is_exact(kind: HiveType) -> bool:
     return kind.digits is not None and kind.digits[0] <= _MOST_DIGITS
+
+
+def selects_of_rows(rows: exp.Values, tokens: tuple[Token, ...], spans: Spans) -> list[Edit]:
+    """Make a UNION ALL of a statement's VALUES where Spark refuses them: they call ``rand()`` …."""
+    called = {str(call.this).lower() for call in rows.find_all(exp.Anonymous)}
+    read = tokens_in(tokens, spans)
+    if not read[0].is_("values") or not called & OTHER_EACH_TIME:
+        return []
+    edits, depth = [], 0
+    for token in read:
+        depth += token.is_("(") - token.is_(")")
+        if depth == 0 and token.is_("values"):
+            edits.append(Edit(token.start, token.end, ""))
+        elif depth == 0 and token.is_(","):
+            edits.append(Edit(token.start, token.end, " UNION ALL "))
+        elif (depth == 1 and token.is_("(")) or (depth == 0 and token.is_(")")):
+            edits.append(Edit(token.start, token.end, "SELECT " if depth else " "))
+    return edits
 
 
 def _rows_edit(rows: Sequence[ConstantRow], tokens: tuple[Token, ...]) -> Edit:

@@ -15,13 +15,13 @@ from hivesql.dialect.deep_recursion import with_room
 from hivesql.dialect.structure import span_of
 from hivesql.expressions.strict_mode import refuses, strict_error
 from hivesql.python_sqlglot import exp
+from hivesql.query.inline_tables import OTHER_EACH_TIME
 from hivesql.query.meaning.predicates import conjuncts, operands
 from hivesql.query.scope import Meaning, Output, Outputs, Relation, Scope, TableUse
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import Table, TableName
 
 _QUERIES = (exp.Select, exp.SetOperation, exp.Subquery)
-_RANDOM = frozenset({"rand", "uuid", "reflect", "java_method", "surrogate_key"})
 _OF_NULLS = (exp.Is, exp.Coalesce, exp.Case, exp.NullSafeEQ)
 Uses = frozenset[TableUse]
 Pair = tuple[frozenset[Relation], frozenset[Relation]]
@@ -298,7 +298,7 @@ def _is_denied(node: exp.Expr) -> bool:
 
 def _is_random(node: exp.Expr) -> bool:
     for call in node.find_all(exp.Rand, exp.Anonymous):
-        if isinstance(call, exp.Rand) or str(call.this).lower() in _RANDOM:
+        if isinstance(call, exp.Rand) or str(call.this).lower() in OTHER_EACH_TIME:
             return True
     return False
 

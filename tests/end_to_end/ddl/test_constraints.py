@@ -62,6 +62,46 @@ def test_not_null_check_and_default_hold_for_every_write(session: hivesql.Sessio
 
 
 @pytest.mark.spark
+def test_surrogate_keys_are_those_of_hive(session: hivesql.Session) -> None:
+    first = 1 << 40
+    session.sql(f"""
+        CREATE TABLE sk (id bigint DEFAULT surrogate_key(), a int) {ACID};
+        INSERT INTO sk(a) VALUES (1), (2), (3);
+        INSERT INTO sk VALUES (DEFAULT, 4), (DEFAULT, 5);
+        INSERT INTO sk SELECT surrogate_key(), a FROM sk WHERE a = 1;
+        CREATE TABLE narrow (id bigint DEFAULT surrogate_key(8, 8), a int) {ACID};
+        INSERT INTO narrow(a) VALUES (1), (2);
+    """)
+    assert rows(session, "SELECT * FROM sk") == [
+        (first, 1), (first + 1, 2), (first + 2, 3), (2 * first, 4), (2 * first + 1, 5),
+        (3 * first, 1),
+    ]  # fmt: skip
+    assert rows(session, "SELECT * FROM narrow") == [(1 << 56, 1), ((1 << 56) + 1, 2)]
+    # Other branches and other statements of a transaction have other numbers.
+    session.sql("""
+        START TRANSACTION;
+        INSERT INTO sk
+            SELECT * FROM (SELECT surrogate_key(), 6 UNION ALL SELECT surrogate_key(), 7) q;
+        INSERT INTO sk(a) VALUES (8);
+        INSERT INTO sk VALUES (surrogate_key(), 9), (surrogate_key(), CAST(rand() AS INT));
+        COMMIT
+    """)
+    assert rows(session, "SELECT count(DISTINCT id) FROM sk") == [(11,)]
+    for refused, code in (
+        ("SELECT surrogate_key()", 40000),
+        ("CREATE TABLE no STORED AS ORC AS SELECT surrogate_key() AS k", 40000),
+        ("CREATE TABLE no (id string DEFAULT surrogate_key())", 10326),
+        ("CREATE TABLE no (id bigint DEFAULT surrogate_key(40, 40))", 10326),
+        ("INSERT INTO sk SELECT surrogate_key(1), 1", 10016),
+        ("MERGE INTO sk USING (SELECT 1 n) s ON a = n + 99 WHEN NOT MATCHED THEN INSERT (a) "
+         "VALUES (n)", None),
+    ):  # fmt: skip
+        with pytest.raises(HiveSqlError) as caught:
+            session.sql(refused)
+        assert caught.value.code == code
+
+
+@pytest.mark.spark
 def test_a_check_may_call_what_is_a_class_of_hive(session: hivesql.Session) -> None:
     session.set("hivesql.local.max.bytes", "0")
     session.sql(f"""
