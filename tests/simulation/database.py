@@ -45,7 +45,7 @@ class SimulatedRdbms(Rdbms):
             event.listen(self._engine, "before_cursor_execute", _by_the_set_clock, retval=True)
         else:
             self.write(lambda db: db.execute(text(_POSTGRES_CLOCK)))
-            for engine in {self._engine, self._quick_engine, self._reader}:
+            for engine in {self._engine, self._quick_engine, self._early_engine, self._reader}:
                 event.listen(engine, "begin", self._set_postgres_clock)
 
     def read(self, work: Callable[[Connection], T]) -> T:
@@ -55,14 +55,16 @@ class SimulatedRdbms(Rdbms):
         self._reach("read", self._name(work))
         return super().read(work)
 
-    def write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+    def write(
+        self, work: Callable[[Connection], T], *, durable: bool = True, early: bool = False
+    ) -> T:
         """As in production, between points, unless a fault comes in between."""
         if self._is_inside:
-            return super().write(work, durable=durable)
+            return super().write(work, durable=durable, early=early)
         fault = self._reach("write", self._name(work))
         if fault == "unsent":
             raise CommitUnknown("the connection broke (simulated), and nothing was committed")
-        result = super().write(work, durable=durable)
+        result = super().write(work, durable=durable, early=early)
         self.written()
         if fault == "lost":
             raise CommitUnknown("the connection broke (simulated) after the commit")

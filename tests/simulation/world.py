@@ -101,9 +101,11 @@ class ObservedMetastore(DatabaseMetastore):
         self.simulated.doing = work.__qualname__
         return super()._read(work)
 
-    def _write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+    def _write(
+        self, work: Callable[[Connection], T], *, durable: bool = True, early: bool = False
+    ) -> T:
         self.simulated.doing = work.__qualname__
-        return super()._write(work, durable=durable)
+        return super()._write(work, durable=durable, early=early)
 
 
 class House:

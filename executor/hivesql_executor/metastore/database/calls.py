@@ -36,7 +36,8 @@ class Calls:
         """Run ``work``, whose calls on this thread are one database transaction.
 
         It may be run again, so it must do nothing else. What one that is not ``durable`` did may be
-        forgotten at power loss until a durable one has followed.
+        forgotten at power loss until a durable one has followed; of a durable one others may hear
+        before it is on the disk, where it is when this returns.
         """
         return self._rdbms.run_in_transaction(
             lambda: self._write(lambda _: work()), durable=durable
@@ -70,8 +71,12 @@ class Calls:
     def _read(self, work: Callable[[Connection], T]) -> T:
         return self._rdbms.read(work)
 
-    def _write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
-        return self._rdbms.write(lambda db: notification_log.logged(db, work), durable=durable)
+    def _write(
+        self, work: Callable[[Connection], T], *, durable: bool = True, early: bool = False
+    ) -> T:
+        return self._rdbms.write(
+            lambda db: notification_log.logged(db, work), durable=durable, early=early
+        )
 
 
 def reading(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[Calls, P], T]:

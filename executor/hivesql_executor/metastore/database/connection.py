@@ -65,6 +65,7 @@ class Rdbms:
         self._joined = _Joined()
         self._closed = False
         self._quick_engine = self._engine.execution_options(hivesql_quick=True)
+        self._early_engine = self._engine.execution_options(hivesql_early=True)
         self._reader = self._engine.execution_options(
             hivesql_reads=True, **self._terms.reader_options
         )
@@ -80,21 +81,26 @@ class Rdbms:
 
         return self._retry(attempt)
 
-    def write(self, work: Callable[[Connection], T], *, durable: bool = True) -> T:
+    def write(
+        self, work: Callable[[Connection], T], *, durable: bool = True, early: bool = False
+    ) -> T:
         """Run ``work`` in one database transaction and commit it.
 
         One that is not ``durable`` may be forgotten at power loss until a durable one has followed:
-        for what means nothing to anybody before that other one. Inside ``run_in_transaction`` the
-        work is a part of that transaction, which is durable or not.
+        for what means nothing to anybody before that other one. ``early`` lets others go on before
+        it is on the disk, where it is when the call returns: for what means nothing to anybody once
+        power loss ended its owner's work. Inside ``run_in_transaction`` the work is a part of that
+        transaction.
         Deadlocks and busy databases are tried again. CommitUnknown when the answer to the commit
         was lost, ExecutionError 10280 when the database fails.
         """
         if self._joined.connection is not None:
             return work(self._joined.connection)
 
+        engine = self._early_engine if early else self._engine
+
         def attempt() -> T:
-            with self._turn:
-                return self._write_once(work, self._engine if durable else self._quick_engine)
+            return self._write_once(work, engine if durable else self._quick_engine)
 
         return self._retry(attempt)
 
@@ -102,7 +108,7 @@ class Rdbms:
         """Run ``work``, all of whose reads and writes on this thread are one transaction.
 
         It may be run again, as ``write`` runs things again, so it must do nothing else. Inside
-        another one it is a part of that.
+        another one it is a part of that. One that is ``durable`` is so ``early``.
         """
         if self._joined.connection is not None:
             return work()
@@ -114,7 +120,7 @@ class Rdbms:
             finally:
                 self._joined.connection = None
 
-        return self.write(joined, durable=durable)
+        return self.write(joined, durable=durable, early=durable)
 
     def close(self) -> None:
         """Let go of the database; its connections end with the last who uses it here."""
@@ -124,24 +130,31 @@ class Rdbms:
 
     def _write_once(self, work: Callable[[Connection], T], engine: Engine) -> T:
         with engine.connect() as db:
-            transaction = db.begin()
-            try:
-                result = work(db)
-            except BaseException:
-                transaction.rollback()
-                raise
-            try:
-                transaction.commit()
-            except DBAPIError as error:
-                if self._terms.is_rolled_back(error):
-                    with suppress(DBAPIError):
-                        transaction.rollback()
-                    raise
-                raise CommitUnknown(
-                    f"the metastore's answer to a commit was lost ({error.orig}); the change may "
-                    "or may not have happened. Look before running the statement again"
-                ) from error
+            with self._turn:
+                result = self._commit_once(work, db)
+            if db.get_execution_options().get("hivesql_early", False):
+                try:
+                    self._terms.await_disk(db)
+                except (DBAPIError, OSError) as error:
+                    raise _unknown(error) from error
             return result
+
+    def _commit_once(self, work: Callable[[Connection], T], db: Connection) -> T:
+        transaction = db.begin()
+        try:
+            result = work(db)
+        except BaseException:
+            transaction.rollback()
+            raise
+        try:
+            transaction.commit()
+        except DBAPIError as error:
+            if self._terms.is_rolled_back(error):
+                with suppress(DBAPIError):
+                    transaction.rollback()
+                raise
+            raise _unknown(error) from error
+        return result
 
     def _retry(self, attempt: Callable[[], T]) -> T:
         if self._closed:
@@ -157,6 +170,14 @@ class Rdbms:
 
     def _is_retryable(self, error: DBAPIError | TryAgain) -> bool:
         return isinstance(error, TryAgain) or self._terms.is_retryable(error)
+
+
+def _unknown(error: DBAPIError | OSError) -> CommitUnknown:
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    return CommitUnknown(
+        f"the metastore's answer to a commit was lost ({cause}); the change may "
+        "or may not have happened. Look before running the statement again"
+    )
 
 
 def _failure(error: DBAPIError | TryAgain, engine: Engine) -> ExecutionError:

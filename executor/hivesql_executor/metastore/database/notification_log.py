@@ -115,7 +115,10 @@ def _write(db: Connection, notes: list[Event]) -> None:
     terms.pass_log(db)
     rows = [_row(event) for event in notes]
     if terms.has_changing_queries:
-        db.execute(_add_next(), rows)
+        if db.execute(_add_next(), rows).rowcount:
+            # A follower of the log must not hear of what may be forgotten: the number would be
+            # another event's.
+            terms.hold_until_durable(db)
         return
     following = terms.advance(db, notification_sequence.c.next, len(rows))
     if following is not None:

@@ -43,7 +43,6 @@ class TransactionCalls(Calls):
     heartbeat_txns = writing(txn_rows.heartbeat_txns)
     transactions = reading(txn_rows.transactions)
 
-    check_lock = writing(lock_queue.check_lock)
     requests_before = reading(lock_queue.requests_before)
     unlock = writing(lock_queue.unlock)
     locks = reading(lock_queue.locks)
@@ -161,7 +160,11 @@ class TransactionCalls(Calls):
                 zero_wait_read=zero_wait_read, exclusive_ctas=exclusive_ctas,
             )  # fmt: skip
 
-        return self._write(ask, durable=not for_reading)
+        return self._write(ask, durable=not for_reading, early=True)
+
+    def check_lock(self, lock_id: int) -> LockAnswer:
+        """Grant the request unless an earlier one, granted or waiting, stands against it."""
+        return self._write(lambda db: lock_queue.check_lock(db, lock_id), early=True)
 
     def _commit_again(
         self, commit: Callable[[Connection], HiveSqlError | None], unknown: CommitUnknown

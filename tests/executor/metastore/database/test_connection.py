@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, event, make_url, select, text
+from sqlalchemy import create_engine, event, func, make_url, select, text
 
 import hivesql
 import mariadb
-from hivesql_executor.metastore.api import Move, MoveKind, Once, Remedy
+from hivesql_executor.metastore.api import LockOwner, Move, MoveKind, Once, Remedy
 from hivesql_executor.metastore.database.catalog import tables as catalog
 from hivesql_executor.metastore.database.connection import Rdbms, TryAgain, now
 from hivesql_executor.metastore.database.dialects.registry import terms_named
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.schema import txns
 from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError, TransactionLost
+from hivesql_planner.locks.lock import Lock, LockType
 from hivesql_planner.model.table import Partition, TableName
 from hivesql_planner.predicates.partitions import PartitionTest
 from hostile_servers import drips, greets, listening, pours, says_nothing
@@ -309,23 +311,87 @@ def test_a_commit_that_was_overtaken_by_an_abort(store: Any) -> None:
     other.close()
 
 
-def test_what_reaches_the_disk_before_rows_are_written(tmp_path: Path) -> None:
-    """SQLite's FULL waits for the disk, and brings what was committed with NORMAL there too."""
+def test_what_reaches_the_disk_before_rows_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite's FULL waits for the disk, and brings what was committed with NORMAL there too.
+
+    Others need not wait while the log is synced after the commit.
+    """
     normal, full = 1, 2
     with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "w")) as session:
         session.sql("CREATE TRANSACTIONAL TABLE t (a INT) STORED AS ORC")
-        modes: list[int] = []
+        steps: list[Any] = []
+        sync = os.fsync
+
+        def note_sync(place: int) -> None:
+            sync(place)
+            synced = os.fstat(place)
+            if os.path.samestat(synced, (tmp_path / "m.db-wal").stat()):
+                steps.append("synced")
+
+        monkeypatch.setattr(os, "fsync", note_sync)
 
         @event.listens_for(session.runtime.metastore._rdbms._engine, "commit")  # type: ignore[attr-defined]
         def look(db: Any) -> None:
             if not db.get_execution_options().get("hivesql_reads"):
-                modes.append(db.exec_driver_sql("PRAGMA synchronous").scalar_one())
+                steps.append(db.exec_driver_sql("PRAGMA synchronous").scalar_one())
 
         session.sql("INSERT INTO t VALUES (1)")
-        assert modes == [normal, full, full], "open, write id and locks, commit"
-        modes.clear()
+        assert steps == [normal, normal, "synced", full], "open, write id and locks, commit"
+        steps.clear()
         session.sql("CREATE TABLE u (a INT)")
-        assert set(modes[1:]) == {full}
+        assert steps[:3] == [normal, normal, "synced"] and set(steps[3:]) == {full}
+
+
+@pytest.mark.postgres
+def test_who_waits_for_a_lock_does_not_wait_for_the_disk(store: Any) -> None:
+    """PostgreSQL commits a request at once, and syncs it before it is answered."""
+    if engine_of(store).dialect.name != "postgresql":
+        pytest.skip("of PostgreSQL")
+    # The tests' server does not wait for its disk.
+    setting = text(f'ALTER DATABASE "{engine_of(store).url.database}" SET synchronous_commit = on')
+    store.rdbms.write(lambda db: db.execute(setting))
+    engine_of(store).dispose()
+    owner, lock = LockOwner("u", "h"), Lock(LockType.EXCL_WRITE, "default", "t")
+    steps: list[str] = []
+    interfering: list[Any] = []
+
+    @event.listens_for(engine_of(store), "commit")
+    def look(db: Any) -> None:
+        if not db.get_execution_options().get("hivesql_reads"):
+            steps.append(db.exec_driver_sql("SHOW synchronous_commit").scalar_one())
+
+    @event.listens_for(engine_of(store), "before_cursor_execute")
+    def note(db: Any, cursor: Any, statement: str, *_: Any) -> None:
+        if "pg_logical_emit_message" in statement:
+            steps.append("synced")
+            if interfering:
+                interfering.pop()(db.connection.driver_connection.info.backend_pid)
+
+    txn_id = store.begin()
+    steps.clear()
+    asked = store.calls.enqueue_locks(txn_id, [lock], owner)
+    assert steps == ["off", "synced"]
+
+    def kill(pid: int) -> None:
+        store.rdbms.read(lambda db: db.execute(select(func.pg_terminate_backend(pid, 5000))))
+
+    interfering.append(kill)
+    with pytest.raises(CommitUnknown, match="answer to a commit was lost"):
+        store.calls.check_lock(asked.lock_id)
+    store.calls.abort_txns([txn_id], "the end")
+    # A follower of a log must not hear of what may be forgotten.
+    store.calls.keep_log()
+    txn_id = store.begin()
+    steps.clear()
+
+    def ask() -> None:
+        store.calls.allocate_write_id(txn_id, T)
+        store.calls.enqueue_locks(txn_id, [lock], owner)
+
+    store.calls.run_in_transaction(ask)
+    assert steps == ["on"]
 
 
 def test_sessions_of_a_process_share_connections_until_the_last_ends(tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    Select,
+    Update,
     bindparam,
     collate,
     create_engine,
@@ -49,6 +51,12 @@ _OPTIONS = {
 _LOCK_SHARED, _LOCK = (
     sql(f'LOCK TABLE "{txn_lock.name}" IN {mode} MODE') for mode in ("SHARE", "EXCLUSIVE")
 )
+# Key in the connection's info: its transaction commits without waiting for the disk.
+_HASTY = "hivesql_hasty"
+_HASTEN = func.set_config("synchronous_commit", "off", True)
+_WAIT = sql("SET LOCAL synchronous_commit TO DEFAULT")
+# A record of its own: the commit that carries it waits for all before it.
+_FLUSH = sql("SELECT pg_logical_emit_message(true, 'hivesql', '')")
 # Two processes that open an empty database must not both create the tables.
 _CREATE_LOCK = 0x48495645
 
@@ -96,6 +104,24 @@ class PostgresTerms(OnConflict):
         db.execute(first.on_conflict_do_nothing())
         db.execute(select(aux).where(aux.c.name == name).with_for_update())
 
+    def hold_briefly(self, db: Connection, held: Update | Select[Any]) -> None:
+        """Let the commit, which frees what is held, not wait for the disk."""
+        if not db.get_execution_options().get("hivesql_early", False):
+            db.execute(held)
+            return
+        db.info[_HASTY] = True
+        db.execute(_hastening(held))
+
+    def hold_until_durable(self, db: Connection) -> None:
+        """Let the commit wait for the disk."""
+        if db.info.pop(_HASTY, False):
+            db.execute(_WAIT)
+
+    def await_disk(self, db: Connection) -> None:
+        """Commit a record on the same connection, which breaks where the server forgets."""
+        if db.info.pop(_HASTY, False):
+            db.execution_options(isolation_level="AUTOCOMMIT").execute(_FLUSH)
+
     @contextmanager
     def creating(self, db: Connection) -> Iterator[None]:
         """Hold a lock until the commit: what makes tables is a part of the transaction."""
@@ -125,6 +151,11 @@ class PostgresTerms(OnConflict):
     def has_digits_only(self, value: ColumnElement[str]) -> ColumnElement[bool]:
         """Tell it by a regular expression."""
         return value.regexp_match("^[0-9]+$")
+
+
+@functools.cache
+def _hastening(held: Update | Select[Any]) -> Any:
+    return held.add_columns(_HASTEN) if isinstance(held, Select) else held.returning(_HASTEN)
 
 
 @functools.cache

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import sys
 from collections.abc import Callable, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
@@ -61,6 +63,8 @@ _NAMES = {
     "access permission denied": "SQLITE_PERM",
     "string or blob too big": "SQLITE_TOOBIG",
 }
+# Windows syncs only what is open for writing.
+_SYNCS = sys.platform != "win32"
 _SYNCHRONOUS = "hivesql_synchronous"
 
 
@@ -109,6 +113,22 @@ class SqliteTerms(OnConflict):
     def hold_mutex(self, db: Connection, name: str) -> None:
         """Do nothing: whoever writes holds the file."""
 
+    def await_disk(self, db: Connection) -> None:
+        """Sync the log of the file, where SQLite itself would do so while others wait.
+
+        A log that is gone, or begun anew, has been brought into the file and synced before.
+        """
+        if not _SYNCS:
+            return
+        try:
+            place = os.open(f"{db.engine.url.database}-wal", os.O_RDONLY)
+        except FileNotFoundError:
+            return
+        try:
+            os.fsync(place)
+        finally:
+            os.close(place)
+
     def begin_log(self, db: Connection) -> None:
         """Do nothing: whoever writes holds the file."""
 
@@ -152,7 +172,8 @@ def _on_begin(db: Connection) -> None:
         return
     # Less than FULL may forget a commit at power loss and give out its write id again. A later
     # commit with FULL brings all earlier ones to the disk as well.
-    mode = "NORMAL" if options.get("hivesql_quick", False) else "FULL"
+    is_early = _SYNCS and options.get("hivesql_early", False)
+    mode = "NORMAL" if is_early or options.get("hivesql_quick", False) else "FULL"
     if db.connection.info.get(_SYNCHRONOUS) != mode:
         db.exec_driver_sql(f"PRAGMA synchronous={mode}")
         db.connection.info[_SYNCHRONOUS] = mode

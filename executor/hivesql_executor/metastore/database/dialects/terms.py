@@ -16,6 +16,7 @@ from sqlalchemy import (
     Connection,
     Engine,
     FromClause,
+    Select,
     Table,
     Update,
     bindparam,
@@ -99,6 +100,19 @@ class Terms(ABC):
     @abstractmethod
     def hold_mutex(self, db: Connection, name: str) -> None:
         """Hold a named mutex until the end of the database transaction."""
+
+    def hold_briefly(self, db: Connection, held: Update | Select[Any]) -> None:
+        """Hold what is read or changed until the commit, which in an ``early`` transaction is soon.
+
+        Who waits for it then does not wait for the disk too.
+        """
+        db.execute(held)
+
+    def await_disk(self, db: Connection) -> None:
+        """Wait until what an ``early`` transaction has just committed is on the disk."""
+
+    def hold_until_durable(self, db: Connection) -> None:
+        """Let nobody hear of the transaction before it is on the disk, even if it is ``early``."""
 
     def creating(self, db: Connection) -> AbstractContextManager[None]:
         """Keep others from making or raising the schema in the block, or until the commit."""

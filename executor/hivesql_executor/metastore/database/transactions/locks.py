@@ -23,6 +23,7 @@ from sqlalchemy import (
 
 from hivesql_executor.metastore.api import LockAnswer, LockOwner, LockRow, LockState
 from hivesql_executor.metastore.database.connection import millis_now, now
+from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.schema import (
     hive_locks,
     next_lock_id,
@@ -57,6 +58,7 @@ _EARLIER = (
     .order_by(_of.lock_id, _of.internal_id)
 )
 _TAKE_NUMBER = update(next_lock_id).values(next=next_lock_id.c.next + 1)
+_HOLD_NUMBER = select(next_lock_id).with_for_update()
 # All that is asked for in some databases, beside the number that follows the one just taken.
 _LINE = (
     select(next_lock_id.c.next.label("following"), hive_locks)
@@ -101,7 +103,7 @@ def enqueue_locks(
         return LockAnswer(lock_id=0, state=LockState.ACQUIRED)
     # The id is given out and the rows become visible together: a later request never overtakes.
     # Until then all other requests and checks wait here, so that what is found now stays true.
-    db.execute(_TAKE_NUMBER)
+    terms_of(db).hold_briefly(db, _TAKE_NUMBER)
     line = db.execute(_LINE, {"databases": _databases(locks)}).all()
     new_id = int(line[0].following) - 1
     others: list[Row[Any]] = []
@@ -151,7 +153,7 @@ def check_lock(
     if txn_id:
         require_open(db, txn_id)
     # All checks and enqueues take turns here, else two requests could each be granted first.
-    db.execute(select(next_lock_id).with_for_update())
+    terms_of(db).hold_briefly(db, _HOLD_NUMBER)
     mine = db.execute(_REQUEST, {"asked": lock_id}).all()
     if not mine:
         raise ExecutionError(
