@@ -31,8 +31,12 @@ from hivesql_executor.metastore.database.schema import (
 )
 from hivesql_executor.metastore.database.transactions import moves, object_locks
 from hivesql_executor.metastore.database.transactions.openings import low_watermark, lowest_open
-from hivesql_executor.metastore.database.transactions.transactions import abort_txns
-from hivesql_executor.metastore.database.transactions.txn_rows import ABORTED, COMMITTED, OPEN
+from hivesql_executor.metastore.database.transactions.transactions import (
+    IS_OPEN,
+    IS_UNENDED,
+    abort_txns,
+)
+from hivesql_executor.metastore.database.transactions.txn_rows import ABORTED, COMMITTED
 
 # Hive aborts at most so many in one pass.
 _MAX_EXPIRED = 50_000
@@ -52,7 +56,7 @@ DUE = select(
     or_(
         _any(hive_locks.c.txn_id == 0, hive_locks.c.last_heartbeat < _OLDEST),
         _any(object_locks.is_silent(_OLDEST)),
-        _any(txns.c.state == bindparam("open"), txns.c.last_heartbeat < _OLDEST),
+        _any(IS_OPEN, txns.c.last_heartbeat < _OLDEST),
         _any(moves.are_lost(_OLDEST)),
         _any(notification_log.c.time < bindparam("logged", type_=BigInteger())),
         select(func.count()).select_from(txns).scalar_subquery() > bindparam("many"),
@@ -70,7 +74,7 @@ def reap(db: Connection, timeout: float) -> tuple[int, ...]:
     # Held until the abort: a heartbeat that comes meanwhile is answered with the loss.
     silent = (
         select(txns.c.id)
-        .where(txns.c.state == OPEN, txns.c.last_heartbeat < oldest)
+        .where(IS_OPEN, txns.c.last_heartbeat < oldest)
         .order_by(txns.c.id)
         .limit(_MAX_EXPIRED)
         .with_for_update()
@@ -108,7 +112,7 @@ def _forget_write_ids(db: Connection) -> None:
     latest = int(db.scalar(select(func.max(txns.c.id))) or 0)
     limits = [
         latest + 1,
-        db.scalar(select(func.min(txns.c.id)).where(txns.c.state == ABORTED)),
+        db.scalar(select(func.min(txns.c.id)).where(IS_UNENDED, txns.c.state == ABORTED)),
         db.scalar(select(func.min(min_history_level.c.min_open))),
     ]
     lowest = min(limit for limit in limits if limit is not None)

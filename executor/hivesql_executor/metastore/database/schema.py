@@ -20,6 +20,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     func,
+    text,
 )
 from sqlalchemy.types import TypeEngine
 
@@ -280,6 +281,7 @@ revision = Table(
 )
 
 # -- transactions
+UNENDED_TEXT = text("\"TXN_STATE\" <> 'c'")
 txns = _generated(
     "TXNS",
     _pk("TXN_ID", "id", generated=True),
@@ -292,6 +294,15 @@ txns = _generated(
     _c("TXN_META_INFO", "meta_info", _Name),
     _c("TXN_HEARTBEAT_COUNT", "heartbeat_count", Integer()),
     _c("TXN_TYPE", "type", Integer()),
+    # The few that have not committed, and the latest, among all that nobody has forgotten yet.
+    Index(
+        "HIVESQL_TXNS_UNENDED",
+        "state",
+        "id",
+        postgresql_where=UNENDED_TEXT,
+        sqlite_where=UNENDED_TEXT,
+    ),
+    Index("HIVESQL_TXNS_STARTED", "started"),
 )
 txn_components = Table(
     "TXN_COMPONENTS",

@@ -29,7 +29,7 @@ from hivesql_executor.metastore.database.catalog.catalog_values import (
 )
 from hivesql_executor.metastore.database.migrations.known_revisions import REVISIONS
 from hivesql_executor.metastore.database.sqlite_terms import BUSY_SECONDS, NOW
-from hivesql_executor.metastore.database.transactions.txn_rows import ABORTED, OPEN, txn_row
+from hivesql_executor.metastore.database.transactions.txn_rows import txn_row
 from hivesql_executor.metastore.sqlite_fast_start import compiled_questions as ask
 from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.table import Column, Database, Partition, Table, TableName
@@ -218,12 +218,7 @@ class SqliteReads:
 
     def transactions(self) -> tuple[TxnRow, ...] | None:
         """Open and aborted transactions, by id."""
-        return self._read(
-            lambda db: tuple(
-                txn_row(row)
-                for row in db.execute(ask.TRANSACTIONS, {"open": OPEN, "aborted": ABORTED})
-            )
-        )
+        return self._read(lambda db: tuple(txn_row(row) for row in db.execute(ask.TRANSACTIONS)))
 
     def _read(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """Tell what ``work`` finds in one state of the file; None for what is missing or fails."""

@@ -345,53 +345,54 @@ def test_what_reaches_the_disk_before_rows_are_written(
 
 
 @pytest.mark.postgres
-def test_who_waits_for_a_lock_does_not_wait_for_the_disk(store: Any) -> None:
+def test_who_waits_for_a_lock_does_not_wait_for_the_disk(postgres_url: str) -> None:
     """PostgreSQL commits a request at once, and syncs it before it is answered."""
-    if engine_of(store).dialect.name != "postgresql":
-        pytest.skip("of PostgreSQL")
+    store = DatabaseMetastore.open(postgres_url, "/wh")
+    engine = store._rdbms._engine
     # The tests' server does not wait for its disk.
-    setting = text(f'ALTER DATABASE "{engine_of(store).url.database}" SET synchronous_commit = on')
-    store.rdbms.write(lambda db: db.execute(setting))
-    engine_of(store).dispose()
+    setting = text(f'ALTER DATABASE "{engine.url.database}" SET synchronous_commit = on')
+    store._write(lambda db: db.execute(setting))
+    engine.dispose()
     owner, lock = LockOwner("u", "h"), Lock(LockType.EXCL_WRITE, "default", "t")
     steps: list[str] = []
     interfering: list[Any] = []
 
-    @event.listens_for(engine_of(store), "commit")
+    @event.listens_for(engine, "commit")
     def look(db: Any) -> None:
         if not db.get_execution_options().get("hivesql_reads"):
             steps.append(db.exec_driver_sql("SHOW synchronous_commit").scalar_one())
 
-    @event.listens_for(engine_of(store), "before_cursor_execute")
+    @event.listens_for(engine, "before_cursor_execute")
     def note(db: Any, cursor: Any, statement: str, *_: Any) -> None:
         if "pg_logical_emit_message" in statement:
             steps.append("synced")
             if interfering:
                 interfering.pop()(db.connection.driver_connection.info.backend_pid)
 
-    txn_id = store.begin()
+    (txn_id,) = store.open_txns(1, "u", "h")
     steps.clear()
-    asked = store.calls.enqueue_locks(txn_id, [lock], owner)
+    asked = store.enqueue_locks(txn_id, [lock], owner)
     assert steps == ["off", "synced"]
 
     def kill(pid: int) -> None:
-        store.rdbms.read(lambda db: db.execute(select(func.pg_terminate_backend(pid, 5000))))
+        store._read(lambda db: db.execute(select(func.pg_terminate_backend(pid, 5000))))
 
     interfering.append(kill)
     with pytest.raises(CommitUnknown, match="answer to a commit was lost"):
-        store.calls.check_lock(asked.lock_id)
-    store.calls.abort_txns([txn_id], "the end")
+        store.check_lock(asked.lock_id)
+    store.abort_txns([txn_id], "the end")
     # A follower of a log must not hear of what may be forgotten.
-    store.calls.keep_log()
-    txn_id = store.begin()
+    store.keep_log()
+    (txn_id,) = store.open_txns(1, "u", "h")
     steps.clear()
 
     def ask() -> None:
-        store.calls.allocate_write_id(txn_id, T)
-        store.calls.enqueue_locks(txn_id, [lock], owner)
+        store.allocate_write_id(txn_id, T)
+        store.enqueue_locks(txn_id, [lock], owner)
 
-    store.calls.run_in_transaction(ask)
+    store.run_in_transaction(ask)
     assert steps == ["on"]
+    store.close()
 
 
 def test_sessions_of_a_process_share_connections_until_the_last_ends(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, get_args
 
 from hivesql_executor.metastore.database.catalog.storage_formats import format_of
-from hivesql_executor.metastore.database.transactions.txn_rows import OPEN
 from hivesql_planner.errors import DataError
 from hivesql_planner.model.materialized import MATERIALIZED, Materialized
 from hivesql_planner.model.skew import SKEWED, Skew
@@ -61,7 +60,6 @@ def due_since(moment: int, timeout: float, time_to_live: float) -> dict[str, obj
     return {
         "oldest": moment - int(timeout * 1000),
         "logged": moment // 1000 - int(time_to_live),
-        "open": OPEN,
         "many": _MANY_TXNS,
     }
 

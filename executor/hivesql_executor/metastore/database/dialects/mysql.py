@@ -149,6 +149,12 @@ class MySqlTerms(Terms):
         """Share the row."""
         db.execute(_of_log().with_for_update(read=True))
 
+    def await_disk(self, db: Connection) -> None:
+        """Do nothing: how a commit waits for the disk is the server's setting."""
+
+    def hold_until_durable(self, db: Connection) -> None:
+        """Do nothing: every commit is as durable as the server makes it."""
+
     def insert_for_ids(
         self, db: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
     ) -> list[int]:

@@ -129,6 +129,9 @@ class SqliteTerms(OnConflict):
         finally:
             os.close(place)
 
+    def hold_until_durable(self, db: Connection) -> None:
+        """Do nothing: who follows the log is gone at power loss too."""
+
     def begin_log(self, db: Connection) -> None:
         """Do nothing: whoever writes holds the file."""
 

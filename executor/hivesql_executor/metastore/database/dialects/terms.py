@@ -108,9 +108,11 @@ class Terms(ABC):
         """
         db.execute(held)
 
+    @abstractmethod
     def await_disk(self, db: Connection) -> None:
         """Wait until what an ``early`` transaction has just committed is on the disk."""
 
+    @abstractmethod
     def hold_until_durable(self, db: Connection) -> None:
         """Let nobody hear of the transaction before it is on the disk, even if it is ``early``."""
 

@@ -23,7 +23,7 @@ from hivesql_executor.metastore.database.connection import TryAgain, millis_now,
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.notification_log import note, write_noted
 from hivesql_executor.metastore.database.schema import min_history_level, txns
-from hivesql_executor.metastore.database.transactions.transactions import TYPE_CODES
+from hivesql_executor.metastore.database.transactions.transactions import IS_OPEN, TYPE_CODES
 from hivesql_executor.metastore.database.transactions.txn_rows import OPEN
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import SemanticError
@@ -92,7 +92,7 @@ def _now_open(window: int) -> Select[Any]:
         func.min(txns.c.id).label("lowest"),
         highest.label("highest"),
         millis_now().label("moment"),
-    ).where(txns.c.state == OPEN)
+    ).where(IS_OPEN)
 
 
 def _look(db: Connection) -> tuple[int, int, int]:

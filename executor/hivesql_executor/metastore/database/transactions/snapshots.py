@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
+    CompoundSelect,
     Connection,
-    Select,
     and_,
     bindparam,
     case,
@@ -17,7 +17,6 @@ from sqlalchemy import (
     func,
     insert,
     null,
-    or_,
     select,
     union_all,
     update,
@@ -35,13 +34,14 @@ from hivesql_executor.metastore.database.schema import (
     txns,
 )
 from hivesql_executor.metastore.database.transactions.transactions import (
+    IS_UNENDED,
     READ_ONLY,
     chunks,
     lost,
     note_open,
     require_all_open,
 )
-from hivesql_executor.metastore.database.transactions.txn_rows import ABORTED, COMMITTED, OPEN
+from hivesql_executor.metastore.database.transactions.txn_rows import ABORTED, OPEN
 from hivesql_planner.acid.write_ids import (
     CONVERTED_NEXT_WRITE_ID,
     NONE_OPEN,
@@ -62,22 +62,20 @@ def valid_txns(db: Connection, txn_id: int = 0) -> ValidTxnList:
     """
     opened: set[int] = set()
     aborted: set[int] = set()
-    previous = 0
-    for id_, state, kind, gaps_after in db.execute(
-        _recent_and_unfinished(terms_of(db).open_window)
-    ):
-        if gaps_after is not None and id_ > gaps_after:
+    latest = 0
+    for id_, state, kind, previous in db.execute(_latest_and_unended(terms_of(db).open_window)):
+        if previous is not None:
             # A missing id may belong to an opening that is not committed yet.
-            opened.update(range(max(previous, gaps_after) + 1, id_))
-        previous = id_
+            opened.update(range(previous + 1, id_))
+        latest = max(latest, id_ or 0)
         if state == OPEN and kind != READ_ONLY:
             opened.add(id_)
         elif state == ABORTED:
             aborted.add(id_)
     if txn_id <= 0:
-        return ValidTxnList(previous, frozenset(opened), frozenset(aborted))
+        return ValidTxnList(latest, frozenset(opened), frozenset(aborted))
     return ValidTxnList(
-        min(txn_id, previous),
+        min(txn_id, latest),
         frozenset(id_ for id_ in opened if id_ < txn_id),
         frozenset(id_ for id_ in aborted if id_ < txn_id),
     )
@@ -276,27 +274,31 @@ def seed_write_id(db: Connection, table: TableName, next_id: int) -> None:
 
 
 @functools.cache
-def _recent_and_unfinished(window: int) -> Select[Any]:
-    """Open and aborted transactions and the latest; with a window, all since its first one.
+def _latest_and_unended(window: int) -> CompoundSelect[Any]:
+    """Open and aborted transactions and the latest; with a window, those after a gap in its ids.
 
-    The last column is the id above which a missing id may still appear, or null. One statement,
+    The last column is the id before a gap, in which an id may still appear, or null. One statement,
     so that ids and states are of one moment.
     """
-    latest = select(func.max(txns.c.id)).scalar_subquery()
-    unfinished = or_(txns.c.state != COMMITTED, txns.c.id == latest)
-    columns = (txns.c.id, txns.c.state, txns.c.type)
+    unended = select(txns.c.id, txns.c.state, txns.c.type, null()).where(IS_UNENDED)
+    latest = select(func.max(txns.c.id), null(), null(), null())
     if not window:
-        return select(*columns, null()).where(unfinished).order_by(txns.c.id)
+        return union_all(unended, latest)
+    # The time is asked for once, and added to nothing: else no index leads to what is young.
+    since = select(millis_now() - window).scalar_subquery()
     young, old = txns.alias(), txns.alias()
-    first = (
-        select(func.min(young.c.id))
-        .where(young.c.started > millis_now() - window)
-        .scalar_subquery()
+    first = select(func.min(young.c.id + 0).label("id")).where(young.c.started > since).cte("first")
+    last = select(func.max(old.c.id)).where(old.c.id < first.c.id).scalar_subquery()
+    edge = select(first.c.id.label("first"), last.label("last")).cte("edge")
+    before = func.lag(txns.c.id).over(order_by=txns.c.id)
+    least = case((edge.c.last.is_(None), 0), else_=txns.c.id - 1)
+    recent = (
+        select(txns.c.id, txns.c.state, txns.c.type, func.coalesce(before, least).label("previous"))
+        .select_from(edge.join(txns, txns.c.id >= func.coalesce(edge.c.last, edge.c.first)))
+        .cte("recent")
     )
-    last = select(func.max(old.c.id)).where(old.c.id < first).scalar_subquery()
-    gaps_after = case((first.is_(None), None), else_=func.coalesce(last, 0))
-    recent = txns.c.id >= func.coalesce(last, first)
-    return select(*columns, gaps_after).where(or_(unfinished, recent)).order_by(txns.c.id)
+    # The first one tells of what type the columns are.
+    return union_all(select(recent).where(recent.c.previous < recent.c.id - 1), unended, latest)
 
 
 _NEXT = select(next_write_id.c.next).where(

@@ -7,11 +7,13 @@ from weakref import WeakKeyDictionary
 
 from sqlalchemy import (
     Connection,
+    and_,
     bindparam,
     case,
     delete,
     exists,
     insert,
+    literal_column,
     select,
     update,
 )
@@ -50,6 +52,10 @@ TYPE_CODES = {
     TxnType.REBALANCE_COMPACTION: 6,
 }
 READ_ONLY = TYPE_CODES[TxnType.READ_ONLY]
+# With constants in the text, else no database sees that an index has just these rows.
+IS_UNENDED = txns.c.state != literal_column("'c'")
+"""Whether a transaction has not committed."""
+IS_OPEN = and_(txns.c.state == literal_column("'o'"), IS_UNENDED)
 # How many one statement of SQL names.
 _CHUNK = 1000
 
@@ -203,13 +209,11 @@ def add_dynamic_partitions(
 
 def transactions(db: Connection) -> tuple[TxnRow, ...]:
     """Open and aborted transactions, by id."""
-    return tuple(txn_row(row) for row in db.execute(UNENDED, {"open": OPEN, "aborted": ABORTED}))
+    return tuple(txn_row(row) for row in db.execute(UNENDED))
 
 
 UNENDED = (
-    select(*(column.label(column.key) for column in txns.c))
-    .where(txns.c.state.in_((bindparam("open"), bindparam("aborted"))))
-    .order_by(txns.c.id)
+    select(*(column.label(column.key) for column in txns.c)).where(IS_UNENDED).order_by(txns.c.id)
 )
 """Transactions that are open or aborted."""
 
