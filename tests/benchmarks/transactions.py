@@ -44,8 +44,8 @@ def ours(url: str, table: str) -> Once:
 
     def prepare(txn_id: int, txns: ValidTxnList) -> None:
         store.allocate_write_id(txn_id, name)
-        store.enqueue_locks(txn_id, [lock], LockOwner("bench", "localhost"))
         store.valid_write_ids(txns, [name])
+        store.enqueue_locks(txn_id, [lock], LockOwner("bench", "localhost"))
 
     def once() -> None:
         txn_id, txns = store.run_in_transaction(begin, durable=False)

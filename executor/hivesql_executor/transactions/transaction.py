@@ -264,31 +264,35 @@ def _acquire(
     """
     store, txn_id = runtime.metastore, opened.id
 
-    def look(write_ids: dict[TableName, int]) -> _Acquired:
+    def translate(write_ids: Mapping[TableName, int]) -> Mapping[TableName, ValidWriteIdList]:
+        return store.valid_write_ids(opened.txns, _tables(plan, write_ids))
+
+    def look(acquired: _Acquired) -> _Acquired:
         check_tables(plan, store)
         if is_alone:
             check_listings(plan, store)
         newer = store.newer_writer(txn_id, plan.locks)
         if newer is not None:
-            return _Acquired(write_ids, newer)
-        tables = _tables(plan, write_ids)
-        return _Acquired(write_ids, visible=store.valid_write_ids(opened.txns, tables))
+            return _Acquired(acquired.write_ids, newer)
+        return acquired
 
     def ask() -> tuple[_Acquired, LockAnswer | None]:
         names = [target.table for target in plan.targets]
         write_ids = {name: store.allocate_write_id(txn_id, name) for name in sorted(names, key=str)}
         hit_failpoint(FailPoint.WRITE_IDS_ALLOCATED)
+        # Whose writes the snapshot sees is settled. So it is asked before others wait for us.
+        acquired = _Acquired(write_ids, visible=translate(write_ids))
         answer = request_locks(txn_id, plan, runtime)
         if answer is not None and answer.state is not LockState.ACQUIRED:
-            return _Acquired(write_ids), answer
-        return look(write_ids), None
+            return acquired, answer
+        return look(acquired), None
 
     with span("locks"):
         # A reader leaves nothing behind that power loss could harm.
         acquired, refused = store.run_in_transaction(ask, durable=not isinstance(plan.body, Select))
         if refused is not None:
             await_locks(txn_id, refused, runtime)
-            acquired = look(acquired.write_ids)
+            acquired = look(acquired)
     hit_failpoint(FailPoint.LOCKS_ACQUIRED)
     return acquired
 

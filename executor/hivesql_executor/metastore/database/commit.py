@@ -11,6 +11,7 @@ from sqlalchemy import (
     Delete,
     Insert,
     Row,
+    Select,
     Update,
     and_,
     bindparam,
@@ -34,7 +35,7 @@ from hivesql_executor.metastore.database.catalog import statistics_changes
 from hivesql_executor.metastore.database.catalog.tables import change_columns, set_property
 from hivesql_executor.metastore.database.connection import millis_now
 from hivesql_executor.metastore.database.dialects.registry import terms_of
-from hivesql_executor.metastore.database.notification_log import note
+from hivesql_executor.metastore.database.notification_log import asking_for_log, learn_of_log, note
 from hivesql_executor.metastore.database.schema import (
     compaction_queue,
     completed_txn_components,
@@ -125,12 +126,16 @@ def commit_txn(
     if earlier is not None and earlier.txn_id != txn_id:
         abort_txns(db, [txn_id], "idempotency key")
         return AlreadyCommitted(str(earlier))
-    rows: Sequence[Any] = db.execute(_OPEN_AND_WRITTEN, {"owner": txn_id}).all()
+    asks = terms_of(db).has_changing_queries
+    query = _asking_open_and_written() if asks else _OPEN_AND_WRITTEN
+    rows: Sequence[Any] = db.execute(query, {"owner": txn_id}).all()
     if not rows:
         if state_of(db, txn_id) == COMMITTED:
             # The first time did all of it, and another may have finished what was settled then.
             return None
         raise lost(db, txn_id)
+    if asks:
+        learn_of_log(db, rows[0])
     kind = note_open(db, txn_id, rows[0].type)
     written = [row for row in dict.fromkeys(rows) if row.database is not None]
     conflict = _commit(
@@ -145,6 +150,11 @@ def commit_txn(
     if conflict is None:
         history.enter(db, txn_id, entries.writes)
     return conflict
+
+
+@functools.cache
+def _asking_open_and_written() -> Select[Any]:
+    return asking_for_log(_OPEN_AND_WRITTEN)
 
 
 def _change_table(db: Connection, note: TableNote | NewColumns | None) -> None:

@@ -16,10 +16,13 @@ from sqlalchemy import (
     Connection,
     Insert,
     Row,
+    Select,
     and_,
     bindparam,
     cast,
     delete,
+    exists,
+    false,
     func,
     insert,
     select,
@@ -46,6 +49,7 @@ _FORMAT = "hivesql-1"
 _FIRST = 1
 _SECONDS = cast(millis_now() / 1000, BigInteger)
 _ADD = insert(notification_log).values(time=_SECONDS)
+_IS_KEPT = exists(select(notification_sequence)).label("is_logged")
 _FIELDS = ("type", "database", "table", "message", "format")
 _KINDS = {kind.value: kind for kind in EventKind}
 
@@ -74,6 +78,22 @@ def write_noted(db: Connection) -> None:
     if notes := db.info.get(_NOTES):
         db.info[_NOTES] = []
         _write(db, notes)
+
+
+def asking_for_log(query: Select[Any]) -> Select[Any]:
+    """Let a query tell whether a log is kept, where it may have parts that change rows.
+
+    What deletes nothing locks the table all the same: ``keep_log`` waits for the transaction.
+    """
+    passing = delete(notification_sequence).where(false()).cte("passing")
+    return query.add_columns(_IS_KEPT).add_cte(passing)
+
+
+def learn_of_log(db: Connection, row: Row[Any]) -> bool:
+    """Note nothing where a row of ``asking_for_log`` says that no log is kept; whether one is."""
+    if not row.is_logged and _NOTES in db.info:
+        db.info[_NOTES] = None
+    return bool(row.is_logged)
 
 
 def note(db: Connection, event: Event) -> None:

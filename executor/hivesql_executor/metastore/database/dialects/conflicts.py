@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import Connection, bindparam
+from sqlalchemy import Connection, Select, bindparam
 
 from hivesql_executor.metastore.database.dialects.terms import Terms
 from hivesql_executor.metastore.database.schema import next_write_id
@@ -41,11 +41,22 @@ class OnConflict(Terms):
 
 
 @functools.cache
-def advancing(insert: Callable[..., Any]) -> Any:
-    """Compose what advances the counter of a table by ``:count``, and returns it."""
-    first = insert(next_write_id).values(
-        database=bindparam("in_database"), table=bindparam("in_table"), next=bindparam("count") + 1
-    )
+def advancing(insert: Callable[..., Any], first_row: Select[Any] | None = None) -> Any:
+    """Compose what advances the counter of a table by ``:count``, and returns it.
+
+    A query that gives the ``first_row`` decides whether it is done.
+    """
+    names = ("database", "table", "next")
+    first = insert(next_write_id)
+    if first_row is None:
+        values: tuple[Any, ...] = (
+            bindparam("in_database"),
+            bindparam("in_table"),
+            bindparam("count") + 1,
+        )
+        first = first.values(dict(zip(names, values, strict=True)))
+    else:
+        first = first.from_select(names, first_row, include_defaults=False)
     advanced = first.on_conflict_do_update(
         index_elements=[_counter.database, _counter.table],
         set_={"next": _counter.next + bindparam("count")},

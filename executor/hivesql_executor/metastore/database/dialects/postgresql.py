@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import (
+    CTE,
     URL,
     ColumnElement,
     Connection,
     Engine,
     Select,
     Update,
-    bindparam,
     collate,
     create_engine,
     func,
-    insert,
     select,
-    update,
 )
 from sqlalchemy import text as sql
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import DBAPIError
 
 from hivesql_executor.metastore.database.dialects.conflicts import OnConflict, advancing
-from hivesql_executor.metastore.database.dialects.terms import PROBES, SILENCE_SECONDS
+from hivesql_executor.metastore.database.dialects.terms import (
+    NO_VALUES,
+    PROBES,
+    SILENCE_SECONDS,
+)
 from hivesql_executor.metastore.database.notification_schema import notification_sequence
 from hivesql_executor.metastore.database.schema import (
     aux,
-    txn_components,
     txn_lock,
-    txn_to_write_id,
 )
 
 # Serialization failure, deadlock, duplicate key of two racing inserts.
@@ -93,10 +93,9 @@ class PostgresTerms(OnConflict):
         """Lock the table in one of two modes, which stand against each other."""
         db.execute(_LOCK_SHARED if shared else _LOCK)
 
-    def give_write_id(self, db: Connection, txn_id: int, database: str, table: str) -> int:
-        """Advance the counter, and enter its number in two tables."""
-        place = {"in_database": database, "in_table": table}
-        return int(db.scalar(_giving(), place | {"owner": txn_id, "count": 1}))
+    def advancing_write_ids(self, first_row: Select[Any]) -> CTE:
+        """Compose what inserts the counter, or advances it, and returns it."""
+        return cast("CTE", advancing(postgresql.insert, first_row).cte("advanced"))
 
     def hold_mutex(self, db: Connection, name: str) -> None:
         """Hold a row of that name, which is made where there is none."""
@@ -104,13 +103,15 @@ class PostgresTerms(OnConflict):
         db.execute(first.on_conflict_do_nothing())
         db.execute(select(aux).where(aux.c.name == name).with_for_update())
 
-    def hold_briefly(self, db: Connection, held: Update | Select[Any]) -> None:
+    def hold_briefly(
+        self, db: Connection, held: Update | Select[Any], values: Mapping[str, Any] = NO_VALUES
+    ) -> None:
         """Let the commit, which frees what is held, not wait for the disk."""
         if not db.get_execution_options().get("hivesql_early", False):
-            db.execute(held)
+            db.execute(held, values)
             return
         db.info[_HASTY] = True
-        db.execute(_hastening(held))
+        db.execute(_hastening(held), values)
 
     def hold_until_durable(self, db: Connection) -> None:
         """Let the commit wait for the disk."""
@@ -156,29 +157,6 @@ class PostgresTerms(OnConflict):
 @functools.cache
 def _hastening(held: Update | Select[Any]) -> Any:
     return held.add_columns(_HASTEN) if isinstance(held, Select) else held.returning(_HASTEN)
-
-
-@functools.cache
-def _giving() -> Any:
-    advanced = advancing(postgresql.insert).cte("advanced")
-    write_id = (advanced.c.next - 1).label("write_id")
-    database, table = (
-        bindparam(name, type_=txn_components.c.database.type)
-        for name in ("in_database", "in_table")
-    )
-    owner = bindparam("owner", type_=txn_components.c.txn_id.type)
-    allocated = insert(txn_to_write_id).from_select(
-        ["txn_id", "database", "table", "write_id"],
-        select(owner, database, table, write_id),
-        include_defaults=False,
-    )
-    written = txn_components.c
-    under = (
-        update(txn_components)
-        .where(written.txn_id == owner, written.database == database, written.table == table)
-        .values(write_id=select(write_id).scalar_subquery())
-    )
-    return select(write_id).add_cte(allocated.cte("allocated"), under.cte("under"))
 
 
 def _state(error: DBAPIError) -> str:

@@ -7,9 +7,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import (
+    CTE,
     URL,
     Column,
     ColumnElement,
@@ -26,6 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.dml import ReturningInsert, ReturningUpdate
 
+NO_VALUES: Mapping[str, Any] = MappingProxyType({})
 OTHER_ADVICE = "Check that it is reachable and run the statement again"
 SILENCE_SECONDS = 60
 """How long a server that answered may not even acknowledge what is sent, as with a pulled cable.
@@ -101,12 +104,14 @@ class Terms(ABC):
     def hold_mutex(self, db: Connection, name: str) -> None:
         """Hold a named mutex until the end of the database transaction."""
 
-    def hold_briefly(self, db: Connection, held: Update | Select[Any]) -> None:
+    def hold_briefly(
+        self, db: Connection, held: Update | Select[Any], values: Mapping[str, Any] = NO_VALUES
+    ) -> None:
         """Hold what is read or changed until the commit, which in an ``early`` transaction is soon.
 
         Who waits for it then does not wait for the disk too.
         """
-        db.execute(held)
+        db.execute(held, values)
 
     @abstractmethod
     def await_disk(self, db: Connection) -> None:
@@ -158,10 +163,11 @@ class Terms(ABC):
     def advance_write_ids(self, db: Connection, database: str, table: str, count: int) -> int:
         """Give out the next write ids of a table; the first one that is not given out."""
 
-    def give_write_id(self, db: Connection, txn_id: int, database: str, table: str) -> int:
-        """Give a transaction the next write id of a table, under which all that it wrote counts.
+    def advancing_write_ids(self, first_row: Select[Any]) -> CTE:
+        """Compose what advances the counter of a table, as a part of a query.
 
-        One statement, where there are ``has_changing_queries``.
+        A query that gives the counter's ``first_row`` decides whether it is done. Only where there
+        are ``has_changing_queries``.
         """
         raise NotImplementedError
 

@@ -58,6 +58,23 @@ _EARLIER = (
     .order_by(_of.lock_id, _of.internal_id)
 )
 _TAKE_NUMBER = update(next_lock_id).values(next=next_lock_id.c.next + 1)
+# With the row of what is written, where it is one alone and the database can.
+_of_row = txn_components.c
+_TAKE_NUMBER_AND_RECORD = _TAKE_NUMBER.add_cte(
+    insert(txn_components)
+    .from_select(
+        ["txn_id", "database", "table", "partition", "operation", "write_id"],
+        select(
+            *(
+                bindparam(name, type_=_of_row[name].type)
+                for name in ("txn_id", "database", "table", "partition", "operation")
+            ),
+            ALLOCATED_WRITE_ID.scalar_subquery(),
+        ),
+        include_defaults=False,
+    )
+    .cte("component")
+)
 _HOLD_NUMBER = select(next_lock_id).with_for_update()
 # All that is asked for in some databases, beside the number that follows the one just taken.
 _LINE = (
@@ -96,14 +113,15 @@ def enqueue_locks(
     it would wait for its own locks. The answer's id is 0 when nothing is left to ask for.
     """
     locks = merge(_lower(lock) for lock in locks)
+    written: list[dict[str, Any]] = []
     if txn_id:
         require_open(db, txn_id)
-        _record_components(db, txn_id, locks)
+        written = _components(txn_id, locks)
     if not locks:
         return LockAnswer(lock_id=0, state=LockState.ACQUIRED)
     # The id is given out and the rows become visible together: a later request never overtakes.
     # Until then all other requests and checks wait here, so that what is found now stays true.
-    terms_of(db).hold_briefly(db, _TAKE_NUMBER)
+    _take_number(db, written)
     line = db.execute(_LINE, {"databases": _databases(locks)}).all()
     new_id = int(line[0].following) - 1
     others: list[Row[Any]] = []
@@ -140,6 +158,16 @@ def enqueue_locks(
     if free:
         return LockAnswer(lock_id=new_id, state=LockState.ACQUIRED)
     return check_lock(db, new_id, zero_wait_read=zero_wait_read, exclusive_ctas=exclusive_ctas)
+
+
+def _take_number(db: Connection, written: Sequence[dict[str, Any]]) -> None:
+    """Record what is written, and take the next number, which is held from then on."""
+    if len(written) == 1 and terms_of(db).has_changing_queries:
+        terms_of(db).hold_briefly(db, _TAKE_NUMBER_AND_RECORD, written[0])
+        return
+    if written:
+        db.execute(_COMPONENT, written)
+    terms_of(db).hold_briefly(db, _TAKE_NUMBER)
 
 
 def check_lock(
@@ -270,7 +298,7 @@ def may_be_stale(lock: Lock) -> bool:
     return writes and lock.operation in _REPLACING
 
 
-def _record_components(db: Connection, txn_id: int, locks: Sequence[Lock]) -> None:
+def _components(txn_id: int, locks: Sequence[Lock]) -> list[dict[str, Any]]:
     """Give one TXN_COMPONENTS row per unit written; without partition when those are not known."""
     units: dict[tuple[str, str, str | None], Operation] = {}
     for lock in locks:
@@ -280,7 +308,7 @@ def _record_components(db: Connection, txn_id: int, locks: Sequence[Lock]) -> No
         unit = (lock.database, lock.table, partition)
         if units.get(unit) not in _REPLACING:
             units[unit] = lock.operation
-    rows = [
+    return [
         {
             "txn_id": txn_id,
             "database": database,
@@ -293,8 +321,6 @@ def _record_components(db: Connection, txn_id: int, locks: Sequence[Lock]) -> No
         }
         for (database, table, partition), operation in units.items()
     ]
-    if rows:
-        db.execute(_COMPONENT, rows)
 
 
 def _lower(lock: Lock) -> Lock:

@@ -12,6 +12,8 @@ from sqlalchemy import (
     Integer,
     Select,
     bindparam,
+    delete,
+    false,
     func,
     insert,
     select,
@@ -21,8 +23,13 @@ from sqlalchemy import (
 from hivesql_executor.metastore.api import TxnType
 from hivesql_executor.metastore.database.connection import TryAgain, millis_now, now
 from hivesql_executor.metastore.database.dialects.registry import terms_of
-from hivesql_executor.metastore.database.notification_log import note, write_noted
-from hivesql_executor.metastore.database.schema import min_history_level, txns
+from hivesql_executor.metastore.database.notification_log import (
+    asking_for_log,
+    learn_of_log,
+    note,
+    write_noted,
+)
+from hivesql_executor.metastore.database.schema import min_history_level, txn_lock, txns
 from hivesql_executor.metastore.database.transactions.transactions import IS_OPEN, TYPE_CODES
 from hivesql_executor.metastore.database.transactions.txn_rows import OPEN
 from hivesql_planner.cache.events import Event, EventKind
@@ -43,15 +50,17 @@ def open_txns(
     if count <= 0:
         raise SemanticError(f"Invalid input for number of txns: {count}")
     terms = terms_of(db)
-    terms.lock_txn_table(db, shared=True)
     names = {"user": user[:128], "host": host[:128], "type": TYPE_CODES[kind]}
     if terms.has_changing_queries:
         rows = db.execute(_open(terms.open_window), names | {"many": count}).all()
-        others, started = rows[0].others, rows[0].moment
+        others, started, after = rows[0].others, rows[0].moment, rows[0].after
+        is_logged = learn_of_log(db, rows[0])
         ids = sorted(int(row.id) for row in rows)
         check(others)
     else:
+        terms.lock_txn_table(db, shared=True)
         others, lowest, started = _look(db)
+        after, is_logged = started, True
         check(others)
         values = names | {"state": OPEN, "started": started, "last_heartbeat": started}
         ids = sorted(terms.insert_for_ids(db, txns, [values] * count))
@@ -61,7 +70,9 @@ def open_txns(
         # Waiting for the log belongs to the time that is measured below.
         write_noted(db)
     window = terms.open_window
-    if window and kind is not TxnType.READ_ONLY and now(db) - started >= window:
+    if window and kind is not TxnType.READ_ONLY and is_logged:
+        after = now(db)
+    if window and kind is not TxnType.READ_ONLY and after - started >= window:
         # Snapshots may already count these ids as never used.
         raise TryAgain(f"opening transactions took longer than {window} ms")
     return tuple(ids)
@@ -125,8 +136,9 @@ def _open(window: int) -> Select[Any]:
         select(opened.c.id, lowest).select_from(opened.join(seen, true())),
         include_defaults=False,
     )
-    return (
-        select(opened.c.id, seen.c.others, seen.c.moment)
+    return asking_for_log(
+        select(opened.c.id, seen.c.others, seen.c.moment, millis_now().label("after"))
         .select_from(opened.join(seen, true()))
-        .add_cte(history.cte("history"))
+        # What deletes nothing locks the table all the same, and commits wait for that.
+        .add_cte(history.cte("history"), delete(txn_lock).where(false()).cte("locked"))
     )

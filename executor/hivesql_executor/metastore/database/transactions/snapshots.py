@@ -8,23 +8,28 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     CompoundSelect,
     Connection,
+    Select,
     and_,
     bindparam,
     case,
     delete,
+    exists,
     func,
     insert,
     null,
     select,
+    true,
     union_all,
     update,
 )
 
 from hivesql_executor.metastore.database.connection import millis_now
 from hivesql_executor.metastore.database.dialects.registry import terms_of
-from hivesql_executor.metastore.database.notification_log import note
+from hivesql_executor.metastore.database.dialects.terms import Terms
+from hivesql_executor.metastore.database.notification_log import asking_for_log, learn_of_log, note
 from hivesql_executor.metastore.database.schema import (
     completed_txn_components,
     history,
@@ -174,29 +179,64 @@ _ALLOCATED_BY_MANY = select(_of.txn_id, _of.write_id).where(
 )
 _FORGET = delete(txn_to_write_id).where(_MINE)
 _ALLOCATE = insert(txn_to_write_id).inline()
-_WRITE_UNDER = (
-    update(txn_components)
-    .where(
-        txn_components.c.txn_id == bindparam("owner"),
-        txn_components.c.database == bindparam("in_database"),
-        txn_components.c.table == bindparam("in_table"),
-    )
-    .values(write_id=bindparam("now"))
+_IS_WRITTEN = and_(
+    txn_components.c.txn_id == bindparam("owner"),
+    txn_components.c.database == bindparam("in_database"),
+    txn_components.c.table == bindparam("in_table"),
 )
+_WRITE_UNDER = update(txn_components).where(_IS_WRITTEN).values(write_id=bindparam("now"))
 
 
 def allocate_write_id(db: Connection, txn_id: int, table: TableName, *, again: bool) -> int:
     """Return the transaction's write id in the table; ``again`` gives a new, larger one."""
     mine = _place(table) | {"owner": txn_id}
-    row = db.execute(_OPEN_AND_ALLOCATED, mine).one_or_none()
+    is_at_once = terms_of(db).has_changing_queries and not again
+    query = _giving(terms_of(db)) if is_at_once else _OPEN_AND_ALLOCATED
+    row = db.execute(query, mine | {"count": 1} if is_at_once else mine).one_or_none()
     if row is None:
         raise lost(db, txn_id)
     _require_writer(txn_id, note_open(db, txn_id, row.type), table)
+    if is_at_once:
+        learn_of_log(db, row)
+        if row.fresh is not None:
+            _note_given(db, {txn_id: int(row.fresh)}, table)
+            return int(row.fresh)
     if row.write_id is not None:
         if not again:
             return int(row.write_id)
         db.execute(_FORGET, mine)
     return _give_out(db, [txn_id], table)[txn_id]
+
+
+@functools.cache
+def _giving(terms: Terms) -> Select[Any]:
+    """Look as ``_OPEN_AND_ALLOCATED`` does, and give who writes and has none a write id at once."""
+    database, table, owner = (
+        bindparam(name, type_=txn_components.c[key].type)
+        for name, key in (("in_database", "database"), ("in_table", "table"), ("owner", "txn_id"))
+    )
+    asker = _OPEN_AND_ALLOCATED.cte("asker")
+    advanced = terms.advancing_write_ids(
+        select(database, table, bindparam("count", type_=BigInteger()) + 1)
+        .select_from(asker)
+        .where(asker.c.write_id.is_(None), func.coalesce(asker.c.type, 0) != READ_ONLY)
+    )
+    fresh = (advanced.c.next - 1).label("fresh")
+    allocated = insert(txn_to_write_id).from_select(
+        ["txn_id", "database", "table", "write_id"],
+        select(owner, database, table, fresh),
+        include_defaults=False,
+    )
+    under = (
+        update(txn_components)
+        .where(_IS_WRITTEN, exists(select(advanced)))
+        .values(write_id=select(fresh).scalar_subquery())
+    )
+    return asking_for_log(
+        select(asker.c.type, asker.c.write_id, fresh)
+        .select_from(asker.outerjoin(advanced, true()))
+        .add_cte(allocated.cte("allocated"), under.cte("under"))
+    )
 
 
 def allocate_write_ids(db: Connection, txn_ids: Sequence[int], table: TableName) -> tuple[int, ...]:
@@ -235,23 +275,6 @@ def _require_writer(txn_id: int, kind: int, table: TableName) -> None:
 
 
 def _give_out(db: Connection, txn_ids: Sequence[int], table: TableName) -> dict[int, int]:
-    first = txn_ids[0]
-    terms = terms_of(db)
-    if len(txn_ids) == 1 and terms.has_changing_queries:
-        write_ids = {first: terms.give_write_id(db, first, table.database, table.name)}
-    else:
-        write_ids = _give_out_many(db, txn_ids, table)
-    allocated = Event(
-        kind=EventKind.ALLOC_WRITE_ID,
-        database=table.database,
-        table=table,
-        writes=tuple(write_ids.items()),
-    )
-    note(db, allocated)
-    return write_ids
-
-
-def _give_out_many(db: Connection, txn_ids: Sequence[int], table: TableName) -> dict[int, int]:
     place, count, terms = _place(table), len(txn_ids), terms_of(db)
     # The counter is held from then on, so two transactions never share a write id.
     first = terms.advance_write_ids(db, table.database, table.name, count) - count
@@ -264,7 +287,18 @@ def _give_out_many(db: Connection, txn_ids: Sequence[int], table: TableName) -> 
     # Locks asked for before, or under the earlier write id, write under this one.
     under = [place | {"owner": txn_id, "now": write_id} for txn_id, write_id in write_ids.items()]
     db.execute(_WRITE_UNDER, under)
+    _note_given(db, write_ids, table)
     return write_ids
+
+
+def _note_given(db: Connection, write_ids: Mapping[int, int], table: TableName) -> None:
+    event = Event(
+        kind=EventKind.ALLOC_WRITE_ID,
+        database=table.database,
+        table=table,
+        writes=tuple(write_ids.items()),
+    )
+    note(db, event)
 
 
 def seed_write_id(db: Connection, table: TableName, next_id: int) -> None:
