@@ -57,8 +57,9 @@ def _clean_unit(unit: Candidate, runtime: Runtime) -> bool:
     abort_uploads(place, roots, aborted.visible, txns, runtime)
     for location in roots:
         files = runtime.files(location)
-        state = acid_state(files, location, aborted.visible, txns)
-        empty = empty_directories(files, location, state, aborted.visible, txns)
+        listing = files.list(location)
+        state = acid_state(files, location, aborted.visible, txns, listing=listing)
+        empty = empty_directories(files, location, listing, state, aborted.visible, txns)
         delete_writes(place, location, (*state.aborted, *empty), runtime)
         retained |= uncompacted(state, aborted.visible.aborted)
     store.forget_aborted(unit, aborted, retained=retained)

@@ -22,7 +22,7 @@ from hivesql_planner.acid.layout import (
     is_side_file,
     parse_directory,
 )
-from hivesql_planner.acid.snapshot import AcidState
+from hivesql_planner.acid.snapshot import AcidState, FileStatus
 from hivesql_planner.acid.write_ids import ListMode, Range, ValidTxnList, ValidWriteIdList
 from hivesql_planner.compaction.initiator import NO_CLEANUP, flag_property
 from hivesql_planner.errors import ExecutionError, HiveSqlError, NoSuchObject
@@ -109,10 +109,11 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
         state = acid_state(files, location, visible, txns)
         require_none_hidden(files, location, state)
         delete_writes(place, location, _removable(state, place), runtime)
-        state = acid_state(files, location, visible, txns)
+        listing = files.list(location)
+        state = acid_state(files, location, visible, txns, listing=listing)
         if remaining := _removable(state, place):
             raise ExecutionError(f"{location} still holds {', '.join(sorted(remaining))}")
-        remaining = empty_directories(files, location, state, visible, txns)
+        remaining = empty_directories(files, location, listing, state, visible, txns)
         delete_writes(place, location, remaining, runtime)
         retained |= uncompacted(state, visible.aborted)
     # Of workers, and of writers, who work in their table's: they are forgotten from now on.
@@ -161,19 +162,22 @@ def _removable(state: AcidState, place: Place) -> tuple[str, ...]:
 def empty_directories(
     files: Files,
     location: str,
+    listing: Sequence[FileStatus],
     state: AcidState,
     visible: ValidWriteIdList,
     txns: ValidTxnList,
 ) -> tuple[str, ...]:
     """Find what a write that died had only begun, and what a cleaner that died has half deleted.
 
-    No reader looks at directories without files. Those of writes that are open are left alone.
+    ``listing`` are the files that ``state`` was told of. No reader looks at directories without
+    files. Those of writes that are open are left alone.
     """
     paths: dict[str, list[str]] = defaultdict(list)
-    for status in files.list(location):
+    for status in listing:
         paths[status.path.partition("/")[0]].append(status.path)
     names = []
-    for name in files.all_directories(location):
+    # Elsewhere there are none without files, or nothing but a marker of them.
+    for name in files.all_directories(location) if files.has_directories else sorted(paths):
         directory = parse_directory(name)
         if directory is None:
             continue

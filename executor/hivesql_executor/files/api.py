@@ -154,8 +154,10 @@ def readable(files: Files, path: str, length: int, buffer: int, *, modified: int
 
     A small one of another machine is read once as long as ``modified``, where it is given, stays.
     """
-    if modified and length <= SMALL and not isinstance(files, LocalFiles):
-        return io.BytesIO(_read_once(files, path, length, modified))
+    if modified and not isinstance(files, LocalFiles):
+        data = recall_content(files, path, length, modified)
+        if data is not None or length <= SMALL:
+            return io.BytesIO(data or _read_once(files, path, length, modified))
     if length <= buffer:
         return io.BytesIO(files.read(path, 0, length))
     return io.BufferedReader(RangeFile(files, path, length), buffer)
@@ -176,8 +178,11 @@ def read_range(
     ``modified``, as it was listed, tells the file from another one of its name; one of no more
     than ``most`` bytes is read whole.
     """
-    if modified and length <= most and not isinstance(files, LocalFiles):
-        return _read_once(files, path, length, modified)[offset : offset + count]
+    if modified and not isinstance(files, LocalFiles):
+        data = recall_content(files, path, length, modified)
+        if data is not None or length <= most:
+            data = data or _read_once(files, path, length, modified)
+            return data[offset : offset + count]
     return files.read(path, offset, count)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import threading
 from collections import OrderedDict
 
@@ -9,6 +11,10 @@ SMALL = 256 * 1024
 """Bytes of files whose footer is wanted first, and their rows a moment later."""
 LARGEST = 4 << 20
 """Bytes that a file has at most which is remembered."""
+_TINY = 16 * 1024
+"""Bytes of files that go to tasks with the plan."""
+_MOST_TOLD = 256 * 1024
+"""Bytes of all files that go with one plan."""
 _MOST_REMEMBERED = 64 << 20
 """Bytes of all of them that are remembered."""
 _remembered: OrderedDict[tuple[object, str, int, int], bytes] = OrderedDict()
@@ -37,3 +43,27 @@ def recall_content(files: object, path: str, length: int, modified: int) -> byte
         if data is not None:
             _remembered.move_to_end(key)
         return data
+
+
+class KnownFiles:
+    """Tells tasks what this process knows of files of other machines (``SmallFiles.java``)."""
+
+    def __init__(self, files: object) -> None:
+        self._files, self._room = files, _MOST_TOLD
+
+    def tell(self, path: str, length: int, modified: int) -> dict[str, str]:
+        """Return what tells a file from another of its path, and what it has, as far as known.
+
+        ``modified`` is 0 where nothing tells them apart.
+        """
+        if not modified:
+            return {}
+        told = {"version": f"{length}.{modified}"}
+        data = recall_content(self._files, path, length, modified)
+        if data is not None and len(data) <= min(_TINY, self._room):
+            self._room -= len(data)
+            told["content"] = base64.b64encode(data).decode()
+        elif data is not None:
+            # Then a task has written it, who may be asked for it again.
+            told["digest"] = hashlib.sha256(data).hexdigest()
+        return told

@@ -121,14 +121,18 @@ def acid_state(
     *,
     is_earlier: bool = False,
     events_from: int | None = None,
+    listing: Sequence[FileStatus] | None = None,
 ) -> AcidState:
     """Tell what one table or partition directory holds, seen through a snapshot.
 
+    ``listing`` is what is there, where the caller has listed it; None lists it here.
     Of one that ``is_earlier`` require_history tells afterwards whether all of it is there.
     ``events_from`` is a write whose events, and later ones, are wanted as they were before a
     compaction merged them; None takes what a reader of rows takes.
     """
-    listing = with_flushed_lengths(files, location, files.list(location))
+    if listing is None:
+        listing = files.list(location)
+    listing = with_flushed_lengths(files, location, listing)
     if events_from is not None:
         merging = merging_bases(listing, events_from, txns)
         listing = [

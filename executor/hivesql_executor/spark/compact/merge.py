@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from py4j.java_collections import ListConverter
@@ -19,6 +19,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from hivesql_executor.files.api import Files
+from hivesql_executor.files.small_contents import KnownFiles
 from hivesql_executor.jvm import know_flushed_files, new_object
 from hivesql_executor.orc.footers import (
     check_deletes,
@@ -50,6 +51,13 @@ class SortedFile:
     path: str
     length: int
     filtered: bool = False
+    known: Mapping[str, str] = field(default_factory=dict)
+    """What else tasks are told of it."""
+
+    def describe(self) -> dict[str, Any]:
+        """Return it as tasks read it."""
+        file = {"path": self.path, "length": self.length, "filtered": self.filtered}
+        return {**file, **self.known}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,18 +111,23 @@ def plan_inserts(location: str, chosen: FilesToRead, files: Files) -> list[Merge
         return None
     if any(not span.stays_in(file.bucket) for file, _, span in data):
         return None
+    remembered = KnownFiles(files)
     strays = [
-        _sorted(location, file) for file, _, span in deletes if not span.stays_in(file.bucket)
+        _sorted(location, file, remembered)
+        for file, _, span in deletes
+        if not span.stays_in(file.bucket)
     ]
     at_home: dict[int, list[SortedFile]] = defaultdict(list)
     for deleted, _, span in deletes:
         if span.stays_in(deleted.bucket):
-            at_home[deleted.bucket].append(_sorted(location, deleted))
+            at_home[deleted.bucket].append(_sorted(location, deleted, remembered))
     return [
         Merge(
             bucket=bucket,
             kind="insert",
-            groups=in_order([(span, _sorted(location, file)) for file, _, span in group]),
+            groups=in_order(
+                [(span, _sorted(location, file, remembered)) for file, _, span in group]
+            ),
             deletes=(*at_home[bucket], *strays),
             metadata=origin([tail for _, tail, _ in group]),
         )
@@ -129,11 +142,14 @@ def plan_deletes(
     deletes = _deletes(location, delete_files, files)
     if deletes is None or any(not span.stays_in(file.bucket) for file, _, span in deletes):
         return None
+    remembered = KnownFiles(files)
     return [
         Merge(
             bucket=bucket,
             kind="delete",
-            groups=in_order([(span, _sorted(location, file)) for file, _, span in group]),
+            groups=in_order(
+                [(span, _sorted(location, file, remembered)) for file, _, span in group]
+            ),
             metadata=origin([tail for _, tail, _ in group]),
         )
         for bucket, group in _by_bucket(deletes)
@@ -180,8 +196,10 @@ def _by_bucket(inserts: Sequence[_Known]) -> list[tuple[int, list[_Known]]]:
     return sorted(groups.items())
 
 
-def _sorted(location: str, file: DataFile | DeleteFile) -> SortedFile:
-    return SortedFile(spark_path(location, file), file.length, file.write_id_filter)
+def _sorted(location: str, file: DataFile | DeleteFile, remembered: KnownFiles) -> SortedFile:
+    path = spark_path(location, file)
+    known = remembered.tell(path, file.length, file.modified)
+    return SortedFile(path, file.length, file.write_id_filter, known)
 
 
 def origin(tails: Sequence[OrcTail]) -> dict[str, str]:
@@ -237,7 +255,7 @@ def run_merges(
 
 def _describe(merge: Merge, upload_to: str | None) -> dict[str, Any]:
     def listed(sorted_files: Sequence[SortedFile]) -> list[dict[str, Any]]:
-        return [asdict(file) for file in sorted_files]
+        return [file.describe() for file in sorted_files]
 
     target = upload_to and f"{upload_to}/{bucket_file_name(merge.bucket)}"
     return {

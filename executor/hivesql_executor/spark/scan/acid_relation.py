@@ -8,11 +8,12 @@ type, gives ids to rows of files without any, and takes deleted rows out of ORC'
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
+from hivesql_executor.files.small_contents import KnownFiles
 from hivesql_executor.orc.tail import OrcTail
 from hivesql_executor.spark.nanoseconds.columns import nanosecond_columns, with_texts, with_values
 from hivesql_executor.spark.scan.event_schema import KEYS
@@ -71,8 +72,7 @@ class EndingPath:
     version: str
     """What is another when another file has its path; empty when nothing tells."""
     holds_changes: bool
-    key_range: Mapping[str, tuple[int, int]]
-    """Ends of the ids in it; empty where they are not known."""
+    tail: OrcTail
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +94,12 @@ class AcidScan:
     whole: bool = True
     """Whether executors keep all that was deleted in a partition; else each task reads what was
     deleted of its own rows."""
+    remembered: KnownFiles | None = None
+    """What goes to tasks of small files of other machines; None sends nothing."""
+
+    def describe(self, path: str, length: int, tail: OrcTail) -> dict[str, str]:
+        """Return what tasks are told of a file beside its path and length."""
+        return self.remembered.tell(path, length, tail.modified) if self.remembered else {}
 
     def nanoseconds_in(self, tail: OrcTail) -> tuple[int, ...]:
         """Return those of them that are read as texts in a file."""
@@ -191,7 +197,7 @@ def _relation(
         "types": shared.types,
         "searchable": shared.searchable,
         "values": {number: _partition_texts(place, table) for number, place in places.items()},
-        "files": [_file(file, filter_rows) for file in files],
+        "files": [_file(file, scan) for file in files],
         "deletes": [
             {
                 "path": file.path,
@@ -199,9 +205,10 @@ def _relation(
                 "place": file.place.number,
                 "filtered": file.filtered,
                 "version": file.version,
+                **scan.describe(file.path, file.length, file.tail),
                 "changes": file.holds_changes,
-                "range": [end for key in KEYS for end in file.key_range[key]]
-                if file.key_range and not scan.whole
+                "range": [end for key in KEYS for end in file.tail.key_range[key]]
+                if file.tail.key_range and not scan.whole
                 else None,
             }
             for file in deletes
@@ -229,10 +236,10 @@ def _partition_texts(place: Place, table: Table) -> list[str | None]:
     return [*values, *(text or DEFAULT_PARTITION for text in place.partition.values)]
 
 
-def _file(file: AcidPath, filter_rows: int) -> dict[str, object]:
+def _file(file: AcidPath, scan: AcidScan) -> dict[str, object]:
     original = file.original
     # Row numbers of events are always decoded: no footer tells that they are in order.
-    unit = file.tail.unit if filter_rows >= 0 else None
+    unit = file.tail.unit if scan.filter_rows >= 0 else None
     return {
         "path": file.path,
         "length": file.length,
@@ -242,4 +249,5 @@ def _file(file: AcidPath, filter_rows: int) -> dict[str, object]:
         "ids": unit if original is None else original.unit,
         "first": -1 if original is None else original.first,
         "task": file.task,
+        **scan.describe(file.path, file.length, file.tail),
     }

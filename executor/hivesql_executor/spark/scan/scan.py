@@ -13,6 +13,7 @@ from functools import reduce
 from pyspark.sql import DataFrame, SparkSession
 
 from hivesql_executor.files.api import Files
+from hivesql_executor.files.small_contents import KnownFiles
 from hivesql_executor.orc.footers import check_file, check_orphans, read_footers
 from hivesql_executor.orc.tail import OrcTail
 from hivesql_executor.snapshot.partition_files import PartitionFiles
@@ -127,6 +128,7 @@ def scan(spark: SparkSession, request: ScanRequest) -> Scanned:
     read = AcidScan(
         spark, table, request.visible, nanoseconds, tuple(request.known), request.filter_rows,
         whole=gone.count_bitmap_words(files, request.broadcast_words) <= request.broadcast_words,
+        remembered=KnownFiles(files),
     )  # fmt: skip
     tasks = _tasks(read, pieces) if request.by_writer else None
     frames = acid_frames(
@@ -217,7 +219,7 @@ def _ending_paths(gone: DeleteFiles) -> list[EndingPath]:
     return [
         EndingPath(
             place, path, file.length, file.write_id_filter, gone.version(file, path),
-            isinstance(file, DataFile), gone.tails[path].key_range,
+            isinstance(file, DataFile), gone.tails[path],
         )
         for place, file, path in gone.files
     ]  # fmt: skip

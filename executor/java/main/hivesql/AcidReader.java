@@ -230,7 +230,7 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
         // What is behind the length is of a writer that goes on, or died there.
         Reader reader = OrcFile.createReader(
                 path,
-                ObjectStore.readerOptions(path, file.length(), settings).useUTCTimestamp(true));
+                ObjectStore.readerOptions(path, file.length(), file.known(), settings).useUTCTimestamp(true));
         boolean opened = false;
         try {
             opened = open(reader);

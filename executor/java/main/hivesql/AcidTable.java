@@ -59,7 +59,7 @@ import scala.collection.immutable.Seq;
  */
 record AcidFile(
         String path, long length, long rows, int place, boolean filtered, long[] ids, long first,
-        InternalRow values) implements Serializable {
+        InternalRow values, KnownFile known) implements Serializable {
     boolean isOriginal() {
         return first >= 0L;
     }
@@ -119,7 +119,8 @@ public final class AcidTable implements SupportsRead {
                     place, file.get("filtered").asBoolean(),
                     longs(file.get("ids")), file.get("first").asLong(),
                     values.computeIfAbsent(place, number -> partitionColumns.values(
-                            this.plan.get("values").get(Integer.toString(number))))));
+                            this.plan.get("values").get(Integer.toString(number)))),
+                    KnownFile.of(file)));
         }
     }
 
@@ -410,7 +411,7 @@ final class AcidScan
             deletes.computeIfAbsent(file.get("place").asInt(), unknown -> new ArrayList<>())
                     .add(new EndingFile(
                             file.get("path").asText(), file.get("length").asLong(),
-                            file.get("filtered").asBoolean(), file.get("version").asText(),
+                            file.get("filtered").asBoolean(), KnownFile.of(file),
                             file.get("changes").asBoolean(), AcidTable.longs(file.get("range"))));
         }
         int[] positions = new int[wanted.length()];

@@ -27,12 +27,15 @@ import org.apache.spark.TaskContext;
 /**
  * A file whose events end rows: one of deletes, or one of version 1 with changes among its rows.
  *
- * <p>The version is another when another file has its path, and empty when nothing tells; the range is
- * null when the ids in it are not known.
+ * <p>The range is null when the ids in it are not known.
  */
 record EndingFile(
-        String path, long length, boolean filtered, String version, boolean holdsChanges, long[] range)
-        implements Serializable {}
+        String path, long length, boolean filtered, KnownFile known, boolean holdsChanges, long[] range)
+        implements Serializable {
+    String version() {
+        return known.version();
+    }
+}
 
 /**
  * The rows of one partition that a snapshot sees as deleted: a bit for each, by write and bucket.
@@ -137,7 +140,7 @@ final class DeleteBitmaps {
         if (within != null && !KeyRange.of(file.range()).overlapsAny(within)) return;
         Path path = new Path(file.path());
         Reader reader = OrcFile.createReader(
-                path, ObjectStore.readerOptions(path, file.length(), settings));
+                path, ObjectStore.readerOptions(path, file.length(), file.known(), settings));
         TypeDescription schema = reader.getSchema();
         boolean[] include = new boolean[schema.getMaximumId() + 1];
         Arrays.fill(include, 0, file.filtered() || file.holdsChanges() ? 6 : 5, true);

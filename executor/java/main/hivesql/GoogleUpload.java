@@ -43,15 +43,13 @@ final class GoogleUpload extends Uploads.Stream {
     };
 
     private final FileSystem system;
-    private final Path path;
     private String address;
     private long from;
     private byte[] rest = new byte[0];
 
     GoogleUpload(FileSystem system, Path path) {
-        super(system);
+        super(system, path);
         this.system = system;
-        this.path = path;
     }
 
     @Override

@@ -136,7 +136,8 @@ public final class MergeFiles implements Function, Serializable {
                 }
                 Path path = SortedInput.path(file);
                 FSDataInputStream bytes = ObjectStore.open(
-                        path.getFileSystem(conf), path, file.get("length").asLong());
+                        path.getFileSystem(conf), path, file.get("length").asLong(),
+                        KnownFile.of(file));
                 try {
                     List statistics = reader.getStripeStatistics();
                     long row = 0;

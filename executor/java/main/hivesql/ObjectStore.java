@@ -49,11 +49,11 @@ final class ObjectStore {
     }
 
     /** Options to read an ORC file of which is known how long it is. */
-    static OrcFile.ReaderOptions readerOptions(Path path, long length, Configuration settings)
-            throws IOException {
+    static OrcFile.ReaderOptions readerOptions(
+            Path path, long length, KnownFile known, Configuration settings) throws IOException {
         OrcFile.ReaderOptions options = OrcFile.readerOptions(settings).maxLength(length);
         FileSystem system = path.getFileSystem(settings);
-        return is(system) ? options.filesystem(new FileOfLength(system, length)) : options;
+        return is(system) ? options.filesystem(new FileOfLength(system, length, known)) : options;
     }
 
     /** Open a file without asking how long it is: {@code length} bytes of it, at least, are there. */
@@ -64,6 +64,14 @@ final class ObjectStore {
                 .opt("fs.option.openfile.length", Long.toString(length))
                 .opt("fs.option.openfile.read.policy", "random")
                 .build());
+    }
+
+    /** The same of a file of an object store that may be remembered. */
+    static FSDataInputStream open(FileSystem system, Path path, long length, KnownFile known)
+            throws IOException {
+        return is(system)
+                ? new FileOfLength(system, length, known).open(path)
+                : system.open(path);
     }
 
     /** Write a small file whole, where there is none of its name. */
@@ -94,14 +102,14 @@ final class ObjectStore {
 
 /** The file system of one file whose length is known; a small one is read by one request. */
 final class FileOfLength extends FilterFileSystem {
-    private static final long SMALL = 4L << 20;
-
     private final long length;
+    private final KnownFile known;
     private byte[] whole;
 
-    FileOfLength(FileSystem system, long length) {
+    FileOfLength(FileSystem system, long length, KnownFile known) {
         super(system);
         this.length = length;
+        this.known = known;
     }
 
     @Override
@@ -111,11 +119,15 @@ final class FileOfLength extends FilterFileSystem {
 
     @Override
     public FSDataInputStream open(Path path) throws IOException {
-        if (length > SMALL) return ObjectStore.open(fs, path, length);
+        if (length > SmallFiles.LARGEST) return ObjectStore.open(fs, path, length);
         if (whole == null) {
-            byte[] bytes = new byte[(int) length];
-            try (FSDataInputStream stream = ObjectStore.open(fs, path, length)) {
-                stream.readFully(0L, bytes);
+            byte[] bytes = SmallFiles.recall(path.toString(), known);
+            if (bytes == null || bytes.length != length) {
+                bytes = new byte[(int) length];
+                try (FSDataInputStream stream = ObjectStore.open(fs, path, length)) {
+                    stream.readFully(0L, bytes);
+                }
+                SmallFiles.remember(path.toString(), known, bytes);
             }
             whole = bytes;
         }

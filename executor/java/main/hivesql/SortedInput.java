@@ -51,7 +51,8 @@ final class SortedInput implements Comparable {
     static Reader open(JsonNode file, Configuration conf, Boolean proleptic) throws IOException {
         Path path = path(file);
         OrcFile.ReaderOptions options =
-                ObjectStore.readerOptions(path, file.get("length").asLong(), conf);
+                ObjectStore.readerOptions(
+                        path, file.get("length").asLong(), KnownFile.of(file), conf);
         options.useUTCTimestamp(true);
         if (proleptic != null) {
             options.convertToProlepticGregorian(proleptic.booleanValue());

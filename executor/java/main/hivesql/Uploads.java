@@ -40,7 +40,7 @@ final class Uploads {
     private static final String WHOLE = "=";
     /** Files that are no longer are told whole: the driver writes each by one request, not by three. */
     private static final String MOST = "fs.hivesql.whole.bytes";
-    private static final int USUAL_MOST = 256 << 10;
+    private static final int USUAL_MOST = SmallFiles.LARGEST;
     /** The driver's memory holds no more of all tasks' files of a job together. */
     private static final long MOST_OF_JOB = 32 << 20;
     /** The number of the task that ran last in this thread, and how much it has told whole. */
@@ -184,8 +184,10 @@ final class Uploads {
         private boolean begun;
         private boolean ended;
         private long length;
+        final Path path;
 
-        Stream(FileSystem system) {
+        Stream(FileSystem system, Path path) {
+            this.path = path;
             most = system.getConf().getInt(MOST, USUAL_MOST);
         }
 
@@ -228,6 +230,7 @@ final class Uploads {
                 flushPart(true);
             } else {
                 whole = part.toByteArray();
+                SmallFiles.remember(path.toString(), whole);
             }
         }
 
@@ -253,7 +256,6 @@ final class Uploads {
 
     /** What is uploaded by Hadoop's own uploader. */
     private static final class ByParts extends Stream {
-        private final Path path;
         private final FileSystem system;
         private final Map<Integer, PartHandle> parts = new TreeMap<>();
         private MultipartUploader uploader;
@@ -261,8 +263,7 @@ final class Uploads {
         private CompletableFuture<PartHandle> sent;
 
         ByParts(FileSystem system, Path path) {
-            super(system);
-            this.path = path;
+            super(system, path);
             this.system = system;
         }
 

@@ -69,7 +69,8 @@ final class DecimalReaderTest {
         stripes.include(schema.column(0));
         schema.vectors(stripes.batch)[0] = new Decimal64ColumnVector(StripeReader.BATCH, 18, SCALE);
         AcidFile file = new AcidFile(
-                path.toString(), OrcFiles.length(path), ROWS, 0, false, null, -1L, null);
+                path.toString(), OrcFiles.length(path), ROWS, 0, false, null, -1L, null,
+                KnownFile.UNKNOWN);
         stripes.open(reader, new FileRange(file, 0L, file.length()), SETTINGS, null, null);
         return stripes;
     }

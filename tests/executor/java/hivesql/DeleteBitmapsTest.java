@@ -19,7 +19,11 @@ final class DeleteBitmapsTest {
     private static EndingFile file(List<Event> events, boolean filtered, boolean holdsChanges) {
         Path path = OrcFiles.write(events);
         return new EndingFile(
-                path.toString(), OrcFiles.length(path), filtered, "", holdsChanges, null);
+                path.toString(), OrcFiles.length(path), filtered, KnownFile.UNKNOWN, holdsChanges, null);
+    }
+
+    private static KnownFile version(String text) {
+        return new KnownFile(text, "", null);
     }
 
     private static boolean isDeleted(DeleteBitmaps bitmaps, long write, long bucket, long row) {
@@ -124,9 +128,9 @@ final class DeleteBitmapsTest {
     }
 
     static void oneNameIsForOneSetOfFilesUnderOneSnapshot() {
-        EndingFile plain = new EndingFile("a", 1L, false, "1", false, null);
-        EndingFile filtered = new EndingFile("a", 1L, true, "1", false, null);
-        EndingFile other = new EndingFile("a", 1L, false, "2", false, null);
+        EndingFile plain = new EndingFile("a", 1L, false, version("1"), false, null);
+        EndingFile filtered = new EndingFile("a", 1L, true, version("1"), false, null);
+        EndingFile other = new EndingFile("a", 1L, false, version("2"), false, null);
         long[] none = {};
         String name = DeleteBitmaps.name(List.of(plain), 5L, none);
         same(DeleteBitmaps.name(List.of(plain), 6L, new long[] {2L}), name);
@@ -134,7 +138,7 @@ final class DeleteBitmapsTest {
         String seen = DeleteBitmaps.name(List.of(filtered), 5L, none);
         same(DeleteBitmaps.name(List.of(filtered), 5L, none), seen);
         same(DeleteBitmaps.name(List.of(filtered), 6L, none).equals(seen), false);
-        EndingFile unknown = new EndingFile("a", 1L, false, "", false, null);
+        EndingFile unknown = new EndingFile("a", 1L, false, KnownFile.UNKNOWN, false, null);
         same(DeleteBitmaps.name(List.of(unknown), 5L, none)
                 .equals(DeleteBitmaps.name(List.of(unknown), 5L, none)), false);
     }
