@@ -34,6 +34,7 @@ _OF_PROFILE = {
     "tables": ("c", "d"),
     "plain": ("x", "y"),
     "loads": ("t", "p", "q"),
+    "store": ("t", "p"),
     "all": ("t", "p", "q", "c", "d", "x", "y"),
 }
 PROFILES = tuple(_OF_PROFILE)
@@ -76,6 +77,8 @@ class Case:
     scripts: tuple[Script, ...]
     faults: tuple[Fault, ...] = ()
     optimistic: bool = False
+    stored: bool = False
+    """Whether the warehouse lies in an object store."""
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -152,7 +155,8 @@ def generate(seed: int, profile: str | None = None) -> Case:
         _fault(chance, chance.choice(scripts)) for _ in range(chance.choice((0, 1, 2, 3, 4)))
     )
     patience = chance.choice((2, 5, 15, 40, 100))
-    return Case(seed, patience, tuple(scripts), faults, optimistic=chance.random() < 0.3)
+    optimistic = chance.random() < 0.3
+    return Case(seed, patience, tuple(scripts), faults, optimistic, stored=profile == "store")
 
 
 def _scripts(chance: random.Random, profile: str) -> Iterator[Script]:
@@ -168,10 +172,10 @@ def _scripts(chance: random.Random, profile: str) -> Iterator[Script]:
     if profile in ("plain", "loads"):
         # What a stream that died had begun goes with a compaction after an UPDATE by Spark.
         pass
-    elif everything or profile == "streams" or chance.random() < 0.15:
+    elif everything or profile in ("streams", "store") or chance.random() < 0.15:
         for number in range(chance.randint(1, 2)):
             yield Script(f"stream-{number}", tuple(_streams(chance, tables)))
-    if everything or profile == "compaction" or chance.random() < 0.2:
+    if everything or profile in ("compaction", "store") or chance.random() < 0.2:
         for number in range(chance.randint(1, 2)):
             yield Script(f"worker-{number}", tuple(_rounds(chance, "work", 4)))
         yield Script("cleaner", tuple(_rounds(chance, "clean", 5)))
@@ -220,7 +224,10 @@ def _of_table(chance: random.Random, table: str, keys: tuple[int, ...], profile:
             (("drop_table", table), ("create", table), ("rename", table, other),
              ("rename", table, other), ("create_as", table, 1))
         )  # fmt: skip
-    if profile in ("compaction", "all") and roll < 0.35:
+    if profile == "store" and roll < 0.15:
+        # Whose rows tasks upload.
+        return ("overwrite", table, key, chance.randint(1, 2))
+    if profile in ("compaction", "all", "store") and roll < 0.35:
         kind = chance.choice(("major", "major", "minor"))
         return ("compact", table, None if table in WHOLE else key, kind)
     if roll < 0.4 and table != "q":

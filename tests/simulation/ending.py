@@ -69,7 +69,14 @@ def end_well(world: World) -> None:
 
 
 def _compare_directories(world: World) -> None:
-    """Catalog and directories agree: of tables, and of partitions."""
+    """Catalog and directories agree: of tables, and of partitions.
+
+    In an object store there are none; and no upload waits there.
+    """
+    if world.objects is not None:
+        if waiting := world.objects.all_waiting():
+            raise Wrong(f"uploads are left over: {waiting}")
+        return
     named = {path for (path,) in world.truth.ask(_LOCATIONS)}
     made = {str(path) for path in world.warehouse.iterdir()}
     for table in world.tables:

@@ -26,6 +26,7 @@ from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.compaction.decide import results
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
+from simulation.file_systems.object_store import SimulatedStore
 from simulation.reading import delete_events, live_rows
 
 
@@ -78,6 +79,15 @@ def _write(
             for bucket, one in _by_bucket(events).items()
         }
         files.make_directories(directory)
+        if isinstance(files, SimulatedStore):
+            places = {bucket: f"{directory}/{bucket_file_name(bucket)}" for bucket in staged}
+            begun = [
+                (places[bucket], files.begin(places[bucket], file.content))
+                for bucket, file in staged.items()
+            ]
+            files.write(f"{directory}/{VERSION_FILE}", VERSION_TEXT)
+            files.complete(begun)
+            return
         files.write(f"{directory}/{VERSION_FILE}", VERSION_TEXT)
         for bucket, file in staged.items():
             files.rename(f"{staging}/{file.name}", f"{directory}/{bucket_file_name(bucket)}")

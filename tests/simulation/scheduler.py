@@ -10,7 +10,8 @@ from __future__ import annotations
 import random
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -265,6 +266,16 @@ class Scheduler:
             work()
         except Exception as error:  # noqa: BLE001 - a finding is no error of the client's
             self.fail(error)
+        finally:
+            self._here.is_between = was
+
+    @contextmanager
+    def unseen(self) -> Iterator[None]:
+        """Let what is done in the block be no step of anybody, with its errors for the client."""
+        was = getattr(self._here, "is_between", False)
+        self._here.is_between = True
+        try:
+            yield
         finally:
             self._here.is_between = was
 

@@ -33,7 +33,8 @@ from hivesql_planner.errors import HiveSqlError, NotSupported
 from hivesql_planner.settings.settings import Settings
 from simulation.cases import COMING, MINE, NAMES, PARTITIONS, TIMEOUT, WHOLE, Case
 from simulation.database import SimulatedRdbms, Sqlite, Truth, database_on
-from simulation.files import watching
+from simulation.file_systems.local import watching
+from simulation.file_systems.object_store import SimulatedStore
 from simulation.merging import merge
 from simulation.model import PLAIN, Intent, Model, Row, Txn, Wrong
 from simulation.reading import count_rows, read_table
@@ -188,11 +189,15 @@ def _make_tables(store: DatabaseMetastore) -> None:
     session.sql(f"ALTER TABLE q ADD PARTITION (k={MINE[0]})")
 
 
-def _runtime(store: DatabaseMetastore, clock: Clock) -> Runtime:
+def _runtime(
+    store: DatabaseMetastore, clock: Clock, objects: SimulatedStore | None = None
+) -> Runtime:
+    """``objects`` is the store in which the warehouse lies; None for this machine's disk."""
+    files = LocalFiles()
     return Runtime(
         metastore=store,
         spark=NoSpark(),
-        files=lambda place: LocalFiles(),
+        files=lambda place: objects or files,
         settings=Settings.of(_SETTINGS),
         user="simulated",
         host="here",
@@ -229,7 +234,10 @@ class World:
         clock = Clock(
             monotonic=lambda: scheduler.now, sleep=scheduler.sleep, repeat=scheduler.repeat
         )
-        self.runtime = _runtime(house.store, clock)
+        self.objects = None
+        if scheduler.case.stored:
+            self.objects = SimulatedStore(scheduler, house.warehouse)
+        self.runtime = _runtime(house.store, clock, self.objects)
         if scheduler.case.optimistic:
             settings = self.runtime.settings.with_value("hive.txn.xlock.write", "false")
             self.runtime = self.runtime.with_settings(settings)

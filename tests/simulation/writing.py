@@ -13,14 +13,24 @@ from sqlglot import exp
 
 from hivesql_executor.bookkeeping.partitions import foreign_locations, staging_directory
 from hivesql_executor.files.api import Files
-from hivesql_executor.local.insert import rows_of, stage_literals
-from hivesql_executor.orc.publish import ListedFiles, Publication, StagedRows, stage_rows
+from hivesql_executor.local.insert import _stage_rows, rows_of, stage_literals
+from hivesql_executor.orc.publish import (
+    ListedFiles,
+    Publication,
+    StagedRows,
+    _directory,
+    named_partition,
+    stage_rows,
+)
+from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_executor.statements.context import Work
+from hivesql_planner.acid.layout import bucket_file_name
 from hivesql_planner.local.decide import _insert, _literals
 from hivesql_planner.model.table import Column, Table, partition_name
 from hivesql_planner.plan import InsertBranch, WriteKind
 from hivesql_planner.predicates.predicate import SmallInsert
 from hivesql_planner.relations import Query
+from simulation.file_systems.object_store import SimulatedStore
 
 _COLUMNS = (Column.of("id", "int"), Column.of("k", "int"), Column.of("v", "int"))
 
@@ -53,6 +63,8 @@ def stage_simulated(branch: InsertBranch, table: Table, work: Work) -> StagedRow
     locations = foreign_locations(table, work.runtime)
     small = _insert(branch, _literals(branch))
     if branch.write.kind is not WriteKind.FILES:
+        if isinstance(files, SimulatedStore):
+            return _upload_rows(branch, small, work, files)
         return stage_literals(
             branch,
             small,
@@ -75,6 +87,40 @@ def stage_simulated(branch: InsertBranch, table: Table, work: Work) -> StagedRow
     return stage_rows(
         publication, files, lambda: _write_plain(rows_of(small, table), small, publication, files)
     )
+
+
+def _upload_rows(
+    branch: InsertBranch, small: SmallInsert, work: Work, store: SimulatedStore
+) -> StagedRows:
+    """Upload the rows, as tasks do; the first attempt at each file ends with no row of it."""
+    table = branch.write.table
+    publication = Publication(
+        writes=(branch.write,),
+        write_id=work.txn.write_ids[table.name],
+        staging="",
+        static_partition=branch.static_partition,
+        dynamic_partition=branch.dynamic_partition,
+        locations=foreign_locations(table, work.runtime),
+        changes=work.txn.changes,
+    )
+
+    def upload() -> list[EventFile]:
+        row, write_id = rows_of(small, table), publication.write_id
+        return [
+            _upload(file, publication, store)
+            for file in _stage_rows(row, branch, small, write_id, store, "")
+        ]
+
+    return stage_rows(publication, store, upload)
+
+
+def _upload(file: EventFile, publication: Publication, store: SimulatedStore) -> EventFile:
+    partition = named_partition(publication, file.keys)
+    directory = _directory(publication, publication.writes[file.write], partition)
+    path = f"{directory}/{bucket_file_name(file.writer)}"
+    store.begin(path, b"")
+    word = store.begin(path, file.content)
+    return replace(file, name=path, upload=word, content=b"")
 
 
 def _write_plain(

@@ -230,6 +230,9 @@ class FileChanges:
         begun = BegunWrite()
         try:
             yield begun
+            # Where nothing staged can be taken from it, such as in an object store, it could write
+            # all after that, and would be told by nobody.
+            self.require_alive()
         except BaseException:
             files = self.runtime.files(location)
             for path in reversed(begun.files):

@@ -55,6 +55,8 @@ class Defect:
     optimistic: bool = False
     seconds: float = 0.0
     """How long the fault lasts."""
+    stored: bool = False
+    """Whether it shows in an object store."""
 
     @contextmanager
     def put_back(self) -> Iterator[None]:
@@ -78,6 +80,7 @@ class Defect:
                 tuple(Script(name, steps) for name, steps in self.scripts.items()),
                 faults,
                 self.optimistic,
+                self.stored,
             )
 
 

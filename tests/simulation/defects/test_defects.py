@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from simulation.defects.of_stores import DEFECTS_OF_STORES
 from simulation.defects.of_tables import DEFECTS_OF_TABLES
 from simulation.defects.of_transactions import DEFECTS, Defect
 from simulation.running import find
@@ -16,7 +17,9 @@ MOST_CASES = 25
 
 
 @pytest.mark.parametrize(
-    "defect", (*DEFECTS, *DEFECTS_OF_TABLES), ids=lambda defect: defect.name.replace(" ", "-")
+    "defect",
+    (*DEFECTS, *DEFECTS_OF_TABLES, *DEFECTS_OF_STORES),
+    ids=lambda defect: defect.name.replace(" ", "-"),
 )
 def test_a_defect_that_is_put_back_is_found(defect: Defect, house: House) -> None:
     with defect.put_back():

@@ -1,0 +1,100 @@
+"""Defects about uploads and objects, as a store without renames has them."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from hivesql_executor.compaction import aborts, cleaner
+from hivesql_executor.transactions import file_changes
+from simulation.cases import Step
+from simulation.defects.of_transactions import Defect, Patch, after
+from simulation.file_systems.object_store import SimulatedStore
+
+
+def _every_upload_is_completed() -> list[Patch]:
+    """Also what an attempt that failed has uploaded to the same place."""
+
+    def complete(self: SimulatedStore, uploaded: Any) -> None:
+        paths = dict.fromkeys(path for path, _ in uploaded)
+        for path, word in [pair for pair in self.all_waiting() if pair[0] in paths][::-1]:
+            self._ask("complete", path, lambda path=path, word=word: self._complete(path, word))
+
+    return [(SimulatedStore, "complete", complete)]
+
+
+def _the_dead_put() -> list[Patch]:
+    """Nobody looks, after the last file, whether its writer was taken for dead meanwhile."""
+
+    @contextmanager
+    def removing(self: Any, location: str) -> Iterator[Any]:
+        yield file_changes.BegunWrite()
+
+    return [
+        (file_changes.FileChanges, "removing_on_failure", removing),
+        (SimulatedStore, "begin", _told_whole),
+    ]
+
+
+def _told_whole(self: SimulatedStore, path: str, data: bytes) -> str:
+    """A small file, which its task tells the driver."""
+    return f"={base64.urlsafe_b64encode(data).decode()}"
+
+
+def _uploads_stay() -> list[Patch]:
+    def leave(*_: Any) -> None:
+        """Nothing."""
+
+    return [(module, "abort_uploads", leave) for module in (aborts, cleaner)]
+
+
+def _uploads_of_the_living_go() -> list[Patch]:
+    return [(cleaner, "_has_ended", lambda name, visible, txns: True)]
+
+
+def _writes_replace() -> list[Patch]:
+    """An object is put whether or not there is one of its name, and no version is looked at."""
+
+    def write(self: SimulatedStore, path: str, data: bytes) -> None:
+        self._ask("put", path, lambda: self._put(path, data))
+
+    return [(SimulatedStore, "write", write)]
+
+
+_ROWS: Step = ("insert", "p", 3, 1)
+_UPLOADED: Step = ("overwrite", "p", 3, 2)
+
+DEFECTS_OF_STORES = (
+    Defect(
+        "an attempt that failed becomes visible", "", _every_upload_is_completed,
+        {"writer": (_ROWS, _UPLOADED)}, stored=True,
+    ),
+    Defect(
+        "who was taken for dead puts files when its write is forgotten", "does not see",
+        _the_dead_put,
+        {
+            "first": (_ROWS,),
+            "slow": after(20.0, _UPLOADED),
+            "services": (
+                *after(500.0, ("reap",), ("clean",)), *after(20.0, ("house",)),
+                ("insert", "p", 2, 1), ("house",),
+            ),
+        },
+        ("slow", "point", "hang", 8, 12), seconds=900.0, stored=True,
+    ),
+    Defect(
+        "uploads of the dead stay for ever", "uploads are left over", _uploads_stay,
+        {"dies": (_ROWS, _UPLOADED)}, ("dies", "file", "broken", 6, 10), stored=True,
+    ),
+    Defect(
+        "uploads of those who live are given up", "", _uploads_of_the_living_go,
+        {
+            "first": (("insert", "p", 3, 1), ("insert", "p", 3, 1), ("compact", "p", 3, "major")),
+            "slow": after(10.0, _UPLOADED),
+            "services": (("sleep", 5.0), ("work",), *after(700.0, ("clean",))),
+        },
+        ("slow", "point", "crawl", 7, 14), seconds=900.0, stored=True,
+    ),
+)  # fmt: skip

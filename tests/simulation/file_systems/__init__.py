@@ -1,0 +1,1 @@
+"""What the simulated warehouse lies in: a disk, or an object store."""

@@ -1,0 +1,231 @@
+"""An object store: each request is a point, and is carried out whole or not at all.
+
+There are no directories and no renames: a move copies each object and deletes it. A list shows all
+that was put before it. A file is put where there is none of its name, or uploaded by a task and
+there once somebody completes the upload; an upload that nobody completes waits for ever. Objects
+are files below a directory of this machine, where whoever compares what is there may look at them.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from hivesql_executor.files.identity import identity_of
+from hivesql_executor.files.uploads import content_of, is_whole
+from hivesql_planner.acid.layout import MARKERS, is_hidden
+from hivesql_planner.acid.snapshot import FileStatus
+from hivesql_planner.errors import DataError, ExecutionError
+from simulation.scheduler import Scheduler
+
+T = TypeVar("T")
+_TOLD_WHOLE = 0.5
+"""Of all files, how many are small."""
+
+
+class SimulatedStore:
+    """The Files protocol, and the Uploads protocol, over objects below a directory."""
+
+    has_directories = False
+    most_small = 100
+
+    def __init__(self, scheduler: Scheduler, root: Path) -> None:
+        self._scheduler, self._root = scheduler, root
+        self._begun: dict[tuple[str, str], bytes] = {}
+        self._count = 0
+
+    # -- uploads
+    def uploads(self, location: str) -> SimulatedStore:
+        """Tasks upload everywhere."""
+        return self
+
+    left_uploads = uploads
+
+    def begin(self, path: str, data: bytes) -> str:
+        """What a task does: upload a file to a path, all of it; what tells the upload from others.
+
+        It stays when whoever asked dies. Some files are told whole, and are nowhere yet.
+        """
+        if data and self._scheduler.chance(path).random() < _TOLD_WHOLE:
+            return f"={base64.urlsafe_b64encode(data).decode()}"
+
+        def work() -> str:
+            self._count += 1
+            word = f"upload-{self._count}"
+            self._begun[path, word] = data
+            return word
+
+        return self._ask("upload", path, work)
+
+    def complete(self, uploaded: Sequence[tuple[str, str]]) -> None:
+        """Let files be seen, each by a request."""
+        for path, word in uploaded:
+            if is_whole(word):
+                self.write(path, content_of(word))
+            else:
+                self._ask("complete", path, lambda path=path, word=word: self._complete(path, word))
+
+    def _complete(self, path: str, word: str) -> None:
+        if (path, word) not in self._begun:
+            raise ExecutionError(f"there is no such upload to {path}. Run the statement again")
+        self._put(path, self._begun.pop((path, word)))
+
+    def abort(self, uploaded: Sequence[tuple[str, str]]) -> None:
+        """Give up what is not completed."""
+        for pair in [pair for pair in uploaded if not is_whole(pair[1])]:
+            self._ask("give up", pair[0], lambda pair=pair: self._begun.pop(pair, None))
+
+    def waiting(self, location: str) -> list[tuple[str, str]]:
+        """Uploads below a location that are neither completed nor given up."""
+        return self._ask("uploads", location, lambda: self.all_waiting(f"{location}/"))
+
+    def all_waiting(self, above: str = "") -> list[tuple[str, str]]:
+        """The same of all paths that begin so, for whoever compares; no request."""
+        return sorted(pair for pair in self._begun if pair[0].startswith(above))
+
+    # -- looking
+    def require(self, location: str) -> None:
+        """The client is here."""
+
+    def list(self, location: str) -> tuple[FileStatus, ...]:
+        """Every object below a directory."""
+        shown = [
+            FileStatus(path, len(data), _identity(data))
+            for path, data in self._ask("list", location, lambda: self._below(location)).items()
+            if not any(is_hidden(name) and name not in MARKERS for name in path.split("/"))
+        ]
+        return tuple(sorted(shown))
+
+    def all_directories(self, location: str) -> tuple[str, ...]:
+        """First parts of the names of objects further below."""
+        found = self._ask("list", location, lambda: self._below(location))
+        return tuple(sorted({path.partition("/")[0] for path in found if "/" in path}))
+
+    def directories(self, location: str) -> tuple[str, ...]:
+        """Those that are not hidden."""
+        return tuple(name for name in self.all_directories(location) if not is_hidden(name))
+
+    def exists(self, path: str) -> bool:
+        """Whether there is an object of that name, or below it."""
+        return self._ask("look", path, lambda: Path(path).is_file() or bool(self._below(path)))
+
+    def is_file(self, path: str) -> bool:
+        """Whether there is an object of that name."""
+        return self._ask("head", path, Path(path).is_file)
+
+    def size(self, path: str) -> int:
+        """Its length."""
+        return len(self._ask("head", path, lambda: _read(path)))
+
+    def modified(self, path: str) -> int:
+        """A number of its contents."""
+        return _identity(self._ask("head", path, lambda: _read(path)))
+
+    def read(self, path: str, offset: int, length: int) -> bytes:
+        """A range of it."""
+        return self._ask("get", path, lambda: _read(path))[offset : offset + length]
+
+    # -- changing
+    def sync(self, paths: Sequence[str]) -> None:
+        """Nothing."""
+
+    def make_directories(self, path: str) -> None:
+        """Nothing."""
+
+    def remove_if_empty(self, path: str) -> None:
+        """Nothing."""
+
+    def write(self, path: str, data: bytes) -> None:
+        """Put an object where there is none."""
+        self._ask("put", path, lambda: self._put_new(path, data))
+
+    def _put_new(self, path: str, data: bytes) -> None:
+        if Path(path).exists():
+            raise ExecutionError(f"{path} exists already, and was not written over")
+        self._put(path, data)
+
+    def rename(self, source: str, target: str) -> None:
+        """Copy each object and delete all."""
+        if self.exists(target):
+            raise ExecutionError(f"{target} exists already; {source} was not moved over it")
+        is_one = Path(source).is_file()
+        names = [""] if is_one else [f"/{path}" for path in sorted(self._below(source))]
+        for name in names:
+            self._ask(
+                "copy",
+                source + name,
+                lambda name=name: self._put(target + name, _read(source + name)),
+            )
+        self._delete([source + name for name in names])
+
+    def copy(self, source: str, target: str) -> None:
+        """Put what a file has where there is none."""
+        self.write(target, Path(source).read_bytes())
+
+    def delete(self, path: str) -> None:
+        """Remove an object and all below it."""
+        found = self._ask("list", path, lambda: self._below(path))
+        self._delete([*(f"{path}/{name}" for name in found), path])
+
+    def delete_below(self, location: str, names: Sequence[str]) -> None:
+        """Remove objects and whole directories of a directory."""
+        found = self._ask("list", location, lambda: self._below(location))
+        inner = tuple(f"{name}/" for name in names)
+        doomed = [path for path in found if path in names or path.startswith(inner)]
+        if doomed:
+            self._delete([f"{location}/{path}" for path in doomed])
+
+    def replace_tail(self, path: str, offset: int, data: bytes) -> None:
+        """Put it again with another end."""
+        self._ask("put", path, lambda: self._put(path, _read(path)[:offset] + data))
+
+    # -- inside
+    def _ask(self, word: str, path: str, work: Callable[[], T]) -> T:
+        """Make a request: what is refused is not done, what is broken is, and told otherwise."""
+        short = path.removeprefix(str(self._root))
+        fault = self._scheduler.point("file", f"{word} {short}")
+        with self._scheduler.unseen():
+            if fault is not None and fault.kind != "broken":
+                raise ExecutionError(f"the store refused to {word} {short}. Run it again")
+            answer = work()
+        if fault is not None:
+            raise ExecutionError(f"the store did not say what became of {word} {short}")
+        return answer
+
+    def _below(self, location: str) -> dict[str, bytes]:
+        """All objects by their paths below a directory, hidden ones too."""
+        home = Path(location)
+        return {
+            str(path.relative_to(home)): path.read_bytes()
+            for path in sorted(home.rglob("*"))
+            if path.is_file()
+        }
+
+    def _put(self, path: str, data: bytes) -> None:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_bytes(data)
+
+    def _delete(self, paths: Sequence[str]) -> None:
+        def work() -> None:
+            for path in map(Path, paths):
+                path.unlink(missing_ok=True) if not path.is_dir() else None
+                for home in path.parents if not path.is_dir() else (path, *path.parents):
+                    if home == self._root or not home.is_dir() or any(home.iterdir()):
+                        break
+                    home.rmdir()
+
+        self._ask("delete", paths[0], work)
+
+
+def _read(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
+        raise DataError(f"{path} is missing") from error
+
+
+def _identity(data: bytes) -> int:
+    return identity_of(hashlib.md5(data).hexdigest())
