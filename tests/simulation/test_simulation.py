@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::ResourceWarn
 SECONDS = float(os.environ.get("HIVESQL_SIMULATION_SECONDS", "30"))
 # New each day, and the same all day: what fails in one run can be looked into in the next.
 SEED = int(os.environ.get("HIVESQL_SIMULATION_SEED", "0")) or int(time.time()) // 86_400 * 10_000
-KINDS = ("sessions", "streams", "compaction", "tables", "plain", "loads")
+KINDS = ("sessions", "streams", "compaction", "tables", "plain", "loads", "store")
 """Kinds of cases for the suite; `make simulate` has those about partitions of ACID tables too."""
 TOLD = 5
 """So many failing seeds are told at most."""
@@ -129,3 +129,12 @@ def test_a_writer_may_fail_anywhere(
             wrong[number] = outcome.wrong
     assert number > 10
     assert not wrong
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_the_cleaner_comes_after_two_compactions(house: House, stored: bool) -> None:
+    """The first had no base, and the second made one of later writes."""
+    row = ("insert", "p", 1, 1)
+    minor, major = ((("compact", "p", 1, kind), ("work",)) for kind in ("minor", "major"))
+    script = Script("alone", (row, row, row, *minor, row, *major))
+    assert run_case(Case(1, 9, (script,), stored=stored), house).wrong is None

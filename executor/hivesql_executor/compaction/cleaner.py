@@ -106,11 +106,12 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
     roots = list_roots(place, runtime)
     for location in roots:
         files = runtime.files(location)
-        state = acid_state(files, location, visible, txns)
+        # A later compaction may have made a base already: this one has only to go behind its own.
+        state = acid_state(files, location, visible, txns, is_earlier=True)
         require_none_hidden(files, location, state)
         delete_writes(place, location, _removable(state, place), runtime)
         listing = files.list(location)
-        state = acid_state(files, location, visible, txns, listing=listing)
+        state = acid_state(files, location, visible, txns, is_earlier=True, listing=listing)
         if remaining := _removable(state, place):
             raise ExecutionError(f"{location} still holds {', '.join(sorted(remaining))}")
         remaining = empty_directories(files, location, listing, state, visible, txns)

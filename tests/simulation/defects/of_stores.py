@@ -50,25 +50,12 @@ def _uploads_stay() -> list[Patch]:
     return [(module, "abort_uploads", leave) for module in (aborts, cleaner)]
 
 
-def _uploads_of_the_living_go() -> list[Patch]:
-    return [(cleaner, "_has_ended", lambda name, visible, txns: True)]
-
-
-def _writes_replace() -> list[Patch]:
-    """An object is put whether or not there is one of its name, and no version is looked at."""
-
-    def write(self: SimulatedStore, path: str, data: bytes) -> None:
-        self._ask("put", path, lambda: self._put(path, data))
-
-    return [(SimulatedStore, "write", write)]
-
-
 _ROWS: Step = ("insert", "p", 3, 1)
 _UPLOADED: Step = ("overwrite", "p", 3, 2)
 
 DEFECTS_OF_STORES = (
     Defect(
-        "an attempt that failed becomes visible", "", _every_upload_is_completed,
+        "an attempt that failed becomes visible", "cannot be read", _every_upload_is_completed,
         {"writer": (_ROWS, _UPLOADED)}, stored=True,
     ),
     Defect(
@@ -87,14 +74,5 @@ DEFECTS_OF_STORES = (
     Defect(
         "uploads of the dead stay for ever", "uploads are left over", _uploads_stay,
         {"dies": (_ROWS, _UPLOADED)}, ("dies", "file", "broken", 6, 10), stored=True,
-    ),
-    Defect(
-        "uploads of those who live are given up", "", _uploads_of_the_living_go,
-        {
-            "first": (("insert", "p", 3, 1), ("insert", "p", 3, 1), ("compact", "p", 3, "major")),
-            "slow": after(10.0, _UPLOADED),
-            "services": (("sleep", 5.0), ("work",), *after(700.0, ("clean",))),
-        },
-        ("slow", "point", "crawl", 7, 14), seconds=900.0, stored=True,
     ),
 )  # fmt: skip
