@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from fuzz.sides import WAYS, Differs, Run, Side, sides
 from fuzz.statements import Statement
+from fuzz.stores import Store
 from scratch import in_memory
 
 if TYPE_CHECKING:
@@ -41,11 +42,12 @@ def try_walk(
     ways: Sequence[str] = tuple(WAYS),
     *,
     checks: bool = True,
+    store: Store | None = None,
 ) -> Failure | None:
-    """Take the walk in new warehouses; None when all is well."""
+    """Take the walk in new warehouses, in a ``store`` if there is one; None when all is well."""
     with (
         tempfile.TemporaryDirectory(prefix="hivesql-fuzz-", dir=in_memory()) as place,
-        sides(Path(place), spark, ways) as opened,
+        sides(Path(place), spark, ways, store) as opened,
     ):
         return walk_on_sides(statements, opened, checks=checks)
 

@@ -15,6 +15,7 @@ from acid_files import bucket_files
 from fuzz.kinds import Kind, shown
 from fuzz.queries import Earlier, Past, Query, Restore
 from fuzz.statements import Statement
+from fuzz.stores import FAULTS, Store
 from fuzz.upkeep import AddColumn, Compact, DropPartition
 from fuzz.world import Bag, Inapplicable, Refused, TableModel, World
 from hivesql_planner.acid.write_ids import ValidWriteIdList
@@ -44,6 +45,8 @@ class Side:
     name: str
     session: hivesql.Session
     root: Path
+    store: Store | None = None
+    """In which its warehouse lies; None for this machine's disk."""
     past: dict[str, list[Earlier]] = field(default_factory=lambda: defaultdict(list))
 
     def run(self, sql: str) -> hivesql.Result | Exception:
@@ -52,6 +55,20 @@ class Side:
             return self.session.sql(sql)
         except Exception as error:  # noqa: BLE001, also what is not ours
             return error
+
+    def attempt(self, sql: str) -> hivesql.Result | Exception | None:
+        """The same while requests to its store fail; None where it failed for that reason."""
+        if self.store is None:
+            return self.run(sql)
+        told, before = self.store.told, self.store.told.copy()
+        with self.store.failing():
+            result = self.run(sql)
+        told["statements"] += 1
+        is_hit = any((told - before)[kind] for kind in FAULTS)
+        if is_hit and isinstance(result, HiveSqlError):
+            told["failed"] += 1
+            return None
+        return result
 
     def rows(self, sql: str, kinds: Sequence[Kind]) -> Bag:
         """A query's rows in the form in which sides are compared."""
@@ -95,16 +112,20 @@ def difference(expected: Bag, found: Bag) -> str:
 
 @contextmanager
 def sides(
-    place: Path, spark: SparkSession, ways: Sequence[str] = tuple(WAYS)
+    place: Path,
+    spark: SparkSession,
+    ways: Sequence[str] = tuple(WAYS),
+    store: Store | None = None,
 ) -> Iterator[list[Side]]:
-    """Empty warehouses, one for each way."""
+    """Empty warehouses, one for each way; in a ``store`` where one is given."""
     opened = []
     for way in ways:
+        settings = {"hivesql.local.max.bytes": WAYS[way], **(store.settings() if store else {})}
         session = hivesql.connect(
-            f"sqlite:///{place}/{way}.db", str(place / way), spark=spark,
-            settings={"hivesql.local.max.bytes": WAYS[way]}, notify=lambda line: None,
+            f"sqlite:///{place}/{way}.db", store.home() if store else str(place / way),
+            spark=spark, settings=settings, notify=lambda line: None,
         )  # fmt: skip
-        opened.append(Side(way, session, place / way))
+        opened.append(Side(way, session, place / way, store))
     try:
         yield opened
     finally:
@@ -147,19 +168,29 @@ class Run:
             after, refused = self.world, True
         sql = statement.sql()
         self.taken.append(sql)
-        affected = set()
-        for side in self.sides:
-            result = side.run(sql)
-            self._check(number, side, result, refused=refused)
-            affected.add(getattr(result, "affected", None))
-        if len(affected) > 1:
-            raise Differs(number, f"the sides count other rows: {affected}")
-        self.world = after
-        for name in sorted(statement.tables):
+        if self._take(number, sql, refused=refused):
+            self.world = after
+        for name in sorted({*statement.tables} & {*self.world}):
             for side in self.sides:
                 if side is self.sides[0]:  # the others at the end: a Spark job takes its time
                     self._check_table(number, side, self.world[name])
                 self._remember(side, self.world[name], statement)
+
+    def _take(self, number: int, sql: str, *, refused: bool) -> bool:
+        """Run a statement on each side; False where it failed since requests did.
+
+        Then it has done nothing, which the tables show.
+        """
+        affected = set()
+        for side in self.sides:
+            result = side.attempt(sql)
+            if result is None:
+                return False
+            self._check(number, side, result, refused=refused)
+            affected.add(getattr(result, "affected", None))
+        if len(affected) > 1:
+            raise Differs(number, f"the sides count other rows: {affected}")
+        return True
 
     def _ask(self, number: int, query: Query) -> None:
         query.after(self.world)
@@ -180,7 +211,9 @@ class Run:
     def _check_rows(
         self, number: int, side: Side, sql: str, kinds: Sequence[Kind], wanted: Bag
     ) -> None:
-        result = side.run(sql)
+        result = side.attempt(sql)
+        if result is None:
+            result = side.run(sql)
         self._check(number, side, result, refused=False)
         assert isinstance(result, hivesql.Result)
         if told := difference(wanted, as_bag(result, kinds)):
@@ -241,7 +274,7 @@ class Run:
                 side = self.sides[0]
                 if found := side.session.check(table.name):
                     raise Differs(number, f"{side.name}: check {table.name}: {found}")
-            if table.is_full_acid:
+            if table.is_full_acid and len(self.sides) > 1:
                 self._compare_files(number, table)
 
     def _compare_files(self, number: int, table: TableModel) -> None:
