@@ -137,6 +137,15 @@ def refusal_of_no_store(path: str) -> ExecutionError:
     )
 
 
+def refusal_of_too_much(path: str, length: int) -> ExecutionError:
+    """Return the error for an answer that goes on after the bytes that were asked for."""
+    return ExecutionError(
+        f"{path} cannot be reached: what answers there sends more than the {length} bytes that "
+        "were asked for, as no store does. Look for a proxy in between, and check the store",
+        code=40000,
+    )
+
+
 def reason_and_remedy(report: str) -> tuple[str, str, str] | None:
     """Return the kind of a refusal, why it was, and what to do; None for no refusal."""
     for kind, why in reversed(_REFUSED.findall(report)):

@@ -9,15 +9,20 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 from xml.etree import ElementTree
 
-from hivesql_executor.files.refusals import refusal_of_store
+from hivesql_executor.files.refusals import refusal_of_store, refusal_of_too_much
 from hivesql_executor.files.store_clients import BASE, LONGEST_PAUSE
 from hivesql_planner.settings.s3_access import S3Access
 
+_MOST = 16 << 20
+"""Bytes that an answer has at most: a thousand uploads with the longest names."""
+_MOST_OF_ERROR = 64 << 10
+_CHUNK = 64 << 10
 _NONE = hashlib.sha256(b"").hexdigest()
 
 
@@ -60,12 +65,12 @@ class S3Uploads:
             try:
                 request = sign_request(self.access, method, key, query, datetime.now(timezone.utc))
                 with urlopen(request, timeout=self.access.timeout) as answer:
-                    content: bytes = answer.read()
-                    return content
+                    return _read_all(answer, place, self.access.timeout)
             except HTTPError as error:
                 if error.code == 404 and method == "DELETE":
                     return b""
-                report = f"status code: {error.code}\n{error.read().decode(errors='replace')}"
+                said = error.read(_MOST_OF_ERROR).decode(errors="replace")
+                report = f"status code: {error.code}\n{said}"
                 if error.code < 500 or number == self.access.retries:
                     raise refusal_of_store(place, report) from error
             except (URLError, OSError) as error:
@@ -73,6 +78,19 @@ class S3Uploads:
                     raise refusal_of_store(place, str(error)) from error
             time.sleep(min(self.access.pause * BASE**number, LONGEST_PAUSE))
         return b""
+
+
+def _read_all(answer: Any, place: str, seconds: float) -> bytes:
+    """Read an answer, which may have no end, or drip, in so much time and memory."""
+    parts, count, deadline = [], 0, time.monotonic() + seconds
+    while part := answer.read1(_CHUNK):
+        parts.append(part)
+        count += len(part)
+        if count > _MOST:
+            raise refusal_of_too_much(place, _MOST)
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"an answer took longer than {seconds:g} seconds")
+    return b"".join(parts)
 
 
 def sign_request(

@@ -19,6 +19,7 @@ from hivesql_executor.files.refusals import (
     MISSING_BUCKETS,
     refusal_of_no_store,
     refusal_of_store,
+    refusal_of_too_much,
 )
 from hivesql_executor.files.small_contents import remember_content
 from hivesql_executor.files.store_clients import (
@@ -46,6 +47,8 @@ _COPIES = 8
 """Files that the store copies at once."""
 _LARGEST = 5 * 1000**3
 """Larger files are not copied by one request."""
+_CHUNK = 1 << 20
+"""Bytes of an answer that are looked at together."""
 _PROVEN_SECONDS = 60.0
 _NOBODYS = "_hivesql_nobody_writes_this"
 """A file that is nowhere."""
@@ -170,7 +173,15 @@ class StoreFiles:
         if _is_unspeakable(path) or not length:
             return self._hadoop.read(path, offset, length) if length else b""
         with _asking(path):
-            return bytes(self._store.get_range(_key(path), start=offset, length=length))
+            found = self._store.get(_key(path), options={"range": (offset, offset + length)})
+            parts, count = [], 0
+            for part in found.stream(min_chunk_size=_CHUNK):
+                parts.append(bytes(part))
+                count += len(parts[-1])
+                if count > length:
+                    # An answer may have no end.
+                    raise refusal_of_too_much(path, length)
+        return b"".join(parts)
 
     def write(self, path: str, data: bytes) -> None:
         """Write a small new file by one request, on condition that there is none."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import resource
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from hivesql_executor.files.s3_uploads import S3Uploads
 from hivesql_executor.files.store import StoreFiles
 from hivesql_planner.errors import ExecutionError, HiveSqlError
 from hivesql_planner.settings.s3_access import S3Access
-from hostile_servers import Talk, drips, listening, says, says_nothing
+from hostile_servers import Talk, drips, listening, pours, says, says_nothing
 
 PLACE = "s3a://b/t"
 
@@ -77,3 +79,34 @@ def test_a_page_is_no_empty_directory() -> None:
         for ask in (files.list, files.exists, files.all_directories):
             with pytest.raises(ExecutionError, match=r"does not speak S3.*Correct fs\.s3a\."):
                 ask(PLACE)
+
+
+HEAD = b'HTTP/1.1 206 OK\r\nETag: "e"\r\nLast-Modified: Mon, 01 Jan 2024 00:00:00 GMT\r\n'
+PIECE = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
+ENDLESS = {
+    # What is said of the length is kept by nobody.
+    "in pieces": pours(
+        HEAD + b"Content-Range: bytes 0-99/200\r\nTransfer-Encoding: chunked\r\n\r\n", PIECE
+    ),
+    "until it closes": pours(
+        HEAD + b"Content-Range: bytes 0-99/200\r\nConnection: close\r\n\r\n", PIECE
+    ),
+    "a long one": pours(
+        HEAD + b"Content-Range: bytes 0-99/200\r\nContent-Length: 99999999999\r\n\r\n", PIECE
+    ),
+}
+MOST_MEMORY = 64 << 20
+
+
+@pytest.mark.parametrize("talk", ENDLESS.values(), ids=ENDLESS)
+def test_an_endless_answer_fills_no_memory(talk: Talk) -> None:
+    """Of a file, and of uploads; both end by an error."""
+    with listening() as start:
+        files = files_at(start(talk))
+        uploads = S3Uploads(files.access)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for ask in (lambda: files.read(f"{PLACE}/x", 0, 100), lambda: uploads.waiting(PLACE)):
+            with pytest.raises(ExecutionError, match="cannot be reached"):
+                ask()
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        assert grown * 1024 < MOST_MEMORY
