@@ -11,8 +11,9 @@ from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import BegunMoves, Move, decide_remedy
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.file_changes import making_moves, missing_directories
+from hivesql_executor.transactions.owned_places import owned_by
 from hivesql_executor.transactions.reaper import HIDDEN, left_to_reaper, mend
-from hivesql_planner.model.table import Database
+from hivesql_planner.model.table import Database, Table
 from hivesql_planner.older_python import add_note
 
 
@@ -134,13 +135,20 @@ def _aside(location: str) -> str:
     return f"{parent}/{HIDDEN}{short_name}-{uuid.uuid4().hex[:8]}"
 
 
-def may_delete(location: str, database: str, runtime: Runtime) -> bool:
+def may_delete(
+    location: str, table: Table, runtime: Runtime, *, with_database: bool = False
+) -> bool:
     """Tell whether a directory may go with what is dropped, or else tell the user that it stays.
 
     A catalog that other programs wrote may hold paths that lead out of their database, or that
-    hold the whole of it: nobody who drops one table wants to lose those.
+    hold the whole of it: nobody who drops one table wants to lose those. Nor those of a table that
+    lies there too. ``with_database`` tells that all of the database goes.
     """
-    reason = _reason(location, _homes(database, runtime))
+    reason = None
+    if not with_database:
+        reason = _reason(location, _homes(table.name.database, runtime))
+    if reason is None and (owner := owned_by(location, table, runtime)) is not None:
+        reason = f"holds rows of {owner}"
     if reason is not None:
         runtime.notify(f"{location} {reason}: its files were left. Remove them by hand")
     return reason is None

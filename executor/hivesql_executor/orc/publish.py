@@ -16,6 +16,7 @@ from hivesql_executor.orc.tail_bytes import StoredType
 from hivesql_executor.orc.types import instants, stored_types
 from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_executor.tracing import span
+from hivesql_executor.transactions.owned_places import require_own_places
 from hivesql_planner.acid.layout import (
     VERSION_FILE,
     VERSION_TEXT,
@@ -384,7 +385,10 @@ def _publish_plain(
     if write.overwrite and not publication.dynamic_partition:
         # No rows, and therefore no file of any bucket, take the place of what is there too.
         by_directory[_directory(publication, write, named_partition(publication, ()))] += []
-    if write.kind is not WriteKind.FILES:
+    if write.kind is WriteKind.FILES:
+        runtime = publication.changes.runtime
+        require_own_places(write.table, [*by_directory], runtime, replaces=write.overwrite)
+    else:
         _check_unused(publication, by_directory, files)
         _note_new_homes(publication, by_directory, files)
     with publication.changes.removing_on_failure(publication.table.location) as begun:

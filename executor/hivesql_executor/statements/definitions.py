@@ -176,7 +176,7 @@ def _moves(steps: Iterable[Step], runtime: Runtime) -> Iterable[Move]:
                     )
                 yield Move(source=source, target=target)
             case RemoveDirectory(path=path, table=table, partition=partition):
-                if step.with_database or may_delete(path, table.name.database, runtime):
+                if may_delete(path, table, runtime, with_database=step.with_database):
                     named = "" if partition is None else _name(table, partition)
                     yield hiding(path, table.id, named, stays=_stays(table, named, path, runtime))
 

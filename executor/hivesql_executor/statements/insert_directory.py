@@ -17,6 +17,7 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.spark.scan.sources import as_user_errors, rows_of
 from hivesql_executor.spark.write.write import stage_insert
 from hivesql_executor.transactions.file_changes import FileChanges
+from hivesql_executor.transactions.owned_places import require_unowned
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.errors import ExecutionError, SemanticError
 from hivesql_planner.model.hive_type import UNKNOWN
@@ -34,6 +35,7 @@ def write_directory(statement: WriteDirectory, txn: Transaction, runtime: Runtim
     files = runtime.files(path)
     if files.is_file(path):
         raise SemanticError(f"{path} is a file, and no directory")
+    require_unowned(path, "INSERT OVERWRITE DIRECTORY", runtime, below=True)
     shared = runtime.metastore.database("default").location if statement.local else path
     aside = f"{shared}/.hive-staging_hivesql_{uuid.uuid4().hex}"
     staging = runtime.files(aside)

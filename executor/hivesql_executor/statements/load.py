@@ -13,6 +13,7 @@ from hivesql_executor.files.api import Files
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.file_changes import FileChanges
+from hivesql_executor.transactions.owned_places import require_own_places, require_unowned
 from hivesql_executor.transactions.transaction import Transaction, changing
 from hivesql_planner.acid.layout import base_name, delta_name
 from hivesql_planner.errors import NotSupported
@@ -30,6 +31,10 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
     path = named_path(statement.path, runtime, local=statement.local)
     source_files, files = runtime.files(path), runtime.files(table.location)
     sources = files_to_load(source_files, path)
+    if not statement.local:
+        # They are moved away from where they are.
+        for directory in {source.rpartition("/")[0] for source in sources}:
+            require_unowned(directory, "LOAD DATA INPATH from", runtime)
     is_added = statement.partition is not None and not statement.overwrite
     stored = table.stored_as(statement.partition) if is_added else table
     if (
@@ -41,6 +46,7 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
     for source in sources:
         check_file(source_files, source, stored)
     location = _location(statement)
+    require_own_places(table, [location], runtime, replaces=statement.overwrite)
     sizes = [source_files.size(source) for source in sources]
     with changing(txn, runtime) as changes:
         if statement.values is not None and statement.partition is None:

@@ -16,6 +16,7 @@ from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import table_roots
 from hivesql_executor.transactions.file_changes import FileChanges
+from hivesql_executor.transactions.owned_places import require_own_places
 from hivesql_executor.transactions.transaction import Transaction, changing
 from hivesql_planner.acid.layout import METADATA_FILE, base_name
 from hivesql_planner.definitions.steps import EmptyTable, NewTable
@@ -189,6 +190,7 @@ def _empty(
         for partition, _ in roots
     ]
     if not table.is_transactional:
+        require_own_places(table, [place for _, place in roots], runtime, replaces=True)
         for _, location in roots:
             changes.empty(location)
     else:

@@ -24,6 +24,7 @@ from hivesql_executor.metastore.database import compactions as compaction_queue
 from hivesql_executor.metastore.database.calls import Calls, changing, reading, writing
 from hivesql_executor.metastore.database.catalog import (
     functions,
+    shared_places,
     statistics_changes,
     statistics_rows,
 )
@@ -65,6 +66,7 @@ class CatalogCalls(Calls):
     drop_database = changing(catalog.drop_database)
     table = reading(catalog.table)
     tables = reading(catalog.tables)
+    table_at = reading(shared_places.table_at)
     create_table = changing(catalog.create_table)
     alter_table = changing(catalog.alter_table)
     drop_table = changing(catalog.drop_table)

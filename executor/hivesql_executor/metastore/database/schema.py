@@ -106,6 +106,7 @@ tbls = _generated(
     _needed("WRITE_ID", "write_id", BigInteger(), server_default="0"),
     UniqueConstraint("name", "database_id", name="UNIQUETABLE"),
 )
+Index("TBLS_N50", tbls.c.sd_id)
 table_params = _params("TABLE_PARAMS", "TBL_ID", 256)
 sds = _generated(
     "SDS",
@@ -119,6 +120,8 @@ sds = _generated(
     _c("CD_ID", "cd_id", _Id),
     _needed("IS_STOREDASSUBDIRECTORIES", "in_subdirectories", Boolean(), default=False),
 )
+# Not one of Hive's: it tells whose rows lie in a place.
+Index("HIVESQL_SDS_LOCATION", sds.c.location, mysql_length=_PREFIX)
 sd_params = _params("SD_PARAMS", "SD_ID", 256)
 serdes = _generated(
     "SERDES",
@@ -177,6 +180,7 @@ partitions = _generated(
     _needed("WRITE_ID", "write_id", BigInteger(), server_default="0"),
     UniqueConstraint("table_id", "name", name="UNIQUEPARTITION"),
 )
+Index("PARTITIONS_N50", partitions.c.sd_id)
 partition_key_vals = _listed("PARTITION_KEY_VALS", "PART_ID", _c("PART_KEY_VAL", "value", _Table))
 partition_params = _params("PARTITION_PARAMS", "PART_ID", 256)
 

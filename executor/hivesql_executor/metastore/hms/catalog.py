@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Any
 
 from hivesql_executor.metastore.hms.client import Client, idl
@@ -110,6 +112,35 @@ class CatalogCalls:
             self.database(name)
         return tuple(TableName(name, table) for table in sorted(names))
 
+    def table_at(self, places: Collection[str], *, below: bool) -> tuple[TableName, str] | None:
+        """Find a transactional table whose rows files at a place may be, and its directory.
+
+        The metastore cannot be asked for places: tables are found in their databases' directories
+        alone, by their names there. With ``below`` also one of a database in it.
+        """
+        paths = [_parts(place) for place in places]
+        for name in self.databases():
+            database = self._fetch_database(name)
+            managed = getattr(database, "managedLocationUri", None)
+            for home in filter(None, (database.locationUri, managed)):
+                above = _parts(home)
+                names = {path[len(above)] for path in paths if path[: len(above)] == above != path}
+                if below and any(above[: len(path)] == path for path in paths):
+                    names |= {table.name for table in self.tables(name)}
+                for table in sorted(names):
+                    place = self._transactional_place(TableName(name, table))
+                    if place is not None and any(_meet(_parts(place), path) for path in paths):
+                        return TableName(name, table), place
+        return None
+
+    def _transactional_place(self, name: TableName) -> str | None:
+        try:
+            table = read_table(self._fetch_table(lower(name)), ())
+        except NoSuchObject:
+            return None
+        is_owned = table.type == "MANAGED_TABLE" and table.is_transactional
+        return table.location if is_owned else None
+
     def alter_table(
         self, name: TableName, table: Table, *, txn_id: int = 0, cascade: bool = True
     ) -> None:
@@ -204,6 +235,17 @@ _CONSTRAINT_FIELDS = (
     "primaryKeys", "foreignKeys", "uniqueConstraints", "notNullConstraints", "defaultConstraints",
     "checkConstraints",
 )  # fmt: skip
+
+
+def _parts(location: str) -> tuple[str, ...]:
+    """Return the parts of a place; how a local one is written makes no difference."""
+    return PurePosixPath(location.removeprefix("file:").replace("///", "/")).parts
+
+
+def _meet(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Tell whether one of two places is the other, or in it."""
+    shorter = min(len(one), len(other))
+    return one[:shorter] == other[:shorter]
 
 
 def lower(name: TableName) -> TableName:

@@ -20,6 +20,7 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import plain_files, scan_files
 from hivesql_executor.statements.exports.metadata import write_export
 from hivesql_executor.transactions.file_changes import FileChanges
+from hivesql_executor.transactions.owned_places import require_unowned
 from hivesql_executor.transactions.reaper import entries
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.errors import ExecutionError, NotSupported, SemanticError
@@ -35,6 +36,7 @@ def export_table(statement: ExportTable, txn: Transaction, runtime: Runtime) -> 
     table = statement.table
     path = require_below_root(named_path(statement.path, runtime, local=False))
     _check_empty(path, statement.path, runtime)
+    require_unowned(path, "EXPORT TO", runtime)
     changes = txn.changes
     changes.make([f"{path}/{unit or DATA}" for unit in units(table, statement.partitions)])
     if table.is_full_acid:

@@ -6,12 +6,14 @@ of one takes the other's deltas for its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import PurePosixPath
+from typing import Any
 
-from sqlalchemy import Connection, and_, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, or_, select
 
-from hivesql_executor.metastore.database.schema import dbs, sds, table_params, tbls
+from hivesql_executor.metastore.database.dialects.registry import terms_of
+from hivesql_executor.metastore.database.schema import dbs, partitions, sds, table_params, tbls
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import Table, TableName
 
@@ -39,41 +41,94 @@ def refuse_shared_place(
             )
 
 
+def table_at(
+    db: Connection, places: Collection[str], *, below: bool
+) -> tuple[TableName, str] | None:
+    """Find a table whose rows files at one of the places may be, and its directory.
+
+    That is a transactional managed one whose directory, or a partition's, is at or above it, and
+    with ``below`` also any managed one in it.
+    """
+    for place in places:
+        path, is_local = _path(place)
+        whose = _first(db, _at_or_above(path, is_local=is_local), transactional=True)
+        if whose is None and below:
+            whose = _first(db, _below(db, path, is_local=is_local), transactional=False)
+        if whose is not None:
+            return whose
+    return None
+
+
+_TABLES = (
+    select(dbs.c.name, tbls.c.name, sds.c.location)
+    .select_from(sds)
+    .join(tbls, tbls.c.sd_id == sds.c.id)
+    .join(dbs, dbs.c.id == tbls.c.database_id)
+    .limit(1)
+)
+_PARTITIONS = (
+    select(dbs.c.name, tbls.c.name, sds.c.location)
+    .select_from(sds)
+    .join(partitions, partitions.c.sd_id == sds.c.id)
+    .join(tbls, tbls.c.id == partitions.c.table_id)
+    .join(dbs, dbs.c.id == tbls.c.database_id)
+    .limit(1)
+)
+
+
 def _table_at(
     db: Connection, location: str, *, but: int, any_kind: bool
 ) -> tuple[TableName, str] | None:
     """Return a managed table whose directory overlaps with the location, and that directory."""
-    path = location.removeprefix(_LOCAL)
-    is_local = path.startswith("/")
-    above = [str(parent) for parent in PurePosixPath(path).parents] if is_local else _above(path)
-    query = (
-        select(dbs.c.name, tbls.c.name, sds.c.location)
-        .join(dbs, dbs.c.id == tbls.c.database_id)
-        .join(sds, sds.c.id == tbls.c.sd_id)
-        .where(
-            tbls.c.type == _MANAGED,
-            tbls.c.id != but,
-            or_(
-                sds.c.location.in_(_spellings([path, *above], is_local=is_local)),
-                *(
-                    sds.c.location.startswith(f"{place}/", autoescape=True)
-                    for place in _spellings([path], is_local=is_local)
-                ),
-            ),
-        )
-        .limit(1)
+    path, is_local = _path(location)
+    overlaps = or_(_at_or_above(path, is_local=is_local), _below(db, path, is_local=is_local))
+    return _first(db, and_(tbls.c.id != but, overlaps), transactional=not any_kind)
+
+
+def _first(
+    db: Connection, where: ColumnElement[bool], *, transactional: bool
+) -> tuple[TableName, str] | None:
+    """Find a managed table, or one of its partitions, in a directory that fulfils a condition."""
+    for every in (_TABLES, _PARTITIONS):
+        query = every.where(tbls.c.type == _MANAGED, where)
+        row = db.execute(_transactional(query) if transactional else query).first()
+        if row is not None:
+            return TableName(row[0], row[1]), row[2]
+    return None
+
+
+def _transactional(query: Select[Any]) -> Select[Any]:
+    return query.join(
+        table_params,
+        and_(
+            table_params.c.owner_id == tbls.c.id,
+            table_params.c.name == "transactional",
+            table_params.c.value.in_(("true", "TRUE")),
+        ),
     )
-    if not any_kind:
-        query = query.join(
-            table_params,
-            and_(
-                table_params.c.owner_id == tbls.c.id,
-                table_params.c.name == "transactional",
-                table_params.c.value.in_(("true", "TRUE")),
-            ),
+
+
+def _path(location: str) -> tuple[str, bool]:
+    """Return a place without ``file:``, and whether it is one of this machine."""
+    path = location.removeprefix(_LOCAL)
+    return path, path.startswith("/")
+
+
+def _at_or_above(path: str, *, is_local: bool) -> ColumnElement[bool]:
+    above = map(str, PurePosixPath(path).parents) if is_local else _above(path)
+    return sds.c.location.in_(_spellings([path, *above], is_local=is_local))
+
+
+def _below(db: Connection, path: str, *, is_local: bool) -> ColumnElement[bool]:
+    location = terms_of(db).by_code_points(sds.c.location)
+    # Behind every text that begins with the slash: the character that follows it.
+    after = chr(ord("/") + 1)
+    return or_(
+        *(
+            and_(location > f"{place}/", location < f"{place}{after}")
+            for place in _spellings([path.rstrip("/")], is_local=is_local)
         )
-    row = db.execute(query).first()
-    return row and (TableName(row[0], row[1]), row[2])
+    )
 
 
 def _above(path: str) -> list[str]:
