@@ -70,6 +70,10 @@ def _arguments(
             binding.fail(NotSupported(f"such arguments of {_NAME}: {_USAGE}"), start)
     if not words or len(numbers) not in (1, 2):
         binding.fail(SemanticError(f"{_NAME} needs a table and a write id: {_USAGE}"), start)
+    if numbers[-1] < numbers[0] - 1:
+        # One less is what nothing has been written since: an empty span, which programs ask for.
+        span = f"from {numbers[0]} to {numbers[-1]}, which ends before it begins"
+        binding.fail(SemanticError(f"{_NAME} {span}: {_USAGE}"), start)
     return numbers, words
 
 

@@ -156,6 +156,61 @@ def test_managed_tables_share_no_place_with_a_transactional_one(
     assert rows(session, "SELECT a FROM b UNION ALL SELECT a FROM n ORDER BY a") == [(1,), (2,)]
 
 
+def test_nothing_else_touches_the_files_of_a_transactional_table(
+    session: hivesql.Session, tmp_path: Path
+) -> None:
+    home = f"{tmp_path}/wh"
+    (tmp_path / "link").symlink_to(home)
+    acid = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+    purged = "STORED AS TEXTFILE"
+    purge = "TBLPROPERTIES ('external.table.purge'='true')"
+    session.sql(f"""
+        CREATE TABLE a (a int) {acid};
+        CREATE TABLE k (a int) PARTITIONED BY (k int) {acid};
+        ALTER TABLE k ADD PARTITION (k=2) LOCATION '{tmp_path}/far/k2';
+        INSERT INTO a VALUES (1);
+        INSERT INTO k VALUES (1, 1), (2, 2);
+        CREATE TABLE m (a int) STORED AS TEXTFILE
+        TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only');
+        INSERT INTO m VALUES (1);
+        CREATE EXTERNAL TABLE ea (a int) {purged} LOCATION '{tmp_path}/link/a' {purge};
+        CREATE EXTERNAL TABLE ek (a int) PARTITIONED BY (j int) {purged}
+        LOCATION '{tmp_path}/ek' {purge};
+        ALTER TABLE ek ADD PARTITION (j=1) LOCATION '{tmp_path}/far/k2';
+    """)
+    (delta,) = (tmp_path / "wh/m").glob("delta_*")
+    destroying = {
+        f"INSERT OVERWRITE DIRECTORY '{home}/a' SELECT 9": "default.a",
+        f"INSERT OVERWRITE DIRECTORY '{home}' SELECT 9": "default.a",
+        f"INSERT OVERWRITE LOCAL DIRECTORY 'file://{home}/x/../k/k=1/' SELECT 9": "default.k",
+        f"INSERT OVERWRITE DIRECTORY '{tmp_path}/link/a/b' SELECT 9": "default.a",
+        f"INSERT OVERWRITE DIRECTORY '{tmp_path}/far' SELECT 9": "default.k",
+        f"LOAD DATA INPATH '{delta}' INTO TABLE t": "default.m",
+        f"LOAD DATA INPATH '{tmp_path}/link/m/{delta.name}/*' INTO TABLE t": "default.m",
+        f"EXPORT TABLE t TO '{home}/a/b'": "default.a",
+        "INSERT INTO ea VALUES (1)": "default.a",
+        "TRUNCATE TABLE ea": "default.a",
+        "INSERT INTO ek PARTITION (j=1) VALUES (1)": "default.k",
+        "TRUNCATE TABLE ek": "default.k",
+        f"LOAD DATA LOCAL INPATH '{delta}' OVERWRITE INTO TABLE ea": "default.a",
+        f"ALTER TABLE t SET LOCATION '{tmp_path}/far/k2/x'": "default.k",
+    }
+    before = sorted(tmp_path.rglob("*"))
+    for sql, table in destroying.items():
+        with pytest.raises(HiveSqlError, match=rf"(destroy rows|/k2) of {table}\b"):
+            session.sql(sql)
+        assert sorted(tmp_path.rglob("*")) == before, sql
+    session.sql(f"""
+        INSERT INTO ek PARTITION (j=2) VALUES (1);
+        LOAD DATA LOCAL INPATH '{delta}' INTO TABLE t;
+        ALTER TABLE ek DROP PARTITION (j=1);
+        DROP TABLE ek; DROP TABLE ea;
+    """)
+    assert not (tmp_path / "ek/j=2").exists()
+    assert rows(session, "SELECT a FROM a UNION ALL SELECT a FROM m") == [(1,), (1,)]
+    assert rows(session, "SELECT a FROM k ORDER BY a") == [(1,), (2,)]
+
+
 @pytest.mark.spark
 def test_unknown_file_systems_are_refused(spark: object, tmp_path: Path) -> None:
     with hivesql.connect(

@@ -246,6 +246,7 @@ REFUSED = {
     "table_changes('t', 1 + 1)": (hivesql.NotSupported, "arguments"),
     "table_changes('t', 1, 2, 'nosuch')": (hivesql.SemanticError, "no column nosuch"),
     "table_changes('t', 1, 99)": (hivesql.SemanticError, "from 1 to 2"),
+    "table_changes('t', 2, 0)": (hivesql.SemanticError, "ends before it begins"),
     "table_changes('plain', 1)": (hivesql.SemanticError, "plain is not transactional"),
     "table_changes('nosuch', 1)": (hivesql.SemanticError, "nosuch"),
     "other_function('t', 1)": (hivesql.NotSupported, "table functions in FROM"),

@@ -11,6 +11,7 @@ import pytest
 
 from executor.metastore.conftest import Store
 from hivesql_executor.metastore.api import Metastore
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.schema import cds, columns_v2
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.model.table import (
@@ -148,6 +149,29 @@ def test_partitions_elsewhere(metastore: Metastore, make_table: MakeTable, tmp_p
     metastore.add_partitions(name, [part("a b"), part("2", location=away), part(None)])
     assert metastore.foreign_partitions(name) == (part("2", location=away),)
     assert metastore.partition_count(name) == 3
+
+
+@pytest.mark.thrift
+def test_tables_are_found_by_their_places(
+    metastore: Metastore, make_table: MakeTable, tmp_path: Path
+) -> None:
+    table = make_table(partitioned_by=("p",))
+    away = f"file:{tmp_path}/aw_y"
+    metastore.add_partitions(table.name, [part("1"), part("2", location=away)])
+    home = table.location
+    for place in (home, f"{home}/p=1/x"):
+        assert metastore.table_at([place], below=False) == (table.name, home)
+    above = home.rpartition("/")[0]
+    assert metastore.table_at([above], below=False) is None
+    assert metastore.table_at(["file:/not/there", above], below=True) == (table.name, home)
+    for place in (f"{home}0", f"file:{tmp_path}/away/b", "s3a://bucket/t", f"{tmp_path}/aw_"):
+        assert metastore.table_at([place], below=True) is None
+    if isinstance(metastore, DatabaseMetastore):
+        for place in (f"{tmp_path}/aw_y/b", str(tmp_path)):
+            assert metastore.table_at([place], below=True) == (table.name, away)
+        with pytest.raises(SemanticError, match="overlaps with"):
+            other = TableName("default", "u")
+            metastore.create_table(replace(table, name=other, location=f"{away}/b"))
 
 
 @pytest.mark.thrift
