@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from hivesql_executor.metastore.database.connection import millis_now, now
 from hivesql_executor.metastore.database.dialects.registry import terms_of
@@ -14,13 +15,19 @@ from hivesql_planner.model.table import TableName
 from hivesql_planner.write_history import RowCounts, TableWrite, unknown_counts
 
 _of = history.c
-_ENTER = insert(history).inline().values(committed=millis_now())
+# The writer's clock may be wrong: by it alone is known how long ago a statement began.
+_ENTER = (
+    insert(history)
+    .inline()
+    .values(committed=millis_now(), started=millis_now() - bindparam("ago", type_=_of.started.type))
+)
 
 
 def enter(db: Connection, txn_id: int, writes: Collection[TableWrite]) -> None:
     """Keep what the statements of a transaction did, in the database transaction of its commit."""
     if not writes:
         return
+    writers_now = round(time.time() * 1000)
     db.execute(
         _ENTER,
         [
@@ -34,7 +41,7 @@ def enter(db: Connection, txn_id: int, writes: Collection[TableWrite]) -> None:
                 "user": write.user and write.user[:128],
                 "host": write.host and write.host[:128],
                 "program": write.program and write.program[:128],
-                "started": write.started,
+                "ago": None if write.started is None else writers_now - write.started,
                 "duration": write.duration,
                 "inserted": write.counts.inserted,
                 "updated": write.counts.updated,
