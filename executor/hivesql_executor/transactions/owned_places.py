@@ -25,8 +25,8 @@ def require_unowned(place: str, what: str, runtime: Runtime, *, below: bool = Fa
     if owner is not None:
         name, location = owner
         raise SemanticError(
-            f"{what} {place} would change or destroy rows of {name}, whose directory is {location}. "
-            "Name another directory, or change the table by statements that name it"
+            f"{what} {place} would change or destroy rows of {name}, whose directory is "
+            f"{location}. Name another directory, or change the table by statements that name it"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from pathlib import Path
 
@@ -47,6 +48,14 @@ def test_the_metastores_token_of_a_file(
     assert login.describe() == (
         f"of ann, in HADOOP_TOKEN_FILE_LOCATION={file}, renewed until 2033-05-18 03:33 UTC at most"
     )
+    # A later connection takes the token that is there then; or the last one, while there is none.
+    names = []
+    for later in (data, data.replace(IDENTIFIER, IDENTIFIER.replace(b"ann", b"bob")), data[:-3]):
+        file.write_bytes(later)
+        answer = login.begin("host").step(b'nonce="n",qop="auth"')[1]
+        names.append(base64.b64decode(answer.split(b'username="')[1].split(b'"')[0])[2:5])
+    assert names == [b"ann", b"bob", b"bob"]
+    file.write_bytes(data)
     with pytest.raises(SemanticError, match=r"hive\.metastore\.kerberos\.principal is not set"):
         access(Settings.of({**SECURE, "hive.metastore.token.signature": "another"}))
 

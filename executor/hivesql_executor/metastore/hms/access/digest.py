@@ -8,11 +8,13 @@ import hmac
 import re
 import secrets
 import struct
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 from hivesql_executor.metastore.hms.access.token_file import DelegationToken
 from hivesql_executor.metastore.hms.failures import UNREACHABLE
-from hivesql_planner.errors import ExecutionError
+from hivesql_planner.errors import ExecutionError, SemanticError
 
 _URI = "null/default"
 """What Hadoop's servers are called here: no protocol, and the realm's name as a host's."""
@@ -23,12 +25,16 @@ _MAC_BYTES = 10
 _TYPE = b"\0\1"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TokenLogin:
-    """A delegation token, and the file that it is from."""
+    """A delegation token, and the file that it is from.
+
+    ``read`` gives the token that is in the file now: None where it has none any more.
+    """
 
     token: DelegationToken
     source: str
+    read: Callable[[], DelegationToken | None]
     mechanism = "DIGEST-MD5"
 
     @property
@@ -37,7 +43,13 @@ class TokenLogin:
         return self.token.owner
 
     def begin(self, host: str) -> DigestSteps:
-        """Begin a login; nothing depends on the server."""
+        """Begin a login by the token that is there now; nothing depends on the server.
+
+        Who starts a task may give it another one, before the first one ends.
+        """
+        # It may be half written, or gone with the task's directory: the one that we have may do.
+        with suppress(SemanticError):
+            self.token = self.read() or self.token
         return DigestSteps(
             base64.b64encode(self.token.identifier).decode(),
             base64.b64encode(self.token.secret).decode(),

@@ -15,6 +15,7 @@ from hivesql_planner.errors import NotSupported, SemanticError
 if TYPE_CHECKING:
     from hivesql_executor.metastore.hms.access.digest import TokenLogin
     from hivesql_executor.metastore.hms.access.kerberos import KerberosLogin
+    from hivesql_executor.metastore.hms.access.token_file import DelegationToken
     from hivesql_planner.settings.settings import Settings
 
 _USE, _TRUSTED = "hive.metastore.use.SSL", "hive.metastore.truststore.path"
@@ -106,18 +107,21 @@ def _token_login(settings: Settings) -> TokenLogin | None:
     from hivesql_executor.metastore.hms.access.digest import TokenLogin
     from hivesql_executor.metastore.hms.access.token_file import read_tokens
 
-    try:
-        tokens = read_tokens(_read(file, _TOKEN_FILE))
-    except ValueError as error:
-        raise SemanticError(
-            f"{_TOKEN_FILE}={file} is no file of Hadoop's tokens: {error}. Unset it, or name the "
-            "file that the cluster made"
-        ) from error
     service = settings.text(_SIGNATURE).strip()
-    for token in tokens:
-        if (token.kind, token.service) == (_KIND_OF_TOKEN, service):
-            return TokenLogin(token, source=f"{_TOKEN_FILE}={file}")
-    return None
+
+    def read() -> DelegationToken | None:
+        try:
+            tokens = read_tokens(_read(file, _TOKEN_FILE))
+        except ValueError as error:
+            raise SemanticError(
+                f"{_TOKEN_FILE}={file} is no file of Hadoop's tokens: {error}. Unset it, or name "
+                "the file that the cluster made"
+            ) from error
+        wanted = (_KIND_OF_TOKEN, service)
+        return next((token for token in tokens if (token.kind, token.service) == wanted), None)
+
+    token = read()
+    return None if token is None else TokenLogin(token, f"{_TOKEN_FILE}={file}", read)
 
 
 def _password_login(settings: Settings) -> PasswordLogin:

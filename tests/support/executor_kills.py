@@ -1,0 +1,244 @@
+"""Kill executors at random while statements write, and compare all rows with a model.
+
+``python tests/support/executor_kills.py SECONDS [SEED]`` starts a standalone cluster of two workers
+and walks as long as that; a seed takes the same statements again, though not the same kills.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import hivesql
+from hivesql_planner.errors import HiveSqlError
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+ROWS = 3000
+Model = dict[int, str]
+
+
+def walk(master: str, home: str, options: str, seconds: float, seed: int) -> dict[str, Any]:
+    """Tell how many statements succeeded, failed, and what was wrong, while executors die."""
+    settings = {
+        "spark.master": master,
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "768m",
+        "spark.executor.memory": "512m",
+        "spark.executor.extraJavaOptions": options,
+        "spark.sql.shuffle.partitions": "6",
+        "spark.sql.adaptive.enabled": "false",
+        "hivesql.local.max.bytes": "0",
+    }
+    with hivesql.connect(
+        f"sqlite:///{home}/metastore.db", f"{home}/warehouse", settings=settings
+    ) as session:
+        session.sql(f"""
+            CREATE TABLE t (id int, v string) {ACID};
+            CREATE TABLE p (id int, v string) PARTITIONED BY (k int) {ACID};
+            CREATE TABLE b (id int, v string) CLUSTERED BY (id) INTO 3 BUCKETS {ACID};
+            INSERT INTO t SELECT id, 'a' FROM {_numbers(0)} DISTRIBUTE BY id;
+        """)
+        walked = Walk(session, random.Random(seed))
+        walked.models["t"] = dict.fromkeys(range(ROWS), "a")
+        application = str(session._spark().sparkContext.applicationId)
+        end = time.monotonic() + seconds
+        with killing(application, random.Random(seed)) as killed:
+            while time.monotonic() < end:
+                walked.step()
+        for name in walked.models:
+            walked.compare(name)
+            walked.wrong += [f"{name}: {finding}" for finding in session.check(name)]
+    return {
+        "killed": len(killed),
+        "done": walked.done,
+        "failed": walked.failed,
+        "wrong": walked.wrong,
+    }
+
+
+class Walk:
+    """Statements one after the other, and what the tables hold after those that succeeded."""
+
+    def __init__(self, session: hivesql.Session, chance: random.Random) -> None:
+        self.session = session
+        self.chance = chance
+        self.models: dict[str, Model] = {"t": {}, "p": {}, "b": {}}
+        self.done: dict[str, int] = {}
+        self.failed: list[str] = []
+        self.wrong: list[str] = []
+
+    def step(self) -> None:
+        """Run a statement; one that fails must leave all rows as they were."""
+        kind = self.chance.choice(STATEMENTS)
+        name = self.chance.choice(list(self.models))
+        sql, after = kind(name, self.models[name], self.chance)
+        try:
+            self.session.sql(sql)
+        except HiveSqlError as error:
+            self.failed.append(f"{sql}: {error}"[:1000])
+            self.compare(name)
+            return
+        self.models[name] = after
+        self.done[kind.__name__] = self.done.get(kind.__name__, 0) + 1
+        if self.chance.random() < 0.3:
+            self.compare(name)
+
+    def compare(self, name: str) -> None:
+        """Note how the rows of a table differ from the model's."""
+        for _ in range(10):
+            try:
+                rows = self.session.sql(f"SELECT id, v FROM {name}").rows
+                break
+            except HiveSqlError as error:
+                self.failed.append(f"SELECT of {name}: {error}"[:1000])
+        else:
+            return
+        have, expected = sorted(map(tuple, rows)), sorted(self.models[name].items())
+        if have != expected:
+            missing = sorted({*expected} - {*have})[:5]
+            extra = sorted({*have} - {*expected})[:5]
+            counts = f"{len(have)} rows, expected {len(expected)}"
+            self.wrong.append(f"{name}: {counts}; missing {missing}, extra {extra}")
+            self.models[name] = dict(have)
+
+
+# -- statements, each with the rows that are there after it
+def insert(name: str, model: Model, chance: random.Random) -> tuple[str, Model]:
+    """Add rows, in several tasks."""
+    first = max(model, default=-1) + 1
+    rows = f"SELECT id, 'i'{_key(name)} FROM {_numbers(first)} DISTRIBUTE BY id"
+    sql = f"INSERT INTO {name} {rows}"
+    return sql, model | dict.fromkeys(range(first, first + ROWS), "i")
+
+
+def overwrite(name: str, model: Model, chance: random.Random) -> tuple[str, Model]:
+    """Replace all rows; of a partitioned table those of the partitions that get some."""
+    rows = f"SELECT id, 'o'{_key(name)} FROM {_numbers(0)} DISTRIBUTE BY id"
+    return f"INSERT OVERWRITE TABLE {name} {rows}", dict.fromkeys(range(ROWS), "o")
+
+
+def update(name: str, model: Model, chance: random.Random) -> tuple[str, Model]:
+    """Change some rows."""
+    by, rest = chance.choice([(2, 1), (3, 0), (7, 5)])
+    after = {id: f"{v}!" if id % by == rest else v for id, v in model.items()}
+    return f"UPDATE {name} SET v = concat(v, '!') WHERE id % {by} = {rest}", after
+
+
+def delete(name: str, model: Model, chance: random.Random) -> tuple[str, Model]:
+    """Delete some rows."""
+    by, rest = chance.choice([(3, 1), (5, 0), (7, 2)])
+    after = {id: v for id, v in model.items() if id % by != rest}
+    return f"DELETE FROM {name} WHERE id % {by} = {rest}", after
+
+
+def merge(name: str, model: Model, chance: random.Random) -> tuple[str, Model]:
+    """Delete, update and insert rows at once."""
+    first = chance.randrange(0, max(model, default=0) + 1)
+    after = dict(model)
+    for id in range(first, first + ROWS):
+        if id not in model:
+            after[id] = "m"
+        elif id % 7 == 0:
+            del after[id]
+        else:
+            after[id] = f"{model[id]}+"
+    key = ", x.id % 3" if name == "p" else ""
+    return (
+        f"""
+        MERGE INTO {name} USING {_numbers(first)} x ON {name}.id = x.id
+        WHEN MATCHED AND {name}.id % 7 = 0 THEN DELETE
+        WHEN MATCHED THEN UPDATE SET v = concat({name}.v, '+')
+        WHEN NOT MATCHED THEN INSERT VALUES (x.id, 'm'{key})
+    """,
+        after,
+    )
+
+
+def compact(name: str, model: Model, chance: random.Random) -> tuple[str, Model]:
+    """Compact a table, or a partition; its rows stay."""
+    kind = chance.choice(["major", "minor"])
+    if name == "p" and not model:
+        return "SHOW TABLES", model
+    partition = f" PARTITION (k={max(model) % 3})" if name == "p" else ""
+    return f"ALTER TABLE {name}{partition} COMPACT '{kind}'", model
+
+
+STATEMENTS: list[Callable[[str, Model, random.Random], tuple[str, Model]]] = [
+    insert, update, update, delete, merge, merge, compact, compact, overwrite,
+]  # fmt: skip
+
+
+def _numbers(first: int) -> str:
+    space = f"posexplode(split(space({ROWS - 1}), ' '))"
+    return f"(SELECT i + {first} AS id FROM (SELECT {space} AS (i, blank)) n)"
+
+
+def _key(name: str) -> str:
+    return ", id % 3" if name == "p" else ""
+
+
+# -- kills
+@contextmanager
+def killing(application: str, chance: random.Random) -> Iterator[list[int]]:
+    """Kill an executor of the application now and then during the block; their process ids."""
+    killed: list[int] = []
+    ended = threading.Event()
+
+    def kill() -> None:
+        while not ended.wait(chance.uniform(1, 8)):
+            if running := executors_of(application):
+                process = chance.choice(running)
+                os.kill(process, signal.SIGKILL)
+                killed.append(process)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        yield killed
+    finally:
+        ended.set()
+        killer.join()
+
+
+def executors_of(application: str) -> list[int]:
+    """Return the processes of an application's executors on this machine."""
+    processes = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().decode(errors="replace").split("\0")
+        except OSError:
+            continue  # It has ended meanwhile.
+        if application in words and any("CoarseGrainedExecutorBackend" in word for word in words):
+            processes.append(int(path.parent.name))
+    return sorted(processes)
+
+
+def main(seconds: float, seed: int) -> None:
+    """Walk on a cluster of this command's own, and print what was seen."""
+    from spark_archive import submit_options
+    from standalone import standalone_cluster
+
+    with tempfile.TemporaryDirectory() as home:
+        place = Path(home)
+        with standalone_cluster(place, memory="600m", cores=2) as master:
+            told = walk(master, home, submit_options(), seconds, seed)
+    print(f"seed {seed}: {json.dumps(told, indent=1)}")
+    sys.exit(bool(told["wrong"]))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 3:
+        print(json.dumps(walk(*sys.argv[1:4], float(sys.argv[4]), int(sys.argv[5]))))
+    else:
+        chosen = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10**6)
+        main(float(sys.argv[1]), chosen)
