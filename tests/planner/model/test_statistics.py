@@ -118,7 +118,8 @@ def test_one_row_per_partition_and_six_cells_per_column() -> None:
     parted = table("p", "a int, s string, b boolean", "ds string, hr int")
     sql = statistics_sql(parted, "view", parted.columns)
     assert sql.startswith(
-        "SELECT `ds`, `hr`, count(*), count(`a`), approx_count_distinct(`a`, 0.01), "
+        "SELECT `ds`, `hr`, count(*), count(`a`), "
+        "hll_sketch_estimate(hll_sketch_agg(CASE WHEN `a` IS NOT NULL THEN xxhash64(`a`) END, 14)), "
     )
     assert sql.endswith("FROM `view` GROUP BY `ds`, `hr`")
     assert "max(coalesce(length(`s`), 0))" in sql
