@@ -136,9 +136,13 @@ def _numbers(count: int) -> str:
     if count <= 1_000_000:
         return f"(SELECT posexplode(split(space({count - 1}), ' ')) AS (id, b)) n"
     return (
-        f"(SELECT cast(a.id as bigint) * 1000000 + b.id AS id FROM {_numbers(count // 1_000_000)}"
-        f" CROSS JOIN {_numbers(1_000_000)}) n"
-    ).replace(") n CROSS", ") a CROSS").replace(") n) n", ") b) n")
+        (
+            f"(SELECT cast(a.id as bigint) * 1000000 + b.id AS id FROM {_numbers(count // 1_000_000)}"
+            f" CROSS JOIN {_numbers(1_000_000)}) n"
+        )
+        .replace(") n CROSS", ") a CROSS")
+        .replace(") n) n", ") b) n")
+    )
 
 
 def rows(meter: Meter, size: int) -> None:

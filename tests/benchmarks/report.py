@@ -3,10 +3,12 @@
     python tests/benchmarks/report.py [--home .bench] [--rows 2000000] [--reps 2] [--warm 1]
                                       [--scale 1] [--count 10000] [--only PART,…] [--again PART,…]
                                       [--draw] [--picture docs/benchmarks.png]
+                                      [--history [COMMIT]]
 
 What a part measured is kept in HOME/results with its date and the machine's load: parts that are
 there are not measured again, so a run that was cut off goes on where it stopped, parts may run at
-several times, and ``--draw`` only draws. ``--again`` forgets parts first.
+several times, and ``--draw`` only draws. ``--again`` forgets parts first. ``--history`` only tells what became 10 % slower or faster
+between the commit that was measured last and COMMIT, or the one before it.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import history
 import matplotlib as mpl
 import rivals
 import scale
@@ -205,11 +208,15 @@ def main() -> None:
     parser.add_argument("--only", type=parts, default=list(PARTS))
     parser.add_argument("--again", type=parts, default=[])
     parser.add_argument("--draw", action="store_true")
+    parser.add_argument("--history", nargs="?", const="", metavar="COMMIT")
     parser.add_argument("--measure", choices=PARTS, help="one part, in this process")
     parser.add_argument("--picture", type=Path, default=Path("docs/benchmarks.png"))
     options = parser.parse_args()
     home = options.home.absolute()
     home.mkdir(parents=True, exist_ok=True)
+    if options.history is not None:
+        print("\n".join(history.slower(home, options.history)))
+        return
     sizes = {name: getattr(options, name) for name in ("rows", "reps", "warm", "scale", "count")}
     report = Report(home, **sizes)
     for part in options.again:

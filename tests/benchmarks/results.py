@@ -9,6 +9,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+import history
+
 
 class Results:
     """Measured things by name, each with the time and the machine's load when it was measured."""
@@ -44,6 +46,7 @@ class Results:
         kept = {"sizes": self.sizes, "measured": self._found}
         aside.write_text(json.dumps(kept, indent=1))
         aside.replace(self.path)
+        history.append(self.path, self.sizes, name, self._found[name])
 
     def starting(self, prefix: str) -> dict[str, Any]:
         """Everything whose name starts so, without that beginning."""
