@@ -20,12 +20,11 @@ from hivesql.dialect.nodes.alter import (
     RefusedBody,
 )
 from hivesql.dialect.nodes.parts import name_of, properties_of, slice_of, table_of
-from hivesql.dialect.slices import PartitionItems
 from hivesql.dialect.tokens import Name
 from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.names import check_table
-from hivesql_planner.model.table import Table
+from hivesql_planner.model.table import Table, partition_name
 from hivesql_planner.statements.alter import (
     AddColumns,
     AddConstraint,
@@ -96,15 +95,20 @@ def bind_refused(body: RefusedBody, binding: Binding) -> NoReturn:
         binding.fail(error, body.start)
     table = (view_named if body.view else base_table)(body.table, binding)
     if body.archived is not None:
-        _check_archived(table, body.archived, body.start, binding)
+        _check_archived(table, body, binding)
     raise body.error
 
 
-def _check_archived(table: Table, items: PartitionItems, start: int, binding: Binding) -> None:
-    """ARCHIVE takes partitions, their columns in the table's order."""
+def _check_archived(table: Table, body: RefusedBody, binding: Binding) -> None:
+    """ARCHIVE takes partitions of managed tables, their columns in the table's order."""
+    start, items = body.start, body.archived
     if not items:
         binding.fail(SemanticError("ARCHIVE can only be run on partitions", code=10110), start)
-    key_names = tuple(binding.partition_values(table, items))
+    if body.archives_more:
+        error = SemanticError("ARCHIVE can only be run on a single partition", code=10109)
+        binding.fail(error, start)
+    values = binding.partition_values(table, items)
+    key_names = tuple(values)
     if key_names != table.partition_names[: len(key_names)]:
         error = SemanticError(
             "Partition columns in partition specification are not the same as that defined in the "
@@ -114,6 +118,19 @@ def _check_archived(table: Table, items: PartitionItems, start: int, binding: Bi
             code=10125,
         )
         binding.fail(error, items[0].key.start)
+    word = "UNARCHIVE" if "UNARCHIVE" in body.error.message else "ARCHIVE"
+    if table.type != "MANAGED_TABLE":
+        what = f"{word} can only be performed on managed tables"
+        binding.fail(SemanticError(what, code=40000), start)
+    partitions = binding.partitions_of(table, values)
+    if not partitions:
+        what = "No partition matches the specification"
+        binding.fail(SemanticError(what, code=40000), items[0].key.start)
+    if word == "UNARCHIVE":
+        # Nothing is archived here.
+        name = partition_name(table.partition_names, partitions[0].values)
+        what = f"Partition {name} is not archived."
+        binding.fail(SemanticError(what, code=40000), items[0].key.start)
 
 
 def bind_alter_view(node: exp.Expr, binding: Binding) -> AlterView:

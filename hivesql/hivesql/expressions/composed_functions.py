@@ -243,7 +243,7 @@ def _surrogate_key(call: Call) -> str:
     takes(0, 2)(call)
     if len(call.texts) == 1:
         raise SemanticError("The function SURROGATE_KEY takes 0 or 2 integer arguments (write id "
-                            "bits, taks id bits), but found 1", code=10016)  # fmt: skip
+                            "bits, taks id bits), but found 1", code=10015)  # fmt: skip
     if not all(text.isdigit() for text in call.texts):
         raise SemanticError("The function SURROGATE_KEY takes only integer constants", code=10016)
     of_write, of_task = map(int, call.texts or ("24", "16"))

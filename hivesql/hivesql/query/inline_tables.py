@@ -123,7 +123,7 @@ def selects_of_rows(rows: exp.Values, tokens: tuple[Token, ...], spans: Spans) -
     """Make a UNION ALL of a statement's VALUES where Spark refuses them: they call ``rand()`` …."""
     called = {str(call.this).lower() for call in rows.find_all(exp.Anonymous)}
     read = tokens_in(tokens, spans)
-    if not read[0].is_("values") or not called & OTHER_EACH_TIME:
+    if not called & OTHER_EACH_TIME or not read or not read[0].is_("values"):
         return []
     edits, depth = [], 0
     for token in read:

@@ -92,7 +92,7 @@ def test_surrogate_keys_are_those_of_hive(session: hivesql.Session) -> None:
         ("CREATE TABLE no STORED AS ORC AS SELECT surrogate_key() AS k", 40000),
         ("CREATE TABLE no (id string DEFAULT surrogate_key())", 10326),
         ("CREATE TABLE no (id bigint DEFAULT surrogate_key(40, 40))", 10326),
-        ("INSERT INTO sk SELECT surrogate_key(1), 1", 10016),
+        ("INSERT INTO sk SELECT surrogate_key(1), 1", 10015),
         ("MERGE INTO sk USING (SELECT 1 n) s ON a = n + 99 WHEN NOT MATCHED THEN INSERT (a) "
          "VALUES (n)", None),
     ):  # fmt: skip

@@ -39,7 +39,8 @@ class AlterPartitionsBody:
 class RefusedBody:
     """An ALTER of a table or view that is refused by ``error``, unless Hive refuses it before.
 
-    ``archived`` is what ARCHIVE and UNARCHIVE name: partitions, or () for the whole table.
+    ``archived`` is what ARCHIVE and UNARCHIVE name: partitions, or () for the whole table;
+    ``archives_more`` than one such specification.
     """
 
     table: TableRef
@@ -47,6 +48,7 @@ class RefusedBody:
     start: int
     view: bool = False
     archived: PartitionItems | None = None
+    archives_more: bool = False
 
 
 _OF_TABLE: dict[str, bool] = {"kind": True, "this": True}

@@ -138,7 +138,8 @@ def _looked_up(
         archived = None
         if cursor.take("archive") or cursor.take("unarchive"):
             archived = parse_partition(cursor, dynamic=False) if cursor.at("partition") else ()
-        return RefusedBody(table, error, table.start, view, archived)
+        more = bool(archived) and cursor.at("partition")
+        return RefusedBody(table, error, table.start, view, archived, more)
 
 
 def _alter_database(cursor: FileStatements) -> AlterDatabase:
