@@ -260,6 +260,7 @@ def _check_calls(select: exp.Select, binding: Binding) -> None:
             elif isinstance(node, exp.Window):
                 _check_nulls(node, binding)
                 _check_outside(node, binding)
+                _check_inside(node, binding)
 
 
 def _check_outside(window: exp.Window, binding: Binding) -> None:
@@ -273,6 +274,15 @@ def _check_outside(window: exp.Window, binding: Binding) -> None:
             )
             fail(message, 10002, window, binding)
         around = around.parent
+
+
+def _check_inside(window: exp.Window, binding: Binding) -> None:
+    """Refuse LAG and LEAD that count in the rows of another function's window, as Hive's do."""
+    for call in window.this.find_all(exp.Anonymous):
+        name = str(call.this).lower()
+        if name in ("lag", "lead") and not isinstance(call.parent, (exp.Window, *_AROUND_CALL)):
+            feature = f"{name} inside of another function over rows: calculate it in a subquery"
+            binding.fail(NotSupported(feature), *span_of(call))
 
 
 def _check_nulls(window: exp.Window, binding: Binding) -> None:
