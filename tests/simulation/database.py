@@ -45,15 +45,21 @@ class SimulatedRdbms(Rdbms):
             event.listen(self._engine, "before_cursor_execute", _by_the_set_clock, retval=True)
         else:
             self.write(lambda db: db.execute(text(_POSTGRES_CLOCK)))
-            for engine in {self._engine, self._quick_engine, self._early_engine, self._reader}:
+            for engine in {
+                self._engine,
+                self._quick_engine,
+                self._early_engine,
+                self._reader,
+                self._asker,
+            }:
                 event.listen(engine, "begin", self._set_postgres_clock)
 
-    def read(self, work: Callable[[Connection], T]) -> T:
+    def read(self, work: Callable[[Connection], T], *, at_once: bool = False) -> T:
         """As in production, between points."""
         if self._is_inside:
-            return super().read(work)
+            return super().read(work, at_once=at_once)
         self._reach("read", self._name(work))
-        return super().read(work)
+        return super().read(work, at_once=at_once)
 
     def write(
         self, work: Callable[[Connection], T], *, durable: bool = True, early: bool = False

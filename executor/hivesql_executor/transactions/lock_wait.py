@@ -14,7 +14,7 @@ from hivesql_planner.plan import Plan, Select
 _FIRST_SLEEP = 0.1
 # How often our own metastore is asked by whoever is next; the others ask as much more seldom as
 # there are requests before theirs.
-_LOOK, _LONGEST_LOOK = 0.01, 0.25
+_LOOK, _LONGEST_LOOK = 0.005, 0.25
 NO_SUCH_LOCK = 10270
 # Hive never caps the back-off below this, whatever the setting says (DbLockManager).
 _LEAST_CAP = 15.0

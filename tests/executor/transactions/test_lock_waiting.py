@@ -52,12 +52,12 @@ def test_the_next_one_goes_on_at_once(open_ledger: Callable[..., Ledger]) -> Non
     assert before == [1, 2, 3]
     clock = Sleeps({40: lambda: ledger.store.commit_txn(holder)})
     wait(ledger, first, clock)
-    assert clock.slept[-1] == 0.01, "looks again and again, and is never asleep for long"
+    assert clock.slept[-1] == 0.005, "looks again and again, and is never asleep for long"
     assert len(clock.slept) == 40
     assert ledger.store.requests_before(first[1].lock_id) == 0
     clock = Sleeps({2: lambda: ledger.store.abort_txns([first[0], second[0]], "x")})
     wait(ledger, third, clock)
-    assert clock.slept == [0.02, 0.02]
+    assert clock.slept == [0.01, 0.01]
 
 
 def test_who_is_lost_or_cancelled_is_told_at_once(open_ledger: Callable[..., Ledger]) -> None:

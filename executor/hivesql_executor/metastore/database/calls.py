@@ -89,6 +89,16 @@ def reading(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatena
     return read
 
 
+def asking(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[Calls, P], T]:
+    """Make a method that asks the database one question, which needs no transaction."""
+
+    @wraps(work)
+    def ask(self: Calls, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._rdbms.read(_with(work, *args, **kwargs), at_once=True)
+
+    return ask
+
+
 def writing(work: Callable[Concatenate[Connection, P], T]) -> Callable[Concatenate[Calls, P], T]:
     """Make a method that writes in one database transaction, durably."""
 

@@ -69,14 +69,20 @@ class Rdbms:
         self._reader = self._engine.execution_options(
             hivesql_reads=True, **self._terms.reader_options
         )
+        self._asker = self._engine.execution_options(
+            hivesql_reads=True, **self._terms.asker_options
+        )
 
-    def read(self, work: Callable[[Connection], T]) -> T:
-        """Run queries on one consistent state of the database, or inside ``run_in_transaction``."""
+    def read(self, work: Callable[[Connection], T], *, at_once: bool = False) -> T:
+        """Run queries on one consistent state of the database, or inside ``run_in_transaction``.
+
+        What is done ``at_once`` is one query.
+        """
         if self._joined.connection is not None:
             return work(self._joined.connection)
 
         def attempt() -> T:
-            with self._reader.connect() as db, db.begin():
+            with (self._asker if at_once else self._reader).connect() as db, db.begin():
                 return work(db)
 
         return self._retry(attempt)

@@ -18,7 +18,7 @@ from hivesql_executor.metastore.api import (
     TxnType,
 )
 from hivesql_executor.metastore.database import commit as commits
-from hivesql_executor.metastore.database.calls import Calls, reading, writing
+from hivesql_executor.metastore.database.calls import Calls, asking, reading, writing
 from hivesql_executor.metastore.database.transactions import locks as lock_queue
 from hivesql_executor.metastore.database.transactions import openings, snapshots
 from hivesql_executor.metastore.database.transactions import transactions as txn_rows
@@ -43,7 +43,7 @@ class TransactionCalls(Calls):
     heartbeat_txns = writing(txn_rows.heartbeat_txns)
     transactions = reading(txn_rows.transactions)
 
-    requests_before = reading(lock_queue.requests_before)
+    requests_before = asking(lock_queue.requests_before)
     unlock = writing(lock_queue.unlock)
     locks = reading(lock_queue.locks)
 

@@ -67,6 +67,7 @@ class PostgresTerms(OnConflict):
     now = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"
     open_window = 1000
     has_changing_queries = True
+    asker_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
     insert: Callable[..., Any] = staticmethod(postgresql.insert)
 
     def create_engine(self, url: URL) -> Engine:

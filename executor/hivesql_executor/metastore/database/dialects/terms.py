@@ -73,6 +73,9 @@ class Terms(ABC):
     reader_options: Mapping[str, Any] = {"isolation_level": "REPEATABLE READ"}
     """Options of a connection that reads one state of the database."""
 
+    asker_options: Mapping[str, Any] = {}
+    """Options of a connection that asks one query."""
+
     # -- connections
     @abstractmethod
     def create_engine(self, url: URL) -> Engine:

@@ -85,6 +85,11 @@ _LINE = (
     .order_by(_of.lock_id, _of.internal_id)
 )
 _REQUEST = select(hive_locks).where(_of.lock_id == bindparam("asked")).order_by(_of.internal_id)
+_asked = hive_locks.alias()
+_UP_TO = select(hive_locks).where(
+    _of.lock_id <= bindparam("asked"),
+    _of.database.in_(select(_asked.c.database).where(_asked.c.lock_id == bindparam("asked"))),
+)
 _WAITING = insert(hive_locks).inline()
 _GRANTED = insert(hive_locks).inline().values(acquired_at=millis_now())
 # Under the write id that the transaction has already, if it has one.
@@ -223,13 +228,20 @@ def check_lock(
 
 def requests_before(db: Connection, lock_id: int) -> int:
     """Tell how many earlier requests stand against one that waits; 0 as well where it is gone."""
-    mine = db.execute(_REQUEST, {"asked": lock_id}).all()
+    rows = db.execute(_UP_TO, {"asked": lock_id}).all()
+    mine = [row for row in rows if row.lock_id == lock_id]
     if not mine:
         return 0
     requested = [as_lock(row) for row in mine]
-    earlier = _earlier(db, lock_id, mine[0].txn_id, requested)
-    others = ((other.lock_id, as_lock(other)) for other in earlier)
-    return len({id_ for id_, other in others if any(conflicts(own, other) for own in requested)})
+    owner = mine[0].txn_id
+    return len(
+        {
+            row.lock_id
+            for row in rows
+            if row.lock_id != lock_id and (row.txn_id == 0 or row.txn_id != owner)
+            and any(conflicts(own, as_lock(row)) for own in requested)
+        }
+    )  # fmt: skip
 
 
 def unlock(db: Connection, lock_id: int) -> None:
