@@ -141,8 +141,8 @@ simulate: $(VENV)/.dev postgres mariadb  ## clients and faults under one schedul
 	PYTHONPATH=tests:tests/support $(BIN)/python -m simulation --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) \
 	  $(if $(CASES),--cases $(CASES)) $(if $(PROFILE),--profile $(PROFILE)) $(if $(DATABASE),--server $(DATABASE))
 
-fuzz: $(VENV)/.dev  ## random statements on both ways and in a model (SECONDS=600, SEED=, HIVE=1 for real Hive too)
-	PYTHONPATH=tests:tests/support $(BIN)/python -m fuzz.command --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) $(if $(HIVE),--hive)
+fuzz: $(VENV)/.dev  ## random statements on both ways and in a model (SECONDS=600, SEED=, HIVE=1 for real Hive too, STORE=s3 FAULTS=1)
+	PYTHONPATH=tests:tests/support $(BIN)/python -m fuzz.command --seconds $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED)) $(if $(HIVE),--hive) $(if $(STORE),--store $(STORE)) $(if $(FAULTS),--faults)
 
 bench: $(VENV)/.dev  ## time HiveSQL beside plain ORC, Delta and Iceberg (BENCH="--rows 300000 --scale 0.1 --count 500"); needs Maven and two hours
 	$(BIN)/python -m pip install --quiet --group bench

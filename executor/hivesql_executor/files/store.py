@@ -102,7 +102,8 @@ class StoreFiles:
     def left_uploads(self, location: str) -> LeftUploads | None:
         """Return what tells and gives up uploads of the dead; None where they leave none.
 
-        Google forgets them by itself, and in Azure tasks upload nothing.
+        Google forgets them by itself, and in Azure they are hidden files, which go with their
+        directories.
         """
         if not isinstance(self.access, S3Access):
             return None

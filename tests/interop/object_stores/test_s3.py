@@ -20,6 +20,7 @@ import boto3
 import pytest
 
 import hivesql
+from fuzz.seeds import AGAIN, FIRST
 from interop import hive
 from interop.files.test_hdfs import LEFT, SCRIPT
 from interop.ours import Warehouse
@@ -488,3 +489,14 @@ def test_a_killed_process_leaves_a_whole_table(server: S3Server, jars: str, tmp_
     assert first["rows"] in [seen(rows) for rows in states[done : done + 2]], (seed, done)
     assert told["problems"] == [], seed
     assert [key for key in uploads(server) if key.startswith("killed/")] == [], seed
+
+
+def test_a_random_walk_while_requests_fail() -> None:
+    """A few statements of ``make fuzz STORE=s3 FAULTS=1``, others each day."""
+    command = [sys.executable, "-m", "fuzz.command", "--store", "s3", "--faults"]
+    done = subprocess.run(
+        [*command, "--seed", FIRST, "--steps", "8", "--statements", "8"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{AGAIN}: {done.stdout[-3000:]}{done.stderr[-1000:]}"

@@ -22,13 +22,13 @@ import org.apache.orc.OrcFile;
 /** What is otherwise where each question is a request, and a rename a copy. */
 final class ObjectStore {
     private static final Set<String> AMAZONS = Set.of("s3a", "s3", "s3n");
-    private static final Set<String> OTHERS = Set.of("gs", "abfs", "abfss");
+    private static final Set<String> MICROSOFTS = Set.of("abfs", "abfss");
 
     private ObjectStore() {}
 
     /** Whether each question to a file system is a request to a store, which knows no hosts. */
     static boolean is(FileSystem system) {
-        return isAmazons(system) || OTHERS.contains(system.getUri().getScheme());
+        return isAmazons(system) || isGoogles(system) || isMicrosofts(system);
     }
 
     /** Whether a file system is Amazon's, which lists whole trees at once. */
@@ -41,9 +41,15 @@ final class ObjectStore {
         return "gs".equals(system.getUri().getScheme());
     }
 
+    /** Whether a file system is Microsoft's. */
+    static boolean isMicrosofts(FileSystem system) {
+        return MICROSOFTS.contains(system.getUri().getScheme());
+    }
+
     /** Whether files can be uploaded by a task, and be seen once the driver says so. */
     static boolean takesUploads(FileSystem system, Path path) throws IOException {
         if (isGoogles(system)) return GoogleUpload.canAsk(system);
+        if (isMicrosofts(system)) return true;
         return isAmazons(system)
                 && system.hasPathCapability(path, CommonPathCapabilities.FS_MULTIPART_UPLOADER);
     }

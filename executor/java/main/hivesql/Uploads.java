@@ -13,11 +13,13 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.StringJoiner;
 import java.util.TreeMap;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BBPartHandle;
 import org.apache.hadoop.fs.BBUploadHandle;
 import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.MultipartUploader;
@@ -74,9 +76,9 @@ final class Uploads {
 
     /** Begin an upload to a path. */
     static Stream begin(FileSystem system, Path path) throws IOException {
-        return ObjectStore.isGoogles(system)
-                ? new GoogleUpload(system, path)
-                : new ByParts(system, path);
+        if (ObjectStore.isGoogles(system)) return new GoogleUpload(system, path);
+        if (ObjectStore.isMicrosofts(system)) return new BesideIt(system, path);
+        return new ByParts(system, path);
     }
 
     /** Let a file be seen, with all that was uploaded for it, or told of it. */
@@ -89,6 +91,10 @@ final class Uploads {
         }
         if (ObjectStore.isGoogles(target.getFileSystem(settings))) {
             GoogleUpload.complete(upload);
+            return;
+        }
+        if (ObjectStore.isMicrosofts(target.getFileSystem(settings))) {
+            BesideIt.complete(upload, target, settings);
             return;
         }
         try (MultipartUploader uploader = uploader(target.getFileSystem(settings), target)) {
@@ -104,6 +110,11 @@ final class Uploads {
             GoogleUpload.abort(upload);
             return;
         }
+        if (ObjectStore.isMicrosofts(target.getFileSystem(settings))) {
+            Path beside = BesideIt.path(upload);
+            beside.getFileSystem(settings).delete(beside, false);
+            return;
+        }
         try (MultipartUploader uploader = uploader(target.getFileSystem(settings), target)) {
             ObjectStore.result(uploader.abort(handle(upload), target));
         } catch (FileNotFoundException done) {
@@ -115,10 +126,10 @@ final class Uploads {
      * Paths and uploads below a directory that nobody has completed, every part ended by a zero.
      *
      * <p>Only S3A itself can list them, and no PySpark brings it: so it is asked by its methods' names.
-     * Google tells nobody of them, and forgets them after a week.
+     * Google tells nobody of them, and forgets them after a week; in Azure they are hidden files.
      */
     static String waiting(FileSystem system, Path root) throws IOException {
-        if (ObjectStore.isGoogles(system)) return "";
+        if (!ObjectStore.isAmazons(system)) return "";
         StringBuilder text = new StringBuilder();
         String key = system.makeQualified(root).toUri().getPath().substring(1) + "/";
         try {
@@ -301,6 +312,61 @@ final class Uploads {
             words.add(word(upload.toByteArray()));
             parts.values().forEach(handle -> words.add(word(handle.toByteArray())));
             return words.toString();
+        }
+    }
+
+    /**
+     * A larger file where a connector gives nobody its uploads: hidden beside its place, and moved.
+     *
+     * <p>What a dead task leaves goes with the directory that it is in.
+     */
+    private static final class BesideIt extends Stream {
+        private final FileSystem system;
+        private final Path beside;
+        private FSDataOutputStream out;
+
+        BesideIt(FileSystem system, Path path) {
+            super(system, path);
+            this.system = system;
+            beside = new Path(path.getParent(), "." + path.getName() + "-" + UUID.randomUUID());
+        }
+
+        static Path path(String upload) {
+            return new Path(new String(Base64.getUrlDecoder().decode(upload), StandardCharsets.UTF_8));
+        }
+
+        static void complete(String upload, Path target, Configuration settings) throws IOException {
+            FileSystem system = target.getFileSystem(settings);
+            // A store's rename says no by its answer, and by an error.
+            if (!system.rename(path(upload), target)) {
+                throw new FileAlreadyExistsException(target + " cannot be put in its place");
+            }
+        }
+
+        @Override
+        void begin() throws IOException {
+            out = system.create(beside, false);
+        }
+
+        @Override
+        byte[] send(byte[] bytes, boolean isLast) throws IOException {
+            out.write(bytes);
+            if (isLast) out.close();
+            return new byte[0];
+        }
+
+        @Override
+        void giveUp() throws IOException {
+            try {
+                out.close();
+            } finally {
+                system.delete(beside, false);
+            }
+        }
+
+        @Override
+        String uploadAsWord() {
+            return word(beside.toString().getBytes(StandardCharsets.UTF_8));
         }
     }
 
