@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import Any, TypeVar
 
-from hivesql_executor.files.refusals import NEEDS_RIGHT, SHORTER_NAME
+from hivesql_executor.files.refusals import PASSING, remedy_of_system
 from hivesql_executor.outcome import is_outside_years, outside_years
 from hivesql_planner.errors import (
     DataError,
@@ -92,27 +92,6 @@ _EXTRAS = {
     "airflow": "airflow",
     "prometheus_client": "metrics",
     "opentelemetry": "tracing",
-}
-_AGAIN = "Run the statement again"
-_PASSING = {
-    errno.EAGAIN, errno.EINTR, errno.ETIMEDOUT, errno.ECONNREFUSED, errno.ECONNRESET,
-    errno.ECONNABORTED, errno.EPIPE, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EBUSY,
-    errno.ESTALE,
-}  # fmt: skip
-_HELP = {
-    errno.ENOSPC: "Make room on that disk, then run the statement again",
-    errno.EDQUOT: "Make room in your quota, then run the statement again",
-    errno.EROFS: "Choose a place that can be written, or mount it so",
-    errno.EACCES: NEEDS_RIGHT,
-    errno.EPERM: NEEDS_RIGHT,
-    errno.ENAMETOOLONG: SHORTER_NAME,
-    errno.EMFILE: "Raise the limit of open files (ulimit -n), then run the statement again",
-    errno.ENFILE: "Close other programs, then run the statement again",
-    errno.EIO: "Look at the disk: the system's log says more",
-    errno.ENOENT: "Put it back, or name another one",
-    errno.EEXIST: "Take it away, or name another one",
-    errno.EISDIR: "A file is wanted there",
-    errno.ENOTDIR: "A directory is wanted there",
 }
 
 
@@ -290,9 +269,8 @@ def _of_system(error: OSError) -> HiveSqlError:
     what = f"{' or '.join(names)} cannot be used" if names else "the system refused a call"
     if error.errno == errno.ENOENT and not names:
         return ExecutionError("the working directory is gone: go to one that is there")
-    passing = error.errno in _PASSING or isinstance(error, (ConnectionError, TimeoutError))
-    number = error.errno or 0
-    message = f"{what}: {why}. {_HELP.get(number, _AGAIN if passing else 'Look at it')}"
+    passing = error.errno in PASSING or isinstance(error, (ConnectionError, TimeoutError))
+    message = f"{what}: {why}. {remedy_of_system(error)}"
     return _retryable(message) if passing else ExecutionError(message)
 
 

@@ -195,7 +195,7 @@ def killing(application: str, chance: random.Random) -> Iterator[list[int]]:
     ended = threading.Event()
 
     def kill() -> None:
-        while not ended.wait(chance.uniform(1, 8)):
+        while not ended.wait(chance.uniform(3, 15)):
             if running := executors_of(application):
                 process = chance.choice(running)
                 os.kill(process, signal.SIGKILL)

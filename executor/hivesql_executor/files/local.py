@@ -31,6 +31,14 @@ def local_path(location: str) -> Path:
     return Path(location)
 
 
+def _said(error: OSError) -> str:
+    """Say what the system refused, and what helps."""
+    # Imported late: most statements are refused nothing.
+    from hivesql_executor.files.refusals import remedy_of_system
+
+    return f"{error.strerror or error}. {remedy_of_system(error)}"
+
+
 def _sync(path: str) -> None:
     with local_path(path).open("rb") as file:
         os.fsync(file.fileno())
@@ -137,7 +145,7 @@ class LocalFiles:
             local_path(path).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ExecutionError(
-                f"the directory {path} cannot be made: {error.strerror or error}", code=40000
+                f"the directory {path} cannot be made: {_said(error)}", code=40000
             ) from error
 
     def rename(self, source: str, target: str) -> None:
@@ -152,7 +160,7 @@ class LocalFiles:
             ) from error
         except OSError as error:
             raise ExecutionError(
-                f"{source} could not be moved to {target}: {error.strerror or error}"
+                f"{source} could not be moved to {target}: {_said(error)}"
             ) from error
         if not new.is_dir():
             _drop_checksum(old)

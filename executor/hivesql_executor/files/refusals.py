@@ -1,7 +1,8 @@
-"""What Hadoop's file systems refuse, as errors that say what to do."""
+"""What file systems refuse, Hadoop's and this machine's, as errors that say what to do."""
 
 from __future__ import annotations
 
+import errno
 import re
 
 from hivesql_planner.errors import ExecutionError, SemanticError
@@ -82,6 +83,28 @@ _REMEDIES = {
     "SafeMode": "Wait until the name node takes writes (hdfs dfsadmin -safemode wait), then run it "
     "again",
     "Standby": "Name the active name node, or the name service (dfs.nameservices)",
+}
+_AGAIN = "Run the statement again"
+PASSING = {
+    errno.EAGAIN, errno.EINTR, errno.ETIMEDOUT, errno.ECONNREFUSED, errno.ECONNRESET,
+    errno.ECONNABORTED, errno.EPIPE, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EBUSY,
+    errno.ESTALE,
+}  # fmt: skip
+"""Numbers of errors of the system that another try may not meet."""
+_HELP = {
+    errno.ENOSPC: "Make room on that disk, then run the statement again",
+    errno.EDQUOT: "Make room in your quota, then run the statement again",
+    errno.EROFS: "Choose a place that can be written, or mount it so",
+    errno.EACCES: NEEDS_RIGHT,
+    errno.EPERM: NEEDS_RIGHT,
+    errno.ENAMETOOLONG: SHORTER_NAME,
+    errno.EMFILE: "Raise the limit of open files (ulimit -n), then run the statement again",
+    errno.ENFILE: "Close other programs, then run the statement again",
+    errno.EIO: "Look at the disk: the system's log says more",
+    errno.ENOENT: "Put it back, or name another one",
+    errno.EEXIST: "Take it away, or name another one",
+    errno.EISDIR: "A file is wanted there",
+    errno.ENOTDIR: "A directory is wanted there",
 }
 
 
@@ -168,3 +191,9 @@ def missing_connector(report: str, version: str) -> SemanticError | None:
         f"Spark has no jar with {match[0].split()[1]}. Set spark.jars.packages to "
         f"org.apache.hadoop:{_CONNECTORS[match[1]]}:{version} before it starts"
     )
+
+
+def remedy_of_system(error: OSError) -> str:
+    """Say what helps against an error of this machine's system."""
+    passing = error.errno in PASSING or isinstance(error, (ConnectionError, TimeoutError))
+    return _HELP.get(error.errno or 0, _AGAIN if passing else "Look at it")

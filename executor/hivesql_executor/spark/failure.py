@@ -20,7 +20,7 @@ from hivesql_planner.model.table import LONGEST_FILE_NAME
 FAILURES = (PySparkException, Py4JJavaError)
 _TOO_DEEP = ("java.lang.StackOverflowError", "FAILED_TO_PARSE_TOO_COMPLEX")
 _NO_MEMORY = re.compile(r"\bjava\.lang\.OutOfMemoryError(?:: (.*))?|\bSparkOutOfMemoryError\b")
-_NO_DIRECTORY = re.compile(r"\bMkdirs failed to create (.+?) \(exists=")
+_NO_DIRECTORY = re.compile(r"\bMkdirs failed to create (\S.*?)(?: \(exists=|$)", re.MULTILINE)
 # Of what was kept in an executor, and of a task whose executors were lost as often as is allowed.
 _EXECUTOR_LOST = re.compile(
     r"\bCHECKPOINT_RDD_BLOCK_ID_NOT_FOUND\b|\bCheckpoint block \w+ not found"
@@ -61,6 +61,12 @@ def translate_spark_error(error: Exception) -> HiveSqlError | None:
         )
     if (refusal := refusal_of(str(error))) is not None:
         return refusal
+    if match := _NO_DIRECTORY.search(str(error)):
+        return ExecutionError(
+            f"Spark cannot make the directory {bare_path(match[1])}. Give its processes the right "
+            "to, make room, or choose a place that all of Spark's machines have",
+            code=40000,
+        )
     file = unreadable(error)
     if file is not None:
         path, why = file
