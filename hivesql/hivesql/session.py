@@ -48,6 +48,7 @@ from hivesql_executor.tracing import span
 from hivesql_executor.translate_errors import translate_error, translate_errors
 from hivesql_planner.errors import (
     AlreadyCommitted,
+    ExecutorsLost,
     HiveSqlError,
     NotSupported,
     SemanticError,
@@ -263,10 +264,11 @@ class Session:
             self.authorize(statement, reads - request.frames.keys())
             try:
                 return self._carry_out(statement, request)
-            except StaleSnapshot:
+            except (StaleSnapshot, ExecutorsLost) as error:
                 # Someone committed while we waited for locks: plan again on what is there now.
                 attempts -= 1
-                if attempts <= 0:
+                lost = isinstance(error, ExecutorsLost)
+                if attempts <= 0 or (lost and (self._running.only_reads or self.open_transaction)):
                     raise
 
     def _bind(self, request: StatementRequest) -> tuple[Statement, set[TableName]]:

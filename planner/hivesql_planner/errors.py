@@ -12,6 +12,7 @@ HiveSqlError
     ├── LockTimeout             another transaction kept the lock        (retry)
     ├── WriteConflict           another transaction committed first      (retry)
     ├── StaleSnapshot           the data moved while we waited for locks (retry)
+    ├── ExecutorsLost           Spark's executors ended with rows in them (retry)
     ├── TransactionLost         we were aborted, or stopped heartbeating (retry)
     │   └── Deadlock                aborted to end a circle of waits         (retry)
     ├── AlreadyCommitted        another run with the same idempotency key was first
@@ -144,6 +145,12 @@ class WriteConflict(ExecutionError):
 
 class StaleSnapshot(ExecutionError):
     """The snapshot was outdated when the locks were acquired, again and again."""
+
+    retryable: bool = True
+
+
+class ExecutorsLost(ExecutionError):
+    """What a statement had computed ended with executors of Spark, again and again."""
 
     retryable: bool = True
 

@@ -12,7 +12,9 @@ from hivesql import dbapi
 from hivesql import dbapi_errors as errors_of_dbapi
 from hivesql_planner.older_python import add_note
 
-RETRYABLE = {"Deadlock", "LockTimeout", "StaleSnapshot", "TransactionLost", "WriteConflict"}
+RETRYABLE = {
+    "Deadlock", "ExecutorsLost", "LockTimeout", "StaleSnapshot", "TransactionLost", "WriteConflict",
+}  # fmt: skip
 ERRORS = [
     one
     for name in hivesql.__all__

@@ -1,7 +1,8 @@
 """Kill executors at random while statements write, and compare all rows with a model.
 
 ``python tests/support/executor_kills.py SECONDS [SEED]`` starts a standalone cluster of two workers
-and walks as long as that; a seed takes the same statements again, though not the same kills.
+and walks as long as that; a seed takes the same statements again, though not the same kills. With
+``MASTER HOME OPTIONS SECONDS SEED`` it takes a cluster that is there, as the test of it does.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ ROWS = 3000
 Model = dict[int, str]
 
 
-def walk(master: str, home: str, options: str, seconds: float, seed: int) -> dict[str, Any]:
+def walk(master: str, home: str, options: str, seconds: float, seed: str) -> dict[str, Any]:
     """Tell how many statements succeeded, failed, and what was wrong, while executors die."""
     settings = {
         "spark.master": master,
@@ -53,7 +54,7 @@ def walk(master: str, home: str, options: str, seconds: float, seed: int) -> dic
         application = str(session._spark().sparkContext.applicationId)
         end = time.monotonic() + seconds
         with killing(application, random.Random(seed)) as killed:
-            while time.monotonic() < end:
+            while time.monotonic() < end or not killed:
                 walked.step()
         for name in walked.models:
             walked.compare(name)
@@ -223,7 +224,7 @@ def executors_of(application: str) -> list[int]:
     return sorted(processes)
 
 
-def main(seconds: float, seed: int) -> None:
+def main(seconds: float, seed: str) -> None:
     """Walk on a cluster of this command's own, and print what was seen."""
     from spark_archive import submit_options
     from standalone import standalone_cluster
@@ -232,13 +233,14 @@ def main(seconds: float, seed: int) -> None:
         place = Path(home)
         with standalone_cluster(place, memory="600m", cores=2) as master:
             told = walk(master, home, submit_options(), seconds, seed)
-    print(f"seed {seed}: {json.dumps(told, indent=1)}")
+    sys.stdout.write(f"seed {seed}: {json.dumps(told, indent=1)}\n")
     sys.exit(bool(told["wrong"]))
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 3:
-        print(json.dumps(walk(*sys.argv[1:4], float(sys.argv[4]), int(sys.argv[5]))))
+        answer = walk(*sys.argv[1:4], float(sys.argv[4]), sys.argv[5])
+        sys.stdout.write(f"{json.dumps(answer)}\n")
     else:
-        chosen = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(10**6)
+        chosen = sys.argv[2] if len(sys.argv) > 2 else str(random.randrange(10**6))
         main(float(sys.argv[1]), chosen)

@@ -14,7 +14,13 @@ from hivesql_executor.spark.session import STACK_OPTION
 from hivesql_executor.spark.write.change import cardinality_violation
 from hivesql_executor.spark.write.changes_by_row_id import moved_row
 from hivesql_executor.spark.write.constraints import constraint_violation
-from hivesql_planner.errors import DataError, ExecutionError, HiveSqlError, SemanticError
+from hivesql_planner.errors import (
+    DataError,
+    ExecutionError,
+    ExecutorsLost,
+    HiveSqlError,
+    SemanticError,
+)
 from hivesql_planner.model.table import LONGEST_FILE_NAME
 
 FAILURES = (PySparkException, Py4JJavaError)
@@ -23,7 +29,7 @@ _NO_MEMORY = re.compile(r"\bjava\.lang\.OutOfMemoryError(?:: (.*))?|\bSparkOutOf
 _NO_DIRECTORY = re.compile(r"\bMkdirs failed to create (\S.*?)(?: \(exists=|$)", re.MULTILINE)
 # Of what was kept in an executor, and of a task whose executors were lost as often as is allowed.
 _EXECUTOR_LOST = re.compile(
-    r"\bCHECKPOINT_RDD_BLOCK_ID_NOT_FOUND\b|\bCheckpoint block \w+ not found"
+    r"(\bCHECKPOINT_RDD_BLOCK_ID_NOT_FOUND\b|\bCheckpoint block \w+ not found)"
     r"|\bExecutorLostFailure\b"
 )
 # What Spark says of a file, and what AcidReader.java and avro_rows.py say.
@@ -71,8 +77,9 @@ def translate_spark_error(error: Exception) -> HiveSqlError | None:
     if file is not None:
         path, why = file
         return DataError(f"{path} cannot be read: {why}. It is damaged, or of another kind")
-    if _EXECUTOR_LOST.search(str(error)):
-        loss = ExecutionError(
+    if match := _EXECUTOR_LOST.search(str(error)):
+        # A task that was lost as often may be what ends them: the user decides about that.
+        loss = (ExecutorsLost if match[1] else ExecutionError)(
             f"executors were lost with what the statement needs: {_cause(error) or _said(error)}. "
             "Nothing that it wrote is visible: run it again; where that does not help, the log of "
             "the executors says why they ended"

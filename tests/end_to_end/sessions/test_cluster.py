@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+import executor_kills
 from acid_files import bucket_files, check_file
+from fuzz.seeds import AGAIN, FIRST
 from programs import answer_of
 from spark_archive import submit_options
 from standalone import standalone_cluster
@@ -23,6 +25,7 @@ while read -r line; do
 done
 """
 
+WALK_SECONDS = "10"
 TABLES = ("acid", "parts", "buckets", "appended", "plain", "lines")
 
 # Spark allows one context in a process, and the suite's is local: so the driver is another process.
@@ -126,11 +129,16 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def told(place: Path) -> dict[str, Any]:
-    """What the driver saw: both tests look at one cluster, whose five JVMs take half a minute."""
+    """What the drivers saw: all tests look at one cluster, whose five JVMs take half a minute."""
     # Spark runs no task twice on one host; a script that was killed keeps its core for a while.
     hosts = ("127.0.0.1", "127.0.0.2")
     with standalone_cluster(place, memory="600m", hosts=hosts, cores=8) as master:
-        answer: dict[str, Any] = answer_of("-c", DRIVER, master, place, submit_options(), *TABLES)
+        options = submit_options()
+        answer: dict[str, Any] = answer_of("-c", DRIVER, master, place, options, *TABLES)
+        home = place / "killed"
+        home.mkdir()
+        walk = (executor_kills.__file__, master, home, options, WALK_SECONDS, FIRST)
+        answer["walk"] = answer_of(*walk)
     return answer
 
 
@@ -164,3 +172,11 @@ def test_rows_of_a_task_that_ran_twice_are_there_once(told: dict[str, Any], plac
             check_file(path)
     leftovers = [path for path in (place / "warehouse").rglob("*") if "temporary" in path.name]
     assert leftovers == []
+
+
+def test_rows_are_right_though_executors_are_killed(told: dict[str, Any]) -> None:
+    """Which executors are killed when depends on how fast the machine is."""
+    walk = told["walk"]
+    assert walk["wrong"] == [], f"{AGAIN} takes the same statements: {walk}"
+    assert walk["killed"] > 0
+    assert sum(walk["done"].values()) > 0, walk

@@ -8,6 +8,7 @@ from pyspark.errors import PythonException
 from pyspark.sql import SparkSession, functions
 
 from hivesql_executor.spark.failure import translate_spark_error
+from hivesql_planner.errors import ExecutorsLost
 
 pytestmark = pytest.mark.spark
 
@@ -69,5 +70,5 @@ def test_a_statement_whose_executors_were_lost_may_run_again(spark: SparkSession
         )
         jvm.java.util.concurrent.CompletableFuture.failedFuture(failure).get()
     error = translate_spark_error(raised.value)
-    assert error is not None and error.retryable
+    assert isinstance(error, ExecutorsLost) and error.retryable
     assert "rdd_46_1 not found!. Nothing that it wrote is visible: run it again" in str(error)
