@@ -16,7 +16,6 @@ the smallest: what every statement costs anyhow is no growth. Results lie in ``H
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import re
@@ -135,14 +134,10 @@ def _numbers(count: int) -> str:
     """A relation of numbers from 0 on, as ``id``."""
     if count <= 1_000_000:
         return f"(SELECT posexplode(split(space({count - 1}), ' ')) AS (id, b)) n"
-    return (
-        (
-            f"(SELECT cast(a.id as bigint) * 1000000 + b.id AS id FROM {_numbers(count // 1_000_000)}"
-            f" CROSS JOIN {_numbers(1_000_000)}) n"
-        )
-        .replace(") n CROSS", ") a CROSS")
-        .replace(") n) n", ") b) n")
-    )
+    millions = _numbers(count // 1_000_000).removesuffix("n") + "a"
+    each = _numbers(1_000_000).removesuffix("n") + "b"
+    item = "cast(a.id as bigint) * 1000000 + b.id AS id"
+    return f"(SELECT {item} FROM {millions} CROSS JOIN {each}) n"
 
 
 def rows(meter: Meter, size: int) -> None:
@@ -165,8 +160,8 @@ def rows(meter: Meter, size: int) -> None:
 
 def deleted(meter: Meter, size: int) -> None:
     """One million rows of which a share in percent was deleted."""
-    meter.quiet("DROP TABLE IF EXISTS t", f"CREATE TABLE t (id bigint, v string) {ACID}",
-                f"INSERT INTO t SELECT id, concat('row ', id) FROM {_numbers(1_000_000)}")  # fmt: skip
+    meter.quiet("DROP TABLE IF EXISTS t", f"CREATE TABLE t (id bigint, v string) {ACID}")
+    meter.quiet(f"INSERT INTO t SELECT id, concat('row ', id) FROM {_numbers(1_000_000)}")
     meter("DELETE", f"DELETE FROM t WHERE id % 100 < {size}")
     meter("SELECT of aggregates", "SELECT count(*), max(v) FROM t", 2)
     meter("UPDATE of the rest", "UPDATE t SET v = 'x' WHERE id % 100 >= 95")
@@ -445,16 +440,16 @@ def table(results: Results, axis: str) -> Iterator[str]:
     spent = curves(results, "cpu")
     sizes = sorted({size for points in spent.values() for size in points})
     yield f"\n{axis}, {results.circumstances()}\n"
-    yield f"| CPU seconds | {' | '.join(f'{size:,}' for size in sizes)} | exponent | last step | to and from the JVM, KiB | peak MiB, Python + JVM |"
+    yield (f"| CPU seconds | {' | '.join(f'{size:,}' for size in sizes)} | exponent | last step | "
+           "KiB of the JVM | peak MiB |")  # fmt: skip
     yield "|---" * (len(sizes) + 5) + "|"
     for name, points in spent.items():
-        cells = (f"{points[size]:.3g}" if size in points else "–" for size in sizes)
+        cells = (f"{points[size]:.3g}" if size in points else "-" for size in sizes)
         slopes = (exponent(points), _last(points))
-        told = (f"{slope:.2f}" if slope is not None else "–" for slope in slopes)
-        most = max(points)
-        value = results[f"{name}/{most}"]
-        yield (f"| {name} | {' | '.join(cells)} | {' | '.join(told)} | {value['bytes'] / 1024:,.0f} "
-               f"| {value['python']:,.0f} + {value['jvm']:,.0f} |")  # fmt: skip
+        told = (f"{slope:.2f}" if slope is not None else "-" for slope in slopes)
+        value = results[f"{name}/{max(points)}"]
+        yield (f"| {name} | {' | '.join(cells)} | {' | '.join(told)} | "
+               f"{value['bytes'] / 1024:,.0f} | {value['python']:,.0f} + {value['jvm']:,.0f} |")  # fmt: skip
 
 
 def measure(axis: str, results: Results, most: int, seconds: float) -> None:

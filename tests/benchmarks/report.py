@@ -7,8 +7,9 @@
 
 What a part measured is kept in HOME/results with its date and the machine's load: parts that are
 there are not measured again, so a run that was cut off goes on where it stopped, parts may run at
-several times, and ``--draw`` only draws. ``--again`` forgets parts first. ``--history`` only tells what became 10 % slower or faster
-between the commit that was measured last and COMMIT, or the one before it.
+several times, and ``--draw`` only draws. ``--again`` forgets parts first. ``--history`` only tells
+what became 10 % slower or faster between the commit that was measured last and COMMIT, or the one
+before it.
 """
 
 from __future__ import annotations

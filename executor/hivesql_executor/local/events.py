@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import io
 import uuid
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
@@ -34,6 +36,8 @@ from hivesql_planner.acid.row_id import encode_bucket
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
 
+_WIDE = 50
+"""Columns from which on the writer's memory is worth giving back: some 50 MiB."""
 _CODECS = {"none": "uncompressed"}
 # Footers that cannot be changed here: texts stay STRING, which Hive takes as well.
 _SEALED = ("LZ4", "LZO", "BROTLI")
@@ -107,9 +111,7 @@ def stage(
     its dynamic partitions.
     """
     name = f"part-{uuid.uuid4().hex}"
-    buffer = io.BytesIO()
-    orc.write_table(events, buffer, **orc_options(write.table))
-    data, rows = buffer.getvalue(), len(events)
+    data, rows = orc_bytes(events, orc_options(write.table)), len(events)
     stats = f"0,0,{rows}" if write.kind is WriteKind.DELETE_DELTA else f"{rows},0,0"
     metadata = {
         STATS: stats.encode(),
@@ -144,6 +146,26 @@ def has_early_fractions(timestamps: pa.Array) -> bool:
     """
     micros = pc.fill_null(timestamps.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
     return bool(np.any((micros < 0) & (micros % 1_000_000 != 0)))
+
+
+def orc_bytes(events: pa.Table, options: Mapping[str, Any]) -> bytes:
+    """Return events as an ORC file.
+
+    ORC's writer has a megabyte for each stream, of which it touches little. Freed, they are the C
+    library's, which gives the same pages out elsewhere next time: a process that wrote rows of a
+    thousand columns had gigabytes. Therefore what wide tables took is given back to the system.
+    """
+    buffer = io.BytesIO()
+    orc.write_table(events, buffer, **options)
+    if events.schema.field("row").type.num_fields >= _WIDE:
+        _give_back()
+    return buffer.getvalue()
+
+
+def _give_back() -> None:
+    """Return unused memory to the system, where the C library can (glibc)."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def orc_options(table: Table) -> dict[str, Any]:

@@ -237,11 +237,13 @@ def _read(
     _check_codec(events.column("bucket"))
     row = events.column("row").combine_chunks() if "row" in events.schema.names else None
     places = {position: i for i, position in enumerate(positions)} if some else None
+    # All at once: to ask for a field of a struct takes longer the more fields it has.
+    values = None if row is None else row.flatten()
     return Stored(
         ids={name: events.column(name).combine_chunks() for name in ACID_FIELDS[1:4]},
         writers=events.column("currentTransaction").combine_chunks(),
         columns={
-            orc_field.column.name: _column(row, orc_field, places, len(events))
+            orc_field.column.name: _column(values, orc_field, places, len(events))
             for orc_field in fields
         },
     )
@@ -259,13 +261,13 @@ def _check_codec(buckets: pa.Array) -> None:
 
 
 def _column(
-    row: pa.StructArray | None, field: _Field, places: dict[int, int] | None, count: int
+    values: list[pa.Array] | None, field: _Field, places: dict[int, int] | None, count: int
 ) -> pa.Array:
     """Return a column by its position in the file; NULL when the file is older than the column."""
-    if field.name is None or row is None:
+    if field.name is None or values is None:
         return pa.nulls(count, arrow_type(field.column.type))
     position = field.position if places is None else places[field.position]
-    return _value(pc.struct_field(row, [position]), field.column)
+    return _value(values[position], field.column)
 
 
 def _value(array: pa.Array, column: Column) -> pa.Array:

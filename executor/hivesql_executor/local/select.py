@@ -110,7 +110,7 @@ def _find_rows(
 def _joined(column: Column, fittings: Sequence[Fitting], table: Table) -> pa.Array:
     """Return the values of all rows of a column of data or of the partitions."""
     kind = arrow_type(column.type)
-    if column in table.columns:
+    if column.name not in table.partition_names:
         joined = pa.concat_arrays(
             [pa.array([], kind), *(file.columns[column.name] for file in fittings)]
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -10,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import pyarrow as pa
-from pyarrow import orc
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
-from hivesql_executor.local.events import insert_events, orc_options
+from hivesql_executor.local.events import insert_events, orc_bytes, orc_options
 from hivesql_executor.orc.publish import row_types
 from hivesql_executor.orc.types import instants
 from hivesql_executor.streaming.orc_pieces import OrcPieces
@@ -78,12 +76,10 @@ class EventPieces:
         )
 
     def _encoded(self, events: pa.Table) -> bytes:
-        buffer = io.BytesIO()
         options = orc_options(self.table)
         if not self.fast:
             options["dictionary_key_size_threshold"] = 0.8
-        orc.write_table(events, buffer, **options)
-        return buffer.getvalue()
+        return orc_bytes(events, options)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -153,9 +153,9 @@ def _sources(uses: Sequence[TableUse], binding: Binding) -> tuple[Source, ...]:
 
 def _check_assigned(update: exp.Expr, table: Table, binding: Binding) -> None:
     assigned: set[str] = set()
+    names = dict.fromkeys((*table.column_names, *table.partition_names))
     for name, _ in _assignments(update):
         column = name.text
-        names = [*table.column_names, *table.partition_names]
         if column not in names:
             error = SemanticError(
                 f'Invalid target column name "{column}" in SET clause. Table "{table.name}" has '

@@ -129,10 +129,24 @@ class Relation:
     use: TableUse | None = None
     nullable: bool = False
     hidden: bool = False
+    _types: tuple[Outputs, dict[str, HiveType | None]] = field(
+        default=(None, {}), init=False, repr=False
+    )
 
     def has(self, name: str) -> bool:
         """Tell whether the column exists, or may exist."""
-        return self.columns is None or any(column.name == name for column in self.columns)
+        return self.columns is None or name in self._types_by_name()
+
+    def type_of(self, name: str) -> HiveType | None:
+        """Return a column's type; None where it is not known."""
+        return self._types_by_name().get(name)
+
+    def _types_by_name(self) -> dict[str, HiveType | None]:
+        """Return the columns' types, made once: wide tables' columns are asked for one by one."""
+        if self._types[0] is not self.columns:
+            types = {column.name: column.type for column in self.columns or ()}
+            self._types = (self.columns, types)
+        return self._types[1]
 
     def knows(self, name: str) -> bool:
         """Tell whether the column is known to exist."""

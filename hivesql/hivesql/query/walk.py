@@ -511,8 +511,7 @@ class Walk:
         meaning = self.meanings.get(id(node))
         if meaning is None or meaning.column is None:
             return None
-        types = {column.name: column.type for column in meaning.relation.columns or ()}
-        kind = types.get(meaning.column)
+        kind = meaning.relation.type_of(meaning.column)
         for part in node.parts[meaning.used :]:
             if kind is not None and kind.kind not in (Kind.STRUCT, Kind.ARRAY):
                 what = ". Operator is only supported on struct or list of struct types"

@@ -83,14 +83,12 @@ class _Items:
         self.table = table
         self.has_rows = has_rows
         self.types = {column.name: column.type for column in table.all_columns}
-        self.all: list[Item] = []
+        self.all: dict[Item, int] = {}
 
     def add(self, item: Item) -> int:
         if any(word in item.sql.lower() for word in _RAISING):
             raise Unclear
-        if item not in self.all:
-            self.all.append(item)
-        return self.all.index(item)
+        return self.all.setdefault(item, len(self.all))
 
     def key(self, column: str, of: OfSource) -> int:
         """Add what a column of the target equals; both must compare as they are."""

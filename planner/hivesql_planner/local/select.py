@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hivesql_planner.local.conditions import check_partitions, table_condition
 from hivesql_planner.local.values import Unclear, stored
@@ -38,7 +38,8 @@ def small_select(query: Query, most_bytes: int) -> SmallSelect:
     table = source.scan.table
     if not _is_plain(source.scan):
         raise Unclear
-    items = tuple(_item(item, table) for item in look.items)
+    types = {column.name: column.type for column in table.all_columns}
+    items = tuple(_item(item, types) for item in look.items)
     _check_types(items, query.columns, table)
     totals = [isinstance(item, Total) for item in items]
     if any(totals) and not (all(totals) and not look.order):
@@ -68,8 +69,9 @@ def _is_plain(scan: Scan) -> bool:
     return scan.table.is_full_acid and not (odd or scan.table.is_frame)
 
 
-def _item(item: Shown | Constant | Total, table: Table) -> Shown | Constant | Total:
-    types = {column.name: column.type for column in table.all_columns}
+def _item(
+    item: Shown | Constant | Total, types: Mapping[str, HiveType]
+) -> Shown | Constant | Total:
     match item:
         case Constant(value=value):
             if type(value) not in _CONSTANT_TYPES:

@@ -119,7 +119,8 @@ def test_one_row_per_partition_and_six_cells_per_column() -> None:
     sql = statistics_sql(parted, "view", parted.columns)
     assert sql.startswith(
         "SELECT `ds`, `hr`, count(*), count(`a`), "
-        "hll_sketch_estimate(hll_sketch_agg(CASE WHEN `a` IS NOT NULL THEN xxhash64(`a`) END, 14)), "
+        "hll_sketch_estimate(hll_sketch_agg("
+        "CASE WHEN `a` IS NOT NULL THEN xxhash64(`a`) END, 14)), "
     )
     assert sql.endswith("FROM `view` GROUP BY `ds`, `hr`")
     assert "max(coalesce(length(`s`), 0))" in sql
