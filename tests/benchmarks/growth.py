@@ -449,7 +449,8 @@ def table(results: Results, axis: str) -> Iterator[str]:
         told = (f"{slope:.2f}" if slope is not None else "-" for slope in slopes)
         value = results[f"{name}/{max(points)}"]
         yield (f"| {name} | {' | '.join(cells)} | {' | '.join(told)} | "
-               f"{value['bytes'] / 1024:,.0f} | {value['python']:,.0f} + {value['jvm']:,.0f} |")  # fmt: skip
+               f"{value['bytes'] / 1024:,.0f} | {value['python']:,.0f} + {value['jvm']:,.0f} |"
+               )  # fmt: skip
 
 
 def measure(axis: str, results: Results, most: int, seconds: float) -> None:
