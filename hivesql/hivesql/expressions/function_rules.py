@@ -40,6 +40,7 @@ from hivesql_planner.model.hive_type import (
 )
 from hivesql_planner.statements.functions import CLASS_PREFIX
 
+_NUMBER = re.compile(r"-?\s*(?:\d+\.?\d*|\.\d+)")
 _NEGATED_EXACTLY = 34
 """Digits of a DECIMAL that Spark negates without rounding."""
 
@@ -349,7 +350,10 @@ def _with_key(call: Call) -> str:
 
 def _check_shares(call: Call) -> None:
     """Refuse shares in the text that are none, as Hive does before it reads a row."""
-    for share in re.findall(r"(?<![\w.'\"])-?\s*[0-9]*\.?[0-9]+(?![\w.'\"])", call.texts[1]):
+    listed = re.fullmatch(r"(?:array\s*\()?([-\s\d.,]+)\)?", call.texts[1], re.IGNORECASE)
+    for share in map(str.strip, listed[1].split(",") if listed else ()):
+        if not _NUMBER.fullmatch(share):
+            return
         if not 0 < float(share.replace(" ", "")) < 1:
             message = f"{call.name} takes shares strictly between 0 and 1, not {share}"
             raise SemanticError(message, code=40000)

@@ -361,6 +361,8 @@ def test_what_may_stand_beside_aggregates(sql: str) -> None:
         ("DISTINCT id, 0.5", "percentile_approx takes no DISTINCT"),
         ("id, 1", "decimal array argument is accepted as parameter 2, but INT was passed"),
         ("id, array()", "accepted as parameter 2, but"),
+        ("id, -0.5", "shares strictly between 0 and 1, not -0.5"),
+        ("id, array(0.5, 1.0)", "shares strictly between 0 and 1, not 1.0"),
         ("id, 0.5, 0", "percentile_approx takes one bin or more, not 0"),
         ("id, 0.5, -3", "percentile_approx takes one bin or more, not -3"),
     ],
@@ -369,6 +371,11 @@ def test_what_percentiles_are_not_estimated_of(argument: str, told: str) -> None
     with pytest.raises(SemanticError, match=told) as caught:
         query(f"SELECT percentile_approx({argument}) FROM t")
     assert caught.value.code == 40000
+
+
+@pytest.mark.parametrize("share", ["1 - 0.5", "0.25 * 3", "array(1.5 - 1)", "0.5D", "2.0 / 3"])
+def test_shares_may_be_calculated(share: str) -> None:
+    query(f"SELECT percentile_approx(id, {share}) FROM t")
 
 
 def test_a_map_is_no_key_of_changes() -> None:
