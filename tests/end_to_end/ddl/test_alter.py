@@ -284,9 +284,9 @@ def test_plain_tables_become_insert_only(session: hivesql.Session, storage: str)
     session.sql(f"""
         CREATE TABLE one (a int) STORED AS {storage};
         INSERT INTO one VALUES (1), (2); INSERT INTO one VALUES (3);
-        CREATE TABLE parts (a int) PARTITIONED BY (`p q` string) STORED AS {storage};
+        CREATE TABLE parts (a int) PARTITIONED BY (`p-q` string) STORED AS {storage};
         INSERT INTO parts VALUES (1, 'x'), (2, 'y/z');
-        ALTER TABLE parts ADD PARTITION (`p q` = 'empty');
+        ALTER TABLE parts ADD PARTITION (`p-q` = 'empty');
     """)
     plan = [row[0].strip() for row in session.sql(
         f"EXPLAIN ALTER TABLE one SET TBLPROPERTIES ({only})").rows]  # fmt: skip
@@ -304,7 +304,7 @@ def test_plain_tables_become_insert_only(session: hivesql.Session, storage: str)
     assert rows(session, "SELECT * FROM one") == [(1,), (2,), (3,), (4,)]
     assert rows(session, "SELECT * FROM one FOR SYSTEM_VERSION AS OF 1") == [(1,), (2,), (3,)]
     assert rows(session, "SELECT * FROM parts") == [(1, "x"), (2, "y/z"), (3, "x")]
-    session.sql("ALTER TABLE parts PARTITION (`p q` = 'x') COMPACT 'major' AND WAIT")
+    session.sql("ALTER TABLE parts PARTITION (`p-q` = 'x') COMPACT 'major' AND WAIT")
     assert rows(session, "SELECT * FROM parts") == [(1, "x"), (2, "y/z"), (3, "x")]
     session.sql("DROP TABLE one; DROP TABLE parts")
     assert not home.exists()
