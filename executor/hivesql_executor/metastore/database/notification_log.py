@@ -49,7 +49,7 @@ _FORMAT = "hivesql-1"
 _FIRST = 1
 _SECONDS = cast(millis_now() / 1000, BigInteger)
 _ADD = insert(notification_log).values(time=_SECONDS)
-_IS_KEPT = exists(select(notification_sequence)).label("is_logged")
+_HAS_LOG = exists(select(notification_sequence)).label("is_logged")
 _FIELDS = ("type", "database", "table", "message", "format")
 _KINDS = {kind.value: kind for kind in EventKind}
 
@@ -86,7 +86,7 @@ def asking_for_log(query: Select[Any]) -> Select[Any]:
     What deletes nothing locks the table all the same: ``keep_log`` waits for the transaction.
     """
     passing = delete(notification_sequence).where(false()).cte("passing")
-    return query.add_columns(_IS_KEPT).add_cte(passing)
+    return query.add_columns(_HAS_LOG).add_cte(passing)
 
 
 def learn_of_log(db: Connection, row: Row[Any]) -> bool:

@@ -105,14 +105,14 @@ class PostgresTerms(OnConflict):
         db.execute(select(aux).where(aux.c.name == name).with_for_update())
 
     def hold_briefly(
-        self, db: Connection, held: Update | Select[Any], values: Mapping[str, Any] = NO_VALUES
+        self, db: Connection, statement: Update | Select[Any], values: Mapping[str, Any] = NO_VALUES
     ) -> None:
         """Let the commit, which frees what is held, not wait for the disk."""
         if not db.get_execution_options().get("hivesql_early", False):
-            db.execute(held, values)
+            db.execute(statement, values)
             return
         db.info[_HASTY] = True
-        db.execute(_hastening(held), values)
+        db.execute(_hastening(statement), values)
 
     def hold_until_durable(self, db: Connection) -> None:
         """Let the commit wait for the disk."""
@@ -156,8 +156,12 @@ class PostgresTerms(OnConflict):
 
 
 @functools.cache
-def _hastening(held: Update | Select[Any]) -> Any:
-    return held.add_columns(_HASTEN) if isinstance(held, Select) else held.returning(_HASTEN)
+def _hastening(statement: Update | Select[Any]) -> Any:
+    return (
+        statement.add_columns(_HASTEN)
+        if isinstance(statement, Select)
+        else statement.returning(_HASTEN)
+    )
 
 
 def _state(error: DBAPIError) -> str:

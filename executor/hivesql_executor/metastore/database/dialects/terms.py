@@ -108,13 +108,13 @@ class Terms(ABC):
         """Hold a named mutex until the end of the database transaction."""
 
     def hold_briefly(
-        self, db: Connection, held: Update | Select[Any], values: Mapping[str, Any] = NO_VALUES
+        self, db: Connection, statement: Update | Select[Any], values: Mapping[str, Any] = NO_VALUES
     ) -> None:
         """Hold what is read or changed until the commit, which in an ``early`` transaction is soon.
 
         Who waits for it then does not wait for the disk too.
         """
-        db.execute(held, values)
+        db.execute(statement, values)
 
     @abstractmethod
     def await_disk(self, db: Connection) -> None:

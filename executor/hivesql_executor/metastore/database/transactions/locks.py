@@ -85,10 +85,10 @@ _LINE = (
     .order_by(_of.lock_id, _of.internal_id)
 )
 _REQUEST = select(hive_locks).where(_of.lock_id == bindparam("asked")).order_by(_of.internal_id)
-_asked = hive_locks.alias()
+_waiter = hive_locks.alias()
 _UP_TO = select(hive_locks).where(
     _of.lock_id <= bindparam("asked"),
-    _of.database.in_(select(_asked.c.database).where(_asked.c.lock_id == bindparam("asked"))),
+    _of.database.in_(select(_waiter.c.database).where(_waiter.c.lock_id == bindparam("asked"))),
 )
 _WAITING = insert(hive_locks).inline()
 _GRANTED = insert(hive_locks).inline().values(acquired_at=millis_now())

@@ -199,7 +199,7 @@ def allocate_write_id(db: Connection, txn_id: int, table: TableName, *, again: b
     if is_at_once:
         learn_of_log(db, row)
         if row.fresh is not None:
-            _note_given(db, {txn_id: int(row.fresh)}, table)
+            _note_allocation(db, {txn_id: int(row.fresh)}, table)
             return int(row.fresh)
     if row.write_id is not None:
         if not again:
@@ -287,11 +287,11 @@ def _give_out(db: Connection, txn_ids: Sequence[int], table: TableName) -> dict[
     # Locks asked for before, or under the earlier write id, write under this one.
     under = [place | {"owner": txn_id, "now": write_id} for txn_id, write_id in write_ids.items()]
     db.execute(_WRITE_UNDER, under)
-    _note_given(db, write_ids, table)
+    _note_allocation(db, write_ids, table)
     return write_ids
 
 
-def _note_given(db: Connection, write_ids: Mapping[int, int], table: TableName) -> None:
+def _note_allocation(db: Connection, write_ids: Mapping[int, int], table: TableName) -> None:
     event = Event(
         kind=EventKind.ALLOC_WRITE_ID,
         database=table.database,
