@@ -241,11 +241,20 @@ FAILING = (
     "UPDATE p SET v = if(k = 3997, cast(assert_true(k < 0) AS STRING), 'u') WHERE length(v) = 1",
     "SELECT count(*) FROM p WHERE d IN ('0', '1', '2')",
 )
+MADE = (
+    f"CREATE TABLE n (k INT, v STRING) {ACID}",
+    "INSERT INTO n SELECT {0}, concat('v', {0})",
+    "SELECT v, count(*) FROM n GROUP BY v",
+    "DROP TABLE n",
+)
+"""Its files have the same names and lengths each time, and are remembered."""
 
 
 def test_requests_of_each_statement(server: S3Server, jars: str, tmp_path: Path) -> None:
     """Upper bounds; nobody asks of a file how long it is, and none is copied."""
-    told = run(server, jars, f"s3a://{BUCKET}/few", tmp_path / "m.db", [*BOUNDED, *FAILING])
+    again = [text.format(i) for i in range(3) for text in MADE]
+    texts = [*BOUNDED, *FAILING, *again]
+    told = run(server, jars, f"s3a://{BUCKET}/few", tmp_path / "m.db", texts)
     for (statement, most), outcome in zip(BOUNDED.items(), told["outcomes"], strict=False):
         # Once a minute it is asked whether a store is there, whatever the statement.
         asked = (each for each in outcome["requests"] if "nobody_writes_this" not in each)
@@ -256,7 +265,8 @@ def test_requests_of_each_statement(server: S3Server, jars: str, tmp_path: Path)
             assert kinds["HEAD"] == kinds["DELETE"] == 0, (statement, outcome["requests"])
         if statement.startswith("SELECT"):
             assert kinds["LIST"] <= (2 if "FROM p" in statement else 1), outcome["requests"]
-    _, failed, counted = told["outcomes"][len(BOUNDED) :]
+    _, failed, counted, *made = told["outcomes"][len(BOUNDED) :]
+    assert [one["rows"] for one in made[2 :: len(MADE)]] == [[[f"v{i}", 1]] for i in range(3)]
     assert "is not true" in failed["error"]
     assert counted["rows"] == [[4000]]
     assert uploads(server) == []
