@@ -69,8 +69,8 @@ class S3Uploads:
             except HTTPError as error:
                 if error.code == 404 and method == "DELETE":
                     return b""
-                said = error.read(_MOST_OF_ERROR).decode(errors="replace")
-                report = f"status code: {error.code}\n{said}"
+                body = error.read(_MOST_OF_ERROR).decode(errors="replace")
+                report = f"status code: {error.code}\n{body}"
                 if error.code < 500 or number == self.access.retries:
                     raise refusal_of_store(place, report) from error
             except (URLError, OSError) as error:

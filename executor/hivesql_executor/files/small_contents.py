@@ -13,7 +13,7 @@ LARGEST = 4 << 20
 """Bytes that a file has at most which is remembered."""
 _TINY = 16 * 1024
 """Bytes of files that go to tasks with the plan."""
-_MOST_TOLD = 256 * 1024
+_MOST_IN_PLAN = 256 * 1024
 """Bytes of all files that go with one plan."""
 _MOST_REMEMBERED = 64 << 20
 """Bytes of all of them that are remembered."""
@@ -49,7 +49,7 @@ class KnownFiles:
     """Tells tasks what this process knows of files of other machines (``SmallFiles.java``)."""
 
     def __init__(self, files: object) -> None:
-        self._files, self._room = files, _MOST_TOLD
+        self._files, self._room = files, _MOST_IN_PLAN
 
     def tell(self, path: str, length: int, modified: int) -> dict[str, str]:
         """Return what tells a file from another of its path, and what it has, as far as known.
@@ -58,12 +58,12 @@ class KnownFiles:
         """
         if not modified:
             return {}
-        told = {"version": f"{length}.{modified}"}
+        facts = {"version": f"{length}.{modified}"}
         data = recall_content(self._files, path, length, modified)
         if data is not None and len(data) <= min(_TINY, self._room):
             self._room -= len(data)
-            told["content"] = base64.b64encode(data).decode()
+            facts["content"] = base64.b64encode(data).decode()
         elif data is not None:
             # Then a task has written it, who may be asked for it again.
-            told["digest"] = hashlib.sha256(data).hexdigest()
-        return told
+            facts["digest"] = hashlib.sha256(data).hexdigest()
+        return facts

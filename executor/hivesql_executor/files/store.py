@@ -174,9 +174,9 @@ class StoreFiles:
         if _is_unspeakable(path) or not length:
             return self._hadoop.read(path, offset, length) if length else b""
         with _asking(path):
-            found = self._store.get(_key(path), options={"range": (offset, offset + length)})
+            answer = self._store.get(_key(path), options={"range": (offset, offset + length)})
             parts, count = [], 0
-            for part in found.stream(min_chunk_size=_CHUNK):
+            for part in answer.stream(min_chunk_size=_CHUNK):
                 parts.append(bytes(part))
                 count += len(parts[-1])
                 if count > length:
