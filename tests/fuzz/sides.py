@@ -18,6 +18,8 @@ from fuzz.statements import Statement
 from fuzz.stores import FAULTS, Store
 from fuzz.upkeep import AddColumn, Compact, DropPartition
 from fuzz.world import Bag, Inapplicable, Refused, TableModel, World
+from hivesql_executor.compaction.aborts import clean_aborted
+from hivesql_executor.metastore.api import AbortLimits
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.model.table import TableName
@@ -272,6 +274,9 @@ class Run:
             # The files of the others are the same.
             if table.is_transactional and self.checks:
                 side = self.sides[0]
+                if side.store is not None:
+                    # What a failed statement could not take back is there until then.
+                    clean_aborted(side.session.runtime, AbortLimits(count=0, age=0))
                 if found := side.session.check(table.name):
                     raise Differs(number, f"{side.name}: check {table.name}: {found}")
             if table.is_full_acid and len(self.sides) > 1:
