@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 from collections.abc import Callable, Collection, Mapping
 from os import PathLike, fspath
 from pathlib import Path
@@ -14,6 +12,7 @@ from hivesql.sessions.hive_site import METASTORE_ADDRESSES, site_settings
 from hivesql.sessions.settings import unheeded_notice
 from hivesql.sessions.spark_start import LazySpark
 from hivesql_executor.files.locations import complete_location
+from hivesql_executor.hadoop_user import hadoop_user
 from hivesql_executor.metastore.cache.shelf import Limits
 from hivesql_executor.metastore.opening import SQLITE, THRIFT, open_metastore
 from hivesql_executor.runtime import Runtime
@@ -178,7 +177,7 @@ def _user(access: Access | None) -> str:
     # As in Hadoop: whoever logs in is no other because a variable says so.
     if access is not None and access.login is not None and access.login.user:
         return access.login.user
-    return os.environ.get("HADOOP_USER_NAME") or getpass.getuser()
+    return hadoop_user()
 
 
 def _access(url: str, settings: Settings) -> Access | None:

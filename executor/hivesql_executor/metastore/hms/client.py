@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import threading
 import time
 from functools import cache
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from hivesql_executor.hadoop_user import hadoop_user
 from hivesql_executor.metastore.hms.access.transports import Access
 from hivesql_executor.metastore.hms.failures import UNREACHABLE, failure
 from hivesql_executor.metastore.thrift_interface import load_interface
@@ -204,7 +204,7 @@ class Client:
             connection = Connection(idl().ThriftHiveMetastore, transport, limits)
             if self._access.tells_user:
                 # As Hive's client does: the server makes directories in this user's name.
-                connection.ask("set_ugi", getpass.getuser(), [], seconds=seconds)
+                connection.ask("set_ugi", hadoop_user(), [], seconds=seconds)
         except BaseException:
             transport.close()
             raise

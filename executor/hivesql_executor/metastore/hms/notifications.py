@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from hivesql_executor.hadoop_user import hadoop_user
 from hivesql_executor.metastore.hms.client import idl
 from hivesql_executor.metastore.hms.compactions import CompactionCalls
 from hivesql_executor.metastore.hms.constraints import fetch_constraints, in_order
@@ -52,7 +52,7 @@ class NotificationCalls(CompactionCalls):
         except ExecutionError as error:
             if error.code is not None:
                 raise
-            user = getpass.getuser()
+            user = hadoop_user()
             raise NotSupported(
                 f"{what}: it does not show its notification log to {user} ({error}). Set "
                 f"hadoop.proxyuser.{user}.hosts=* there, or "

@@ -35,11 +35,13 @@ class Handler:
     def __init__(self, **answers: list[Any]) -> None:
         self.answers = answers
         self.calls: list[str] = []
+        self.users: list[str] = []
 
     def getVersion(self) -> str:  # noqa: N802 - the protocol's name
         return str(self._answer("getVersion")) if "getVersion" in self.answers else "4.1.0"
 
     def set_ugi(self, user: str, groups: list[str]) -> list[str]:
+        self.users.append(user)
         return []
 
     def get_all_databases(self) -> Any:
@@ -113,11 +115,16 @@ def test_a_server_without_logins(serve: Callable[[Handler], str]) -> None:
     assert error.value.code == 10280 and "secret" not in repr(access)
 
 
-def test_the_second_address_is_used(serve: Callable[[Handler], str]) -> None:
-    url = serve(Handler(get_all_databases=[["b", "a"]]))
-    store = HiveMetastore.open(f"thrift://127.0.0.1:1,{url}", timeout=5)
+def test_the_second_address_is_used(
+    serve: Callable[[Handler], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It hears the name by which Spark's JVM, which reads the variable too, writes files."""
+    monkeypatch.setenv("HADOOP_USER_NAME", "ann")
+    handler = Handler(get_all_databases=[["b", "a"]])
+    store = HiveMetastore.open(f"thrift://127.0.0.1:1,{serve(handler)}", timeout=5)
     assert store.databases() == ("a", "b")
     store.close()
+    assert {*handler.users} == {"ann"}
 
 
 def test_what_may_be_asked_again(serve: Callable[[Handler], str]) -> None:

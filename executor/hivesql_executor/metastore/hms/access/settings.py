@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import ssl
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hivesql_executor.hadoop_user import hadoop_user
 from hivesql_executor.metastore.hms.access.transports import Access, PasswordLogin, Token
 from hivesql_planner.errors import NotSupported, SemanticError
 
@@ -53,7 +53,7 @@ def _access(settings: Settings) -> Access:
                 f"a login by {'Kerberos' if by_kerberos else 'PLAIN'} over HTTP: a Hive Metastore "
                 f"takes tokens there ({_MODE}=JWT). Set {_TRANSPORT}=binary, or another login"
             )
-        user = settings.text(_USER).strip() or getpass.getuser()
+        user = settings.text(_USER).strip() or hadoop_user()
         path = "/" + settings.text(_PATH).strip().lstrip("/")
         token = _token(settings) if mode == "JWT" else None
         return Access(encryption=encryption, http_path=path, token=token, user=user)
