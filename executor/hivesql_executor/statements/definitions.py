@@ -23,6 +23,7 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import table_roots
 from hivesql_executor.statements.repair import repair_table
 from hivesql_executor.statements.tables import create_new_table, empty_table
+from hivesql_executor.transactions.owned_places import require_own_places
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.acid.layout import (
     ACID_PREFIXES,
@@ -224,6 +225,9 @@ def _catalog_change(step: CatalogStep, txn_id: int, runtime: Runtime) -> Change:
         case DropEntry():
             return _dropping(step, txn_id, runtime)
         case HandOver(source=source, target=target):
+            for side in (source, target):
+                homes = [partition.location for partition in side.partitions]
+                require_own_places(side.table, homes, runtime, replaces=False)
             return partial(
                 store.exchange_partitions,
                 source.table.name, target.table.name, target.partitions, txn_id=txn_id,

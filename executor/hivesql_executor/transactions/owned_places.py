@@ -41,13 +41,13 @@ def require_own_places(
         return
     what = f"{'replacing' if replaces else 'adding'} files of {table.name} in"
     for place in _roots(table, directories):
-        if not _is_default(table, place, runtime):
+        if not _is_no_others(table, place, runtime):
             require_unowned(place, what, runtime, below=replaces)
 
 
 def owned_by(place: str, table: Table, runtime: Runtime) -> TableName | None:
     """Return the other table whose rows would go with a directory of a table without write ids."""
-    if table.type != "EXTERNAL_TABLE" or _is_default(table, place, runtime):
+    if table.type != "EXTERNAL_TABLE" or _is_no_others(table, place, runtime):
         return None
     owner = _owner(place, runtime, below=True)
     return owner and owner[0]
@@ -61,8 +61,13 @@ def _roots(table: Table, directories: Collection[str]) -> Iterator[str]:
     yield from (path for path in directories if not f"{path}/".startswith(f"{home}/"))
 
 
-def _is_default(table: Table, place: str, runtime: Runtime) -> bool:
-    """Tell whether a place is where the table would be without LOCATION: no other's, then."""
+def _is_no_others(table: Table, place: str, runtime: Runtime) -> bool:
+    """Tell whether a place is where the table would be without LOCATION, for a Hive Metastore.
+
+    It finds other tables by such names alone, in many calls; there all plain tables are external.
+    """
+    if runtime.metastore.keeps_rows:
+        return False
     database = runtime.metastore.database(table.name.database)
     return place in (
         database.home_of(table.name.name, managed=managed) for managed in (False, True)
@@ -94,10 +99,20 @@ def _names(place: str, runtime: Runtime) -> Iterator[str]:
 def _local_homes(runtime: Runtime) -> Iterable[str]:
     """Return the directories of databases on this machine."""
     homes: dict[str, None] = {}
-    for name in runtime.metastore.databases():
-        database = runtime.metastore.database(name)
-        for home in filter(None, (database.location, database.managed_location)):
-            path = home.removeprefix(_LOCAL)
-            if path.startswith("/"):
-                homes[path.rstrip("/")] = None
+    for home in filter(None, _homes(runtime)):
+        path = home.removeprefix(_LOCAL)
+        if path.startswith("/"):
+            homes[path.rstrip("/")] = None
     return homes
+
+
+def _homes(runtime: Runtime) -> Iterator[str | None]:
+    store = runtime.metastore
+    if store.keeps_rows:
+        # One call for all of them, before each write of a plain table that may need it.
+        for row in store.stored_rows(["dbs"])["dbs"]:
+            yield from (row["db_location_uri"], row["db_managed_location_uri"])
+        return
+    for name in store.databases():
+        database = store.database(name)
+        yield from (database.location, database.managed_location)

@@ -177,6 +177,10 @@ def test_nothing_else_touches_the_files_of_a_transactional_table(
         CREATE EXTERNAL TABLE ek (a int) PARTITIONED BY (j int) {purged}
         LOCATION '{tmp_path}/ek' {purge};
         ALTER TABLE ek ADD PARTITION (j=1) LOCATION '{tmp_path}/far/k2';
+        CREATE DATABASE inside LOCATION '{home}/a/d';
+        CREATE EXTERNAL TABLE inside.e (a int) PARTITIONED BY (j int) {purged};
+        INSERT INTO ek PARTITION (j=3) VALUES (3);
+        EXPORT TABLE t TO '{tmp_path}/exported';
     """)
     (delta,) = (tmp_path / "wh/m").glob("delta_*")
     destroying = {
@@ -194,6 +198,9 @@ def test_nothing_else_touches_the_files_of_a_transactional_table(
         "TRUNCATE TABLE ek": "default.k",
         f"LOAD DATA LOCAL INPATH '{delta}' OVERWRITE INTO TABLE ea": "default.a",
         f"ALTER TABLE t SET LOCATION '{tmp_path}/far/k2/x'": "default.k",
+        f"IMPORT EXTERNAL TABLE i FROM '{tmp_path}/exported' LOCATION '{home}/a/i'": "default.a",
+        "INSERT INTO inside.e PARTITION (j=1) VALUES (1)": "default.a",
+        "ALTER TABLE inside.e EXCHANGE PARTITION (j=3) WITH TABLE ek": "default.a",
     }
     before = sorted(tmp_path.rglob("*"))
     for sql, table in destroying.items():
@@ -203,7 +210,7 @@ def test_nothing_else_touches_the_files_of_a_transactional_table(
     session.sql(f"""
         INSERT INTO ek PARTITION (j=2) VALUES (1);
         LOAD DATA LOCAL INPATH '{delta}' INTO TABLE t;
-        ALTER TABLE ek DROP PARTITION (j=1);
+        ALTER TABLE ek DROP PARTITION (j=1), PARTITION (j=3);
         DROP TABLE ek; DROP TABLE ea;
     """)
     assert not (tmp_path / "ek/j=2").exists()

@@ -17,6 +17,7 @@ from hivesql_executor.statements.exports.export_table import copy_all, units
 from hivesql_executor.statements.load import free_name
 from hivesql_executor.statements.tables import bear_table
 from hivesql_executor.transactions.file_changes import FileChanges
+from hivesql_executor.transactions.owned_places import require_own_places
 from hivesql_executor.transactions.transaction import Transaction, changing
 from hivesql_planner.acid.layout import delta_name, parse_original_file
 from hivesql_planner.errors import NotSupported, SemanticError
@@ -48,7 +49,9 @@ def import_table(statement: ImportTable, txn: Transaction | None, runtime: Runti
         parts = list(_parts(statement, table, partitions, runtime))
         if not statement.is_new:
             _check_unfilled(statement, table, parts, runtime)
-        changes.make([part.location for part in parts])
+        homes = [part.location for part in parts]
+        require_own_places(table, homes, runtime, replaces=False)
+        changes.make(homes)
         for part in parts:
             if table.is_transactional:
                 assert txn is not None
