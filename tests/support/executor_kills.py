@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from queue import Queue
 from typing import Any
 
 import hivesql
@@ -53,9 +54,13 @@ def walk(master: str, home: str, options: str, seconds: float, seed: str) -> dic
         walked.models["t"] = dict.fromkeys(range(ROWS), "a")
         application = str(session._spark().sparkContext.applicationId)
         end = time.monotonic() + seconds
-        with killing(application, random.Random(seed)) as killed:
+        took = 5.0
+        with killing(application, random.Random(seed)) as (begin, killed):
             while time.monotonic() < end or not killed:
+                begin(took)
+                began = time.monotonic()
                 walked.step()
+                took = time.monotonic() - began
         for name in walked.models:
             walked.compare(name)
             walked.wrong += [f"{name}: {finding}" for finding in session.check(name)]
@@ -190,13 +195,20 @@ def _key(name: str) -> str:
 
 # -- kills
 @contextmanager
-def killing(application: str, chance: random.Random) -> Iterator[list[int]]:
-    """Kill an executor of the application now and then during the block; their process ids."""
+def killing(
+    application: str, chance: random.Random
+) -> Iterator[tuple[Callable[[float], None], list[int]]]:
+    """Kill executors of the application in the block; give what tells it of a statement, and whom.
+
+    Told for how long a statement may run, it kills one executor within that time: so statements
+    end, however slow the machine is.
+    """
     killed: list[int] = []
-    ended = threading.Event()
+    begun: Queue[float | None] = Queue()
 
     def kill() -> None:
-        while not ended.wait(chance.uniform(3, 15)):
+        while (seconds := begun.get()) is not None:
+            time.sleep(chance.uniform(0, seconds))
             if running := executors_of(application):
                 process = chance.choice(running)
                 os.kill(process, signal.SIGKILL)
@@ -205,9 +217,9 @@ def killing(application: str, chance: random.Random) -> Iterator[list[int]]:
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        yield killed
+        yield begun.put, killed
     finally:
-        ended.set()
+        begun.put(None)
         killer.join()
 
 

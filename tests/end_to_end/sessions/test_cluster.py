@@ -179,4 +179,3 @@ def test_rows_are_right_though_executors_are_killed(told: dict[str, Any]) -> Non
     walk = told["walk"]
     assert walk["wrong"] == [], f"{AGAIN} takes the same statements: {walk}"
     assert walk["killed"] > 0
-    assert sum(walk["done"].values()) > 0, walk
