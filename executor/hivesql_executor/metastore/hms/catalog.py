@@ -242,10 +242,10 @@ def _parts(location: str) -> tuple[str, ...]:
     return PurePosixPath(location.removeprefix("file:").replace("///", "/")).parts
 
 
-def _meet(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+def _meet(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
     """Tell whether one of two places is the other, or in it."""
-    shorter = min(len(one), len(other))
-    return one[:shorter] == other[:shorter]
+    shorter = min(len(left), len(right))
+    return left[:shorter] == right[:shorter]
 
 
 def lower(name: TableName) -> TableName:
