@@ -152,7 +152,11 @@ def as_wall_clock(frame: DataFrame) -> DataFrame:
         return frame
     # Two columns may have one name.
     values = columns_named(frame.columns, (f"c{i}" for i in range(len(types))))
-    cast = change_each(values, types, lambda value, kind: value.cast(kind))
+    kinds = (
+        kind if kind != field.dataType else None
+        for kind, field in zip(types, frame.schema.fields, strict=True)
+    )
+    cast = change_each(values, kinds, lambda value, kind: value.cast(kind) if kind else value)
     return select(numbered(frame), cast)
 
 

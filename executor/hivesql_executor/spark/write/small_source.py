@@ -16,6 +16,7 @@ from hivesql_executor.spark.functions import register_called
 from hivesql_executor.spark.lines import collect_arrow
 from hivesql_executor.spark.scan.nanoseconds import nanosecond_rows_of
 from hivesql_executor.spark.scan.sources import as_user_errors
+from hivesql_executor.spark.shapes import change_each, columns_named, select
 from hivesql_executor.spark.values import as_wall_clock, partition_text, stored_value
 from hivesql_executor.tracing import span
 from hivesql_executor.transactions.transaction import Transaction
@@ -44,16 +45,17 @@ def items_by_spark(
     source = nanosecond_rows_of(merge.source, txn, runtime)
     if source.nanoseconds:
         raise OnlySpark
-    values = [
-        partition_text(f.expr(item.sql), item.type)
-        if item.is_partition
-        else stored_value(f.expr(item.sql), item.type)
-        for item in merge.items
-    ]
+    names = [f"c{i}" for i in range(len(merge.items))]
+    values = change_each(
+        columns_named(names, names),
+        [(item.type, item.is_partition) for item in merge.items],
+        lambda value, kind: (partition_text if kind[1] else stored_value)(value, kind[0]),
+    )
+    texts = [f"({item.sql}) AS {name}" for item, name in zip(merge.items, names, strict=True)]
     with as_user_errors():
         named = source.rows.alias(change.source_alias or "")
-        wanted = named.select(*(value.alias(f"c{i}") for i, value in enumerate(values)))
         _check_types(merge, named)
+        wanted = select(named, texts, values)
         rows = as_wall_clock(wanted)
         _check_size(merge, rows)
         if not rows._jdf.queryExecution().analyzed().deterministic():
