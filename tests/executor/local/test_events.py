@@ -1,0 +1,41 @@
+"""Events as ORC files."""
+
+from __future__ import annotations
+
+import platform
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from hivesql_executor.local.events import insert_events, orc_bytes, orc_options
+from hivesql_planner.model.table import Column, Table, TableName
+
+_COLUMNS = 300
+_MIB = 1024
+
+
+def _resident() -> int:
+    """Return the process's memory in KiB."""
+    found = re.search(r"VmRSS:\s+(\d+)", Path("/proc/self/status").read_text())
+    assert found
+    return int(found[1])
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc keeps what is freed")
+def test_wide_tables_leave_no_memory_behind() -> None:
+    names = [f"c{i}" for i in range(_COLUMNS)]
+    table = Table(
+        name=TableName("default", "t"),
+        columns=tuple(Column.of(name, "string") for name in names),
+        location="",
+    )
+    row = pa.StructArray.from_arrays([pa.array(["a", "b"])] * _COLUMNS, names)
+    events = insert_events(row, write_id=1, writer=0, statement_id=0)
+    orc_bytes(events, orc_options(table))
+    before = _resident()
+    for _ in range(5):
+        assert orc_bytes(events, orc_options(table)).startswith(b"ORC")
+    # It was some 100 MiB for each.
+    assert _resident() - before < 100 * _MIB
