@@ -51,7 +51,7 @@ SQL_SETTINGS: Mapping[str, str] = {
     "spark.sql.hive.convertMetastoreOrc": "false",
     "spark.sql.storeAssignmentPolicy": "LEGACY",
     "spark.sql.legacy.charVarcharAsString": "true",
-    # Of rows in memory: ACID scans estimate them by their number, other files by their length.
+    # Of rows in memory: ACID scans estimate them by number and length, other files by length.
     "spark.sql.autoBroadcastJoinThreshold": "64m",
     "spark.sql.sources.fileCompressionFactor": "4.0",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
