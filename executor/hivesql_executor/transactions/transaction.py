@@ -289,7 +289,8 @@ def _acquire(
 
     with span("locks"):
         # A reader leaves nothing behind that power loss could harm.
-        acquired, refused = store.run_in_transaction(ask, durable=not isinstance(plan.body, Select))
+        writes = not isinstance(plan.body, Select)
+        acquired, refused = store.run_in_transaction(ask, durable=writes, early=True)
         if refused is not None:
             await_locks(txn_id, refused, runtime)
             acquired = look(acquired)

@@ -237,12 +237,12 @@ def test_nobodys_change_is_lost(session: hivesql.Session, monkeypatch: pytest.Mo
     store, other = session.runtime.metastore, []
     together = store.run_in_transaction
 
-    def meddle(work: Any, *, durable: bool = True) -> Any:
+    def meddle(work: Any, *, durable: bool = True, early: bool = False) -> Any:
         # The transaction is open, and asks for its write id and locks.
         if durable and not other:
             other.append(1)
             session.sql("ALTER TABLE t ADD COLUMNS (theirs int)")
-        return together(work, durable=durable)
+        return together(work, durable=durable, early=early)
 
     monkeypatch.setattr(store, "run_in_transaction", meddle)
     session.sql("ALTER TABLE t ADD COLUMNS (ours int)")

@@ -289,11 +289,11 @@ def test_a_snapshot_is_taken_anew_so_many_times(
 
     original = other.store.run_in_transaction
 
-    def ask(work: Callable[[], Any], *, durable: bool = True) -> Any:
+    def ask(work: Callable[[], Any], *, durable: bool = True, early: bool = False) -> Any:
         if durable:
             # The transaction is open, and asks for its write id and locks.
             interfere("")
-        return original(work, durable=durable)
+        return original(work, durable=durable, early=early)
 
     other.store.run_in_transaction = ask  # type: ignore[method-assign]
     if succeeds:

@@ -32,15 +32,18 @@ class Calls:
         self._warehouse = warehouse
         self._changing = _Changing()
 
-    def run_in_transaction(self, work: Callable[[], T], *, durable: bool = True) -> T:
+    def run_in_transaction(
+        self, work: Callable[[], T], *, durable: bool = True, early: bool = False
+    ) -> T:
         """Run ``work``, whose calls on this thread are one database transaction.
 
         It may be run again, so it must do nothing else. What one that is not ``durable`` did may be
-        forgotten at power loss until a durable one has followed; of a durable one others may hear
-        before it is on the disk, where it is when this returns.
+        forgotten at power loss until a durable one has followed. Of one that is ``early`` others
+        may hear before it is on the disk, where it is when this returns: not for what lets anybody
+        delete a file.
         """
         return self._rdbms.run_in_transaction(
-            lambda: self._write(lambda _: work()), durable=durable
+            lambda: self._write(lambda _: work()), durable=durable, early=early
         )
 
     @contextmanager

@@ -110,11 +110,13 @@ class Rdbms:
 
         return self._retry(attempt)
 
-    def run_in_transaction(self, work: Callable[[], T], *, durable: bool = True) -> T:
+    def run_in_transaction(
+        self, work: Callable[[], T], *, durable: bool = True, early: bool = False
+    ) -> T:
         """Run ``work``, all of whose reads and writes on this thread are one transaction.
 
         It may be run again, as ``write`` runs things again, so it must do nothing else. Inside
-        another one it is a part of that. One that is ``durable`` is so ``early``.
+        another one it is a part of that. ``durable`` and ``early`` are those of ``write``.
         """
         if self._joined.connection is not None:
             return work()
@@ -126,7 +128,7 @@ class Rdbms:
             finally:
                 self._joined.connection = None
 
-        return self.write(joined, durable=durable, early=durable)
+        return self.write(joined, durable=durable, early=early)
 
     def close(self) -> None:
         """Let go of the database; its connections end with the last who uses it here."""

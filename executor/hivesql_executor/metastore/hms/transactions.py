@@ -52,9 +52,11 @@ class TransactionCalls(StatisticsCalls):
         self._write_ids: dict[int, dict[TableName, int]] = defaultdict(dict)
         self._written: dict[int, set[tuple[TableName, str | None]]] = defaultdict(set)
 
-    def run_in_transaction(self, work: Callable[[], T], *, durable: bool = True) -> T:
+    def run_in_transaction(
+        self, work: Callable[[], T], *, durable: bool = True, early: bool = False
+    ) -> T:
         """Run ``work``; calls of a Hive Metastore are transactions each by itself."""
-        del durable
+        del durable, early
         return work()
 
     def open_txns(

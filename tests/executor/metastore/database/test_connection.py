@@ -390,7 +390,7 @@ def test_who_waits_for_a_lock_does_not_wait_for_the_disk(postgres_url: str) -> N
         store.allocate_write_id(txn_id, T)
         store.enqueue_locks(txn_id, [lock], owner)
 
-    store.run_in_transaction(ask)
+    store.run_in_transaction(ask, early=True)
     assert steps == ["on"]
     store.close()
 
