@@ -46,7 +46,7 @@ def open_duck(path: Path, memory: str) -> duckdb.DuckDBPyConnection:
         str(path), config={"memory_limit": memory, "allow_unsigned_extensions": "true"}
     )
     duck.execute(f"LOAD '{files[-1]}'")
-    duck.execute("SET default_null_order = 'nulls_first'")
+    duck.execute("SET default_null_order = 'nulls_last_on_asc_first_on_desc'")
     return duck
 
 
