@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -280,7 +281,8 @@ class Settings:
     def number(self, key: str) -> float:
         """Return the value of a setting that may have a fraction."""
         try:
-            return float(self.text(key))
+            # Java, which reads them in Hive, takes a letter for the number's type.
+            return float(re.sub(r"(?<=[\d.])[fFdD]$", "", self.text(key).strip()))
         except ValueError:
             raise SemanticError(f"{key} must be a number, not {self.text(key)!r}") from None
 
