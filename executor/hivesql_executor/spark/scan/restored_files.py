@@ -90,7 +90,8 @@ def restored_files(
             now=part,
         )
 
-    return [found for found in at_each_root(table, partitions, look) if found is not None]
+    looked = at_each_root(table, partitions, look)
+    return [restored for restored in looked if restored is not None]
 
 
 def _refuse_changes(files: Files, table: Table, location: str, recent: FilesToRead) -> None:
