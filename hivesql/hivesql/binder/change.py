@@ -346,8 +346,9 @@ def _added(
     for output in source.columns:
         if output.name in names:
             continue
-        if output.name in added:
-            error = SemanticError(f"{source.alias} has two columns {output.name}", code=10036)
+        if output.twin or output.name in added:
+            name = output.twin or output.name
+            error = SemanticError(f"{source.alias} has two columns {name}", code=10036)
             binding.fail(error, *place)
         if output.type is None or output.type.holds(Kind.VOID):
             error = SemanticError(

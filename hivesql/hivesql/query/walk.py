@@ -203,7 +203,7 @@ class Walk:
     def _constant_row(self, select: exp.Select) -> tuple[Output, ...]:
         for item in select.expressions:
             self.expression(item.unalias(), Scope(), {})
-        names = output_names(select, {})
+        names = numbered_names(select, output_names(select, {}), {})
         types = [self.translator.type_of(item.unalias()) for item in select.expressions]
         return tuple(Output(name or "", kind) for name, kind in zip(names, types, strict=True))
 

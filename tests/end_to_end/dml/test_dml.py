@@ -362,7 +362,7 @@ def test_times_are_those_of_the_table_in_every_zone(
     assert (first, last) == (dt(1, 1, 1), dt(9999, 12, 31, 23, 59, 59, 999999))
     assert nested[0].t == {"k": dt(2024, 3, 10, 2, 30)}
     assert one == 1
-    assert result.columns == ("a", "a", "b", "c")
+    assert result.columns == ("a", "a_1", "b", "c")
     assert result.types[:3] == (
         "timestamp", "timestamp", "array<struct<t:map<string,timestamp>>>",
     )  # fmt: skip
