@@ -87,7 +87,8 @@ def test_a_wait_ends_with_the_lock(
     other.sql("SET hive.lock.sleep.between.retries=60s")
     other.runtime = replace(other.runtime, clock=Clock(sleep=sleep))
     other.sql("LOCK TABLE u SHARED")
-    assert slept == [0.01] * 3
+    # Who is next looks again soon, whatever the setting says.
+    assert len(slept) == 3 and max(slept) < 0.1
     assert other.sql("SHOW LOCKS").rows == [("default@u", "SHARED")]
 
 
