@@ -14,8 +14,6 @@ processors' time of Spark, and the ratios. Tables and times are kept as ``tpch.p
 
 from __future__ import annotations
 
-import argparse
-import math
 import os
 import re
 import statistics
@@ -160,14 +158,8 @@ def table(results: Results) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser = tpch.make_parser(__doc__)
     parser.add_argument("--queries", type=Path, required=True, help="a folder of .sql files")
-    parser.add_argument("--scale", type=float, default=1)
-    parser.add_argument("--home", type=Path, default=Path(".bench"))
-    parser.add_argument("--master", default="local[2]")
-    parser.add_argument("--memory", default="4g")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=math.inf)
     parser.add_argument("--only", default="", help="numbers of queries, by commas")
     given = parser.parse_args()
     home = given.home.absolute() / "tpcds" / f"sf{given.scale:g}"

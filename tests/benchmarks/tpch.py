@@ -333,14 +333,20 @@ def run(
     return results, True
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+def make_parser(text: str | None) -> argparse.ArgumentParser:
+    """Make a parser of what a benchmark of queries takes; ``text`` begins with what it does."""
+    parser = argparse.ArgumentParser(description=text.splitlines()[0] if text else "")
     parser.add_argument("--scale", type=float, default=1)
     parser.add_argument("--home", type=Path, default=Path(".bench"))
     parser.add_argument("--master", default="local[2]")
     parser.add_argument("--memory", default="4g")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=math.inf)
+    return parser
+
+
+def main() -> None:
+    parser = make_parser(__doc__)
     parser.add_argument("--alone", action="store_true", help="no plain ORC tables beside")
     options = parser.parse_args()
     home = options.home.absolute()
