@@ -265,7 +265,8 @@ class Session:
             try:
                 return self._carry_out(statement, request)
             except (StaleSnapshot, ExecutorsLost) as error:
-                # Someone committed while we waited for locks: plan again on what is there now.
+                # Someone committed while we waited for locks, or executors ended with our rows:
+                # plan again on what is there now.
                 attempts -= 1
                 lost = isinstance(error, ExecutorsLost)
                 if attempts <= 0 or (lost and (self._running.only_reads or self.open_transaction)):

@@ -118,7 +118,7 @@ def _check_archived(table: Table, body: RefusedBody, binding: Binding) -> None:
             code=10125,
         )
         binding.fail(error, items[0].key.start)
-    word = "UNARCHIVE" if "UNARCHIVE" in body.error.message else "ARCHIVE"
+    word = "UNARCHIVE" if body.unarchives else "ARCHIVE"
     if table.type != "MANAGED_TABLE":
         what = f"{word} can only be performed on managed tables"
         binding.fail(SemanticError(what, code=40000), start)
@@ -126,7 +126,7 @@ def _check_archived(table: Table, body: RefusedBody, binding: Binding) -> None:
     if not partitions:
         what = "No partition matches the specification"
         binding.fail(SemanticError(what, code=40000), items[0].key.start)
-    if word == "UNARCHIVE":
+    if body.unarchives:
         # Nothing is archived here.
         name = partition_name(table.partition_names, partitions[0].values)
         what = f"Partition {name} is not archived."

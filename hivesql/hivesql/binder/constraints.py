@@ -176,10 +176,7 @@ def _read(text: str, origin: str, binding: Binding) -> tuple[Slice, Binding]:
 
 def _understood(text: str, table: Table, binding: Binding) -> tuple[Slice, Walk]:
     """Return a constraint's text as it was read, and what became of it."""
-    inside = Binding(
-        binding.catalog, table.name.database, binding.settings, binding.text, user=binding.user,
-        gives_write_id=binding.gives_write_id,
-    )  # fmt: skip
+    inside = replace(binding, database=table.name.database)
     part, own = _read(text, f"constraint of {table.name}", inside)
     walk = Walk(own)
     columns = tuple(Output(column.name, column.type) for column in table.columns)

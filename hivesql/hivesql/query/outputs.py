@@ -257,9 +257,9 @@ def numbered_names(
         name, number = str(called), 0
         while (alias, name) in names_before:
             number += 1
-            name = f"_col{i}" if is_inner else f"{called}_{number}"
-            if is_inner and number > 1:
-                break
+            name = f"{called}_{number}"
+        if number and is_inner:
+            name = f"_col{i}"
         names_before.add((alias, name))
         numbered.append(name)
     return numbered

@@ -40,7 +40,7 @@ class RefusedBody:
     """An ALTER of a table or view that is refused by ``error``, unless Hive refuses it before.
 
     ``archived`` is what ARCHIVE and UNARCHIVE name: partitions, or () for the whole table;
-    ``archives_more`` than one such specification.
+    ``archives_more`` than one such specification, ``unarchives`` for UNARCHIVE.
     """
 
     table: TableRef
@@ -49,6 +49,7 @@ class RefusedBody:
     view: bool = False
     archived: PartitionItems | None = None
     archives_more: bool = False
+    unarchives: bool = False
 
 
 _OF_TABLE: dict[str, bool] = {"kind": True, "this": True}

@@ -136,10 +136,11 @@ def _looked_up(
         cursor.position = start
         table = cursor.table()
         archived = None
-        if cursor.take("archive") or cursor.take("unarchive"):
+        unarchives = cursor.take("unarchive")
+        if unarchives or cursor.take("archive"):
             archived = parse_partition(cursor, dynamic=False) if cursor.at("partition") else ()
         more = bool(archived) and cursor.at("partition")
-        return RefusedBody(table, error, table.start, view, archived, more)
+        return RefusedBody(table, error, table.start, view, archived, more, unarchives)
 
 
 def _alter_database(cursor: FileStatements) -> AlterDatabase:
