@@ -1,7 +1,8 @@
 """HiveSQL beside plain ORC, Delta and Iceberg: every operation in turn, ratios at the end.
 
     python tests/benchmarks/rivals.py [--rows 10000000] [--reps 3] [--warm 1] [--home .bench]
-                                      [--only a,b] [--compaction | --statements | --ones | --star]
+                                      [--only a,b] [--compaction | --statements | --ones | --star |
+                                       --engines]
 
 ``--statements``: narrow scans, lookups and updates of single rows (five of each at a time), a
 MERGE of a hundred rows, an update of a tenth, and scans while more and more rows are deleted.
@@ -16,6 +17,9 @@ the next operation comes, so load from outside hits all alike. The first ``--war
 up and are not counted, of no contender. Wall and CPU are of the contender's whole process tree.
 
 ``hivesql-zstd`` is ours in zstd, Iceberg's codec, instead of zlib, which is Hive's.
+``--engines``: the queries of the fact table and four more, before and after changes: for
+``--only hivesql-comet,spark-4.1``, ours on Spark 4.1 with Apache DataFusion Comet and without, both
+in the environment that ``make setup SPARK=4.1`` makes.
 """
 
 from __future__ import annotations
@@ -50,16 +54,20 @@ CAN_NOT = {
         "update", "updaterow", "update10", "delete", "deleterow", "delete10", "delete50", "merge",
         "mergefew", *_MINOR,
         *star.OPERATIONS,
+        *star.ENGINES,
         *(one for one in (*OPERATIONS, *STATEMENTS, *ROWS_OF_ONE) if one.split()[1:]),
     ),
     "delta": (*_MINOR, "deletecust"),  # no subqueries in DELETE
     "iceberg": _MINOR,
 }  # fmt: skip
 ENVIRONMENTS = {"delta": "pyspark==4.2.1", "iceberg": "pyspark==4.1.4"}
+OURS = {"spark-4.1": ".venv-4.1", "hivesql-comet": ".venv-4.1"}
+"""Environments of the project for other lines of Spark."""
 JARS = (
     "io.delta:delta-spark_4.2_2.13:4.4.0",
     "io.delta:delta-storage:4.4.0",
     "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0",
+    "org.apache.datafusion:comet-spark-spark4.1_2.13:1.2.0",
 )
 
 
@@ -119,7 +127,10 @@ class Process:
 
 
 def _command(name: str, rows: int, home: Path, work: Path) -> list[Path | str]:
-    python = home / name / "bin" / "python" if name in ENVIRONMENTS else Path(sys.executable)
+    if name in OURS:
+        python = Path(__file__).parents[2] / OURS[name] / "bin" / "python"
+    else:
+        python = home / name / "bin" / "python" if name in ENVIRONMENTS else Path(sys.executable)
     return [python, WORKER, name, str(rows), work / name, home / "jars"]
 
 
@@ -184,6 +195,7 @@ def main() -> None:
     parser.add_argument("--statements", action="store_true")
     parser.add_argument("--ones", action="store_true")
     parser.add_argument("--star", action="store_true")
+    parser.add_argument("--engines", action="store_true")
     options = parser.parse_args()
     home = options.home.absolute()
     set_up(home)
@@ -192,6 +204,7 @@ def main() -> None:
     operations = COMPACTION if options.compaction else operations
     operations = ROWS_OF_ONE if options.ones else operations
     operations = star.OPERATIONS if options.star else operations
+    operations = star.ENGINES if options.engines else operations
     seconds = run(names, options.rows, options.reps, home, operations, options.warm)
     print(table(seconds, names))
 

@@ -83,10 +83,29 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
     "daymerges": tuple(
         _merge_few(121 + 30 * i, "AND t.day = '2024-01-02' ") for i in range(MERGES)
     ),
+    "groups": (
+        "SELECT cust % 1000 AS c, code, count(*), sum(amount), avg(price) FROM {fact} "
+        "GROUP BY cust % 1000, code ORDER BY c, code LIMIT 20",
+    ),
+    "distinct": (
+        "SELECT count(DISTINCT cust), count(DISTINCT note), count(DISTINCT id) FROM {fact}",
+    ),
+    "window": (
+        "SELECT max(r) FROM (SELECT row_number() OVER (PARTITION BY cust ORDER BY ts, id) AS r "
+        "FROM {fact}) x",
+    ),
+    "texts": (
+        "SELECT count(*) FROM {fact} WHERE note LIKE '%99%' AND upper(code) <> 'C3' AND price > 10",
+    ),
 }  # fmt: skip
-READS = ("star", "wide", "bydays")
+QUERIES = ("star", "wide", "bydays", "groups", "distinct", "window", "texts")
+READS = QUERIES
 OPERATIONS = (
     "load", "dimension", "star", "wide", "bydays", "updateday", "cdc", "scd2", "star changed",
     "wide changed", "deletecust", "fewmerges", "daymerges", "star changed again",
     "wide changed again",
+)  # fmt: skip
+ENGINES = (
+    "load", "dimension", *QUERIES, "cdc", "deletecust",
+    *(f"{query} changed" for query in QUERIES),
 )  # fmt: skip

@@ -10,6 +10,7 @@ import os
 import resource
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import star
@@ -277,6 +278,7 @@ class HiveSql(Contender):
     """Ours: transactions, locks and the cardinality check included."""
 
     properties = "'transactional'='true'"
+    settings: Mapping[str, str] = {}
 
     def start(self) -> None:
         import hivesql
@@ -290,6 +292,7 @@ class HiveSql(Contender):
                 **SHUFFLES,
                 **S3A,
                 **({"spark.jars": STORE["jars"]} if STORE else {}),
+                **self.settings,
             },
         )
         numbers = str(self.home / "numbers")
@@ -316,6 +319,26 @@ class HiveSql(Contender):
         self.sql(f"ALTER TABLE {self.table} COMPACT 'major'")
 
 
+class Comet(HiveSql):
+    """Ours with Spark's operators behind our reader run by Apache DataFusion Comet."""
+
+    settings: Mapping[str, str] = {
+        "spark.plugins": "org.apache.spark.CometPlugin",
+        "spark.shuffle.manager": (
+            "org.apache.spark.sql.comet.execution.shuffle.CometShuffleManager"
+        ),
+        "spark.comet.sparkToColumnar.enabled": "true",
+        "spark.comet.sparkToColumnar.supportedOperatorList": "BatchScan",
+        "spark.memory.offHeap.enabled": "true",
+        "spark.memory.offHeap.size": "2g",
+    }
+
+    def start(self) -> None:
+        jars = ",".join(map(str, self.jars.glob("comet-*.jar")))
+        self.settings = {**self.settings, "spark.jars": jars}
+        super().start()
+
+
 class Zstd(HiveSql):
     """Ours in Iceberg's codec instead of zlib, Hive's."""
 
@@ -325,6 +348,8 @@ class Zstd(HiveSql):
 CONTENDERS = {
     "hivesql": HiveSql,
     "hivesql-zstd": Zstd,
+    "spark-4.1": HiveSql,
+    "hivesql-comet": Comet,
     "orc": Orc,
     "delta": Delta,
     "iceberg": Iceberg,
