@@ -36,6 +36,7 @@ from hivesql_planner.model.table import (
     partition_name,
 )
 from hivesql_planner.plan import Write, WriteKind
+from hivesql_planner.settings.compression import Compression
 
 if TYPE_CHECKING:
     from hivesql_executor.transactions.file_changes import BegunWrite, FileChanges
@@ -75,6 +76,8 @@ class Publication:
     """Names of partitions that are stored otherwise than what was written."""
     measuring: Measuring = Measuring()  # noqa: RUF009 - frozen
     """Of what statistics are gathered as rows are written."""
+    compression: Compression | None = None
+    """Of new files of containers."""
     by_spark: bool = True
     """Whether tasks of Spark write the files, which may upload them."""
 

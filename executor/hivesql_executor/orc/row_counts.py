@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import zlib
+from collections.abc import Callable
 from typing import IO
 
 import pyarrow as pa
@@ -15,6 +17,28 @@ from hivesql_planner.model.table import FileFormat
 
 _CHUNK = 8 * 1024 * 1024
 _SYNC = 16
+_BUFFERS = 4
+"""Of a block of a SequenceFile: the lengths of keys and values, and those themselves."""
+_PACKAGE = "org.apache.hadoop.io.compress"
+_EITHER = 32 + zlib.MAX_WBITS
+"""Zlib's and gzip's headers alike."""
+
+
+def _identity(stored: bytes) -> bytes:
+    return stored
+
+
+def _inflated(stored: bytes) -> bytes:
+    return zlib.decompress(stored, _EITHER)
+
+
+_UNPACKED: dict[str, Callable[[bytes], bytes]] = {
+    "": _identity,
+    f"{_PACKAGE}.DefaultCodec": _inflated,
+    f"{_PACKAGE}.DeflateCodec": _inflated,
+    f"{_PACKAGE}.GzipCodec": _inflated,
+}
+"""By their codecs, the records that RCFiles here are made of."""
 
 
 def row_count(files: Files, path: str, length: int, file_format: FileFormat) -> int:
@@ -85,7 +109,31 @@ def _long(file: IO[bytes], first: bytes = b"") -> int:
 
 
 def _container_rows(file: IO[bytes], path: str, length: int) -> int:
-    """Rows of a SequenceFile or an RCFile that is not compressed, as ours are."""
+    """Rows of a SequenceFile or an RCFile; DataError for a codec that nobody here writes."""
+    columnar, in_blocks, unpack = _container_head(file, path)
+    rows = 0
+    while file.tell() < length:
+        size = _int(file)
+        if size == -1:  # marks a place where readers may begin
+            file.read(_SYNC)
+            if in_blocks:
+                rows += _hadoop_long(file)
+                for _ in range(_BUFFERS):
+                    _skip_text(file)
+            continue
+        key = _int(file)
+        if columnar:
+            stored = file.read(_int(file))
+            rows += _hadoop_long(io.BytesIO(unpack(stored)))
+            file.seek(size - key, io.SEEK_CUR)
+        else:
+            rows += 1
+            file.seek(size, io.SEEK_CUR)
+    return rows
+
+
+def _container_head(file: IO[bytes], path: str) -> tuple[bool, bool, Callable[[bytes], bytes]]:
+    """Read whether it has columns, whether records are in blocks, and how to unpack a key."""
     magic, version = file.read(3), file.read(1)
     columnar = magic == b"RCF"
     if magic not in (b"SEQ", b"RCF") or not version:
@@ -93,28 +141,15 @@ def _container_rows(file: IO[bytes], path: str, length: int) -> int:
     if not columnar:
         _skip_text(file)
         _skip_text(file)
-        file.read(1)
-    if file.read(1) != b"\0":
-        raise DataError(f"{path} is compressed")
+    compressed = file.read(1) != b"\0"
+    in_blocks = not columnar and file.read(1) != b"\0"
+    codec = file.read(_hadoop_long(file)).decode() if compressed else ""
+    if columnar and codec not in _UNPACKED:
+        raise DataError(f"{path} is compressed by {codec}")
     for _ in range(2 * _int(file)):
         _skip_text(file)
     file.read(_SYNC)
-    rows = 0
-    while file.tell() < length:
-        size = _int(file)
-        if size == -1:  # marks a place where readers may begin
-            file.read(_SYNC)
-            continue
-        key = _int(file)
-        if columnar:
-            _int(file)
-            rest = file.read(key)
-            rows += _hadoop_long(io.BytesIO(rest))
-            file.seek(size - key, io.SEEK_CUR)
-        else:
-            rows += 1
-            file.seek(size, io.SEEK_CUR)
-    return rows
+    return columnar, in_blocks, _UNPACKED.get(codec, _identity)
 
 
 def _int(file: IO[bytes]) -> int:

@@ -30,6 +30,7 @@ from hivesql_planner.model.hive_type import (
 )
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.plan import InsertBranch
+from hivesql_planner.settings.compression import read_compression
 from hivesql_planner.settings.session_zone import session_zone
 from hivesql_planner.statements.surrogate_keys import with_write_id
 
@@ -126,6 +127,7 @@ def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
         ),
         changes=work.txn.changes,
         measuring=what_to_measure(table, branch, runtime),
+        compression=read_compression(runtime.settings, table.format),
     )
     literals = _measured(branch, publication)
     with as_user_errors():

@@ -23,6 +23,7 @@ from hivesql_planner.errors import ExecutionError, SemanticError
 from hivesql_planner.model.hive_type import UNKNOWN
 from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_planner.plan import Write, WriteKind
+from hivesql_planner.settings.compression import read_compression
 from hivesql_planner.statements.bound import WriteDirectory
 
 
@@ -53,6 +54,7 @@ def write_directory(statement: WriteDirectory, txn: Transaction, runtime: Runtim
             dynamic_partition=(),
             locations={},
             changes=txn.changes,
+            compression=read_compression(runtime.settings, table.format),
         )
         with as_user_errors():
             staged = stage_insert(rows, publication, staging)

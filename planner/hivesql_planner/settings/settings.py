@@ -29,6 +29,8 @@ from hivesql_planner.settings.transaction_keys import (
 )
 
 _ALIASES: Mapping[str, str] = {
+    "mapred.output.compression.codec": "mapreduce.output.fileoutputformat.compress.codec",
+    "mapred.output.compression.type": "mapreduce.output.fileoutputformat.compress.type",
     **ALIASES_OF_COMPACTOR,
     **ALIASES_OF_CONNECTIONS,
     **ALIASES_OF_TRANSACTIONS,
@@ -77,6 +79,12 @@ KEYS: Mapping[str, Setting] = _table(
     ("hive.default.rcfile.serde",
      "org.apache.hadoop.hive.serde2.columnar.LazyBinaryColumnarSerDe", "text",
      "What RCFiles of new tables hold; …columnar.ColumnarSerDe: texts."),
+    ("hive.exec.compress.output", "false", "bool",
+     "Rows that are written into SequenceFiles and RCFiles are compressed."),
+    ("mapreduce.output.fileoutputformat.compress.codec",
+     "org.apache.hadoop.io.compress.DefaultCodec", "text", "By which class of Hadoop's they are."),
+    ("mapreduce.output.fileoutputformat.compress.type", "RECORD", "text",
+     "What of a SequenceFile is compressed at a time: RECORD, BLOCK, or NONE."),
     (HIDDEN_LIST, ",".join(HIDDEN), "text",
      "Settings that SET does not show: whose names begin like one of these. Secrets of file "
      "systems are not shown whatever it says; a session cannot change it."),

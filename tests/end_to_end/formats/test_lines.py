@@ -14,7 +14,7 @@ import pytest
 import hivesql
 from delimited_values import INF, LINES, NAN, VALUES
 from hive_results import HERE
-from hivesql_planner.errors import ExecutionError, ParseError
+from hivesql_planner.errors import ExecutionError, NotSupported, ParseError, SemanticError
 
 pytestmark = pytest.mark.spark
 
@@ -293,3 +293,65 @@ def test_lines_tell_where_they_begin(session: hivesql.Session) -> None:
         r"'org.apache.hadoop.hive.serde2.OpenCSVSerde'; INSERT INTO c VALUES ('a'), ('b')"
     )
     assert session.sql("SELECT max(block__offset__inside__file) FROM c").rows == [(4,)]
+
+
+CODECS = "org.apache.hadoop.io.compress"
+COLUMNAR = "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.columnar.ColumnarSerDe'"
+
+
+@pytest.mark.parametrize("stored", [
+    "STORED AS SEQUENCEFILE",
+    "STORED AS RCFILE",
+    f"{COLUMNAR} STORED AS RCFILE",
+    "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.lazybinary.LazyBinarySerDe' "
+    "STORED AS SEQUENCEFILE",
+])  # fmt: skip
+def test_compressed_containers(session: hivesql.Session, tmp_path: Path, stored: str) -> None:
+    source = "(SELECT posexplode(split(space(4000), ' ')) AS (k, v)) s"
+    values = f"SELECT s.k, repeat('x', 40) FROM {source}"
+    columnar = "RCFILE" in stored
+    other = "GzipCodec" if columnar else "BZip2Codec"
+    cases = {
+        "plain": "false",
+        "usual": "true",
+        "old": f"true; SET mapred.output.compression.codec={CODECS}.{other};"
+        "SET mapred.output.compression.type=BLOCK",
+    }
+    lengths, heads = {}, {}
+    for name, setting in cases.items():
+        session.sql(f"SET hive.exec.compress.output={setting}")
+        session.sql(f"CREATE TABLE {name} (k int, v string) {stored}")
+        session.sql(f"INSERT INTO {name} {values}")
+        session.sql(f"INSERT INTO {name} VALUES (-1, '')")
+        paths = sorted((tmp_path / "warehouse" / name).glob("0*"))
+        lengths[name] = sum(path.stat().st_size for path in paths)
+        heads[name] = paths[0].read_bytes()[:150]
+        query = f"SELECT count(*), min(k), max(k), sum(length(v)) FROM {name}"
+        assert session.sql(query).rows == [(4002, -1, 4000, 160040)]
+        told = dict(session.sql(f"SHOW TBLPROPERTIES {name}").rows)
+        assert told["numRows"] == "4002"
+    assert b"Codec" not in heads["plain"]
+    assert b"DefaultCodec" in heads["usual"]
+    assert other.encode() in heads["old"]
+    assert lengths["old"] < lengths["plain"] / 10
+    assert lengths["usual"] < lengths["plain"] / (10 if columnar else 1)
+    session.sql("INSERT OVERWRITE TABLE plain SELECT * FROM old")
+    assert session.sql("SELECT count(*) FROM plain").rows == [(4002,)]
+
+
+def test_codecs_that_there_are_not(session: hivesql.Session, tmp_path: Path) -> None:
+    session.sql("CREATE TABLE s (k int) STORED AS SEQUENCEFILE")
+    session.sql("CREATE TABLE c (k int) STORED AS RCFILE; SET hive.exec.compress.output=true")
+    codec = "SET mapreduce.output.fileoutputformat.compress.codec"
+    for table, setting, kind, problem in (
+        ("s", f"{codec}=x.Y", SemanticError, "Compression codec x.Y was not found"),
+        ("c", f"{codec}={CODECS}.BZip2Codec", NotSupported, "BZip2Codec in RCFile"),
+        ("s", f"{codec}={CODECS}.DefaultCodec; SET mapred.output.compression.type=ALL",
+         SemanticError, "must be one of NONE, RECORD, BLOCK"),
+    ):  # fmt: skip
+        session.sql(setting)
+        with pytest.raises(kind, match=problem):
+            session.sql(f"INSERT INTO {table} VALUES (1)")
+        assert not list((tmp_path / "warehouse" / table).iterdir())
+    session.sql("SET mapred.output.compression.type=NONE; INSERT INTO s VALUES (1)")
+    assert b"Codec" not in next((tmp_path / "warehouse" / "s").glob("0*")).read_bytes()

@@ -13,6 +13,7 @@ from hivesql_executor.spark.shapes import Shaped, change_each
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.hive_type import HiveType, Kind, quote_name
 from hivesql_planner.model.table import LINES_IN_PLACE, Table
+from hivesql_planner.settings.compression import Compression
 
 _TIMES = (Kind.DATE, Kind.TIMESTAMP)
 _FIRST_DAY = "1582-10-15"
@@ -24,8 +25,15 @@ READER = "hivesql.HiveContainers"
 """Our class in Spark: a data source of one column of lines, and of their places in text files."""
 
 
-def container_options(table: Table) -> dict[str, str]:
+def container_options(table: Table, compression: Compression | None = None) -> dict[str, str]:
     """Tell READER how the table's rows are kept; NotSupported for types that it would change."""
+    options = _layout_options(table)
+    if compression is None:
+        return options
+    return {**options, "codec": compression.codec, "unit": compression.unit}
+
+
+def _layout_options(table: Table) -> dict[str, str]:
     if table.format in LINES_IN_PLACE:
         return {"container": "text"}
     if table.format == "sequencefile":

@@ -435,7 +435,7 @@ def _plain_writer(
     zone = zone_of_files(named.sparkSession, table)
     values = of_any_zone(values, table, zone)
     rows, keys = _plain_rows(named, table, values, parts, texts, files, gathering, observation)
-    file_format, options = _plain_format(table, zone)
+    file_format, options = _plain_format(publication, zone)
     if not table.is_transactional:
         publication.changes.work_aside(publication.staging)
 
@@ -488,7 +488,8 @@ def orc_options(table: Table) -> dict[str, str]:
     return {"compression": settings.pop("orc.compress").lower(), **settings}
 
 
-def _plain_format(table: Table, zone: str) -> tuple[str, dict[str, str]]:
+def _plain_format(publication: Publication, zone: str) -> tuple[str, dict[str, str]]:
+    table = publication.table
     match table.format:
         case "orc" if zone or any(column.type.holds(*SIZED_TEXTS) for column in table.columns):
             return _PLAIN_ORC, {"type": columns_type(table), **orc_settings(table)}
@@ -499,4 +500,4 @@ def _plain_format(table: Table, zone: str) -> tuple[str, dict[str, str]]:
         case "textfile" | "csv" | "json" | "avro":
             return "text", {}
         case _:
-            return READER, container_options(table)
+            return READER, container_options(table, publication.compression)

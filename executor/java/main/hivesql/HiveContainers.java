@@ -20,6 +20,7 @@ import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.SequenceFile;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.io.Writable;
+import org.apache.hadoop.io.compress.CompressionCodec;
 import org.apache.hadoop.io.compress.CompressionCodecFactory;
 import org.apache.hadoop.mapred.FileSplit;
 import org.apache.hadoop.mapred.JobConf;
@@ -28,6 +29,7 @@ import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapred.SequenceFileInputFormat;
 import org.apache.hadoop.mapred.TextInputFormat;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.util.ReflectionUtils;
 import org.apache.spark.TaskContext;
 import org.apache.spark.broadcast.Broadcast;
 import org.apache.spark.sql.SparkSession;
@@ -99,6 +101,8 @@ final class Container implements Serializable {
     private final boolean text;
     private final String serde;
     private final String types;
+    private final String codec;
+    private final String unit;
     private final Properties properties = new Properties();
 
     Container(Map<String, String> options) {
@@ -107,6 +111,8 @@ final class Container implements Serializable {
         text = "text".equals(given.get("container"));
         serde = given.get("serde");
         types = given.get("types");
+        codec = given.get("codec");
+        unit = given.get("unit");
         given.forEach((key, value) -> {
             if (key.startsWith(PROPERTY)) {
                 properties.setProperty(key.substring(PROPERTY.length()), value);
@@ -116,6 +122,24 @@ final class Container implements Serializable {
 
     boolean isText() {
         return text;
+    }
+
+    /** By what new files are compressed; null for nothing. */
+    CompressionCodec codec(Configuration configuration) {
+        if (codec == null) return null;
+        try {
+            Class<?> named = configuration.getClassByName(codec);
+            return (CompressionCodec) ReflectionUtils.newInstance(named, configuration);
+        } catch (ClassNotFoundException none) {
+            throw new IllegalStateException(none);
+        }
+    }
+
+    SequenceFile.Writer.Option compression(Configuration configuration) {
+        return codec == null
+                ? SequenceFile.Writer.compression(SequenceFile.CompressionType.NONE)
+                : SequenceFile.Writer.compression(
+                        SequenceFile.CompressionType.valueOf(unit), codec(configuration));
     }
 
     RecordReader<?, ?> reader(FileSplit split, JobConf conf) throws IOException {
@@ -306,7 +330,7 @@ final class LineWriters extends FileWriters {
     @Override
     FileWriter open(String path, StructType columns, Configuration settings) throws IOException {
         if (container.columnar) return ColumnarWriter.open(path, container, settings);
-        if (container.isOfLines()) return new SequenceWriter(path, Text.class, settings);
+        if (container.isOfLines()) return new SequenceWriter(path, Text.class, container, settings);
         return container.isText()
                 ? BinaryLineWriter.open(path, container, settings)
                 : new BinarySequenceWriter(path, container, settings);
@@ -342,13 +366,14 @@ class SequenceWriter extends LineWriter {
     private final BytesWritable key = new BytesWritable();
     private final Text value = new Text();
 
-    SequenceWriter(String path, Class<? extends Writable> records, Configuration configuration)
-            throws IOException {
+    SequenceWriter(
+            String path, Class<? extends Writable> records, Container container,
+            Configuration configuration) throws IOException {
         this(path, SequenceFile.createWriter(
                 configuration, SequenceFile.Writer.file(new Path(path)),
                 SequenceFile.Writer.keyClass(BytesWritable.class),
                 SequenceFile.Writer.valueClass(records),
-                SequenceFile.Writer.compression(SequenceFile.CompressionType.NONE)));
+                container.compression(configuration)));
     }
 
     private SequenceWriter(String path, SequenceFile.Writer writer) {
@@ -394,7 +419,7 @@ final class BinarySequenceWriter extends SequenceWriter {
 
     BinarySequenceWriter(String path, Container container, Configuration configuration)
             throws IOException {
-        super(path, BytesWritable.class, configuration);
+        super(path, BytesWritable.class, container, configuration);
         records = new Records(container, configuration);
     }
 
@@ -450,7 +475,8 @@ final class ColumnarWriter extends LineWriter {
         Records records = new Records(container, configuration);
         Path file = new Path(path);
         RCFile.Writer writer = new RCFile.Writer(
-                file.getFileSystem(configuration), configuration, file, null, null);
+                file.getFileSystem(configuration), configuration, file, null,
+                container.codec(configuration));
         return new ColumnarWriter(path, writer, records);
     }
 
