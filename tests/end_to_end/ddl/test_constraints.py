@@ -269,3 +269,21 @@ def test_constraints_that_hive_refuses(tmp_path: Path) -> None:
         for columns in TAKEN:
             session.sql(f"CREATE TABLE good ({columns}); DROP TABLE good")
         assert rows(session, "SHOW TABLES") == [("fk",), ("pk",)]
+
+
+def test_keys_of_several_columns_are_told_as_hive_tells_them(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/m.db"
+    with hivesql.connect(url, str(tmp_path / "wh")) as session:
+        session.sql("""
+            CREATE TABLE p (a int, b int, c int, CONSTRAINT k PRIMARY KEY (a, b) DISABLE NOVALIDATE,
+                CONSTRAINT u UNIQUE (b, c) DISABLE NOVALIDATE RELY);
+            CREATE TABLE f (a int, b int,
+                CONSTRAINT r FOREIGN KEY (a, b) REFERENCES p (a, b) DISABLE NOVALIDATE);
+        """)
+        told = [row[0] for name in "pf" for row in session.sql(f"SHOW CREATE TABLE {name}").rows]
+    keys = [line.partition(" ADD CONSTRAINT ")[2] for line in told if "CONSTRAINT" in line]
+    assert [key.partition(" DISABLE")[0] for key in keys] == [
+        "`k` PRIMARY KEY (`a`,`b`)",
+        "`u` UNIQUE (`b`,`c`)",
+        "`r` FOREIGN KEY (`a`, `b`) REFERENCES `default`.`p`(`a`, `b`)",
+    ]

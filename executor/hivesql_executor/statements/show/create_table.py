@@ -126,9 +126,10 @@ def _constraint_statements(table: Table) -> Iterator[str]:
 def _key_or_check(constraint: Constraint) -> str:
     if constraint.kind == "check":
         return f"CHECK ({constraint.text})"
-    names = ", ".join(map(quote_name, constraint.columns))
+    quoted = [quote_name(name) for name in constraint.columns]
     if constraint.parent is None:
-        return f"{constraint.kind.upper()} ({names})"
+        return f"{constraint.kind.upper()} ({','.join(quoted)})"
+    names = ", ".join(quoted)
     theirs = ", ".join(map(quote_name, constraint.parent_columns))
     return f"FOREIGN KEY ({names}) REFERENCES {constraint.parent.quoted}({theirs})"
 
