@@ -169,11 +169,6 @@ def _check_columns(
             error = SemanticError(f"Duplicate column name {column.text}", code=10036)
             binding.fail(error, column.start)
         listed.add(column.text)
-    missing = [name for name in names[len(table.columns) :] if name not in listed]
-    if columns is not None and missing:
-        error = SemanticError(f"the dynamic partition column {missing[0]} is not in the column "
-                              "list", code=10044)  # fmt: skip
-        binding.fail(error, columns[0].start)
 
 
 def _query(

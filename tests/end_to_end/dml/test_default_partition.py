@@ -61,6 +61,25 @@ def test_changes_without_spark(alone: hivesql.Session) -> None:
     check_changes(alone)
 
 
+UNLISTED = [
+    # Partition columns that an INSERT's list of columns leaves out have no value.
+    ("(a) VALUES (0)", (0, None, NAME)),
+    ("(c, a) VALUES (4, 1)", (1, 4, NAME)),
+    ("PARTITION (c=1, d) (a) VALUES (2)", (2, 1, NAME)),
+    ("PARTITION (c, d) (d, a) VALUES ('x', 3)", (3, None, "x")),
+]
+
+
+def test_partition_columns_that_are_not_listed(alone: hivesql.Session) -> None:
+    alone.sql(f"CREATE TABLE e (a int) PARTITIONED BY (c int, d string) {ACID}")
+    for rest, _ in UNLISTED:
+        alone.sql(f"INSERT INTO e {rest}")
+    assert rows(alone, "SELECT * FROM e ORDER BY a") == [row for _, row in UNLISTED]
+    with pytest.raises(SemanticError) as caught:
+        alone.sql("INSERT INTO e PARTITION (c=1) (a) VALUES (9)")
+    assert caught.value.code == 10006
+
+
 def test_partitions_that_are_shown_and_dropped(alone: hivesql.Session) -> None:
     alone.sql(f"CREATE TABLE e (a int) PARTITIONED BY (c int, d string) {ACID}")
 
@@ -123,7 +142,10 @@ def test_every_query_reads_it_as_hive(spark: SparkSession, tmp_path: Path) -> No
             CREATE VIEW seen AS SELECT * FROM acid;
         """)
         for table in ("text", "orc", "acid"):
-            session.sql(f"INSERT INTO {table} VALUES ('k1', null), ('k2', 'a')")
+            session.sql(f"""
+                INSERT INTO {table} (k) SELECT 'k1';
+                INSERT INTO {table} VALUES ('k2', 'a')
+            """)
         for table in ("text", "orc", "acid", "seen"):
             found = {
                 condition: [row[0] for row in session.sql(f"""
