@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 
 from hivesql_executor.bookkeeping.partitions import inheriting
 from hivesql_executor.files.api import Files
+from hivesql_executor.metastore.api import Metastore
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.acid.layout import parse_directory
+from hivesql_planner.acid.write_ids import ALL_TXNS
 from hivesql_planner.definitions.steps import FollowDirectories
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.hive_type import INTEGERS
@@ -18,11 +21,18 @@ from hivesql_planner.model.table import Partition, Table, parse_partition_name, 
 
 
 def repair_table(step: FollowDirectories, txn: Transaction | None, runtime: Runtime) -> Outcome:
-    """Add partitions that have directories, drop those that have none; one line for each."""
+    """Add partitions that have directories, drop those that have none; one line for each.
+
+    Of a table without partitions what other writers left becomes visible.
+    """
     table, store, txn_id = step.table, runtime.metastore, txn.id if txn else 0
-    if not table.partition_columns:
-        return Outcome()
     files = runtime.files(table.location)
+    if not table.partition_columns:
+        if step.add and table.is_transactional:
+            store.run_in_transaction(
+                partial(_see_writes, table, _highest_write_id(files, [table.location], txn), store)
+            )
+        return Outcome()
     partitions = store.partitions(table.name)
     places = {_plain(partition.location) for partition in partitions}
     on_disk = [
@@ -44,13 +54,12 @@ def repair_table(step: FollowDirectories, txn: Transaction | None, runtime: Runt
     lines += [
         f"Partitions missing from filesystem:\t{_named(table, partition)}" for partition in gone
     ]
-    next_write_id = 0
+    highest = 0
     if step.add and new and table.is_transactional:
-        next_write_id = _next_write_id(files, new)
+        highest = _highest_write_id(files, [partition.location for partition in new], txn)
 
     def repair() -> None:
-        if next_write_id:
-            store.seed_write_id(table.name, next_write_id)
+        _see_writes(table, highest, store)
         if step.add and new:
             fresh = inheriting(table, new, runtime)
             store.add_partitions(table.name, fresh, if_not_exists=True, txn_id=txn_id)
@@ -107,17 +116,39 @@ def _on_disk(files: Files, table: Table) -> Iterator[Partition]:
         yield Partition(values=values, location=f"{table.location}{path}")
 
 
-def _next_write_id(files: Files, partitions: list[Partition]) -> int:
-    """Tell where write ids go on, above those that directories bear, so that all are seen."""
+def _highest_write_id(files: Files, places: Sequence[str], txn: Transaction | None) -> int:
+    """Return the highest write id that directories bear; NotSupported for unknown compactions."""
     highest = 0
-    for partition in partitions:
-        for name in files.directories(partition.location):
+    for place in places:
+        for name in files.directories(place):
             directory = parse_directory(name)
             if directory is None:
                 continue
-            if directory.visibility_txn:
+            visibility = directory.visibility_txn
+            if visibility and not (txn and txn.txns.sees(visibility)):
                 raise NotSupported(
-                    f"MSCK of {partition.location}/{name}: a compaction of another metastore"
+                    f"MSCK of {place}/{name}: a compaction whose transaction {visibility} this "
+                    "metastore does not know as committed"
                 )
             highest = max(highest, directory.max_write_id)
-    return highest + 1
+    return highest
+
+
+def _see_writes(table: Table, highest: int, store: Metastore) -> None:
+    """Let a table without writes go on above those that directories bear.
+
+    One that has some is refused where it has fewer, as in Hive: rows would be seen once others are
+    written.
+    """
+    if not highest:
+        return
+    known = store.valid_write_ids(ALL_TXNS, [table.name])[table.name].high_watermark
+    if 0 < known < highest:
+        raise SemanticError(
+            f"MSCK of {table.name}: directories have rows of write {highest}, and the metastore "
+            f"knows writes up to {known}. Nothing was added. Take the directories away, and "
+            "INSERT their rows from a table that was made for them, which MSCK fills before its "
+            "first write",
+            code=40000,
+        )
+    store.seed_write_id(table.name, highest + 1)
