@@ -34,6 +34,7 @@ from hivesql_executor.metastore.api import (
 from hivesql_executor.metastore.database.catalog import statistics_changes
 from hivesql_executor.metastore.database.catalog.tables import change_columns, set_property
 from hivesql_executor.metastore.database.connection import millis_now
+from hivesql_executor.metastore.database.dialects.execution import run, run_later
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.notification_log import asking_for_log, learn_of_log, note
 from hivesql_executor.metastore.database.schema import (
@@ -128,7 +129,7 @@ def commit_txn(
         return AlreadyCommitted(str(earlier))
     asks = terms_of(db).has_changing_queries
     query = _asking_open_and_written() if asks else _OPEN_AND_WRITTEN
-    rows: Sequence[Any] = db.execute(query, {"owner": txn_id}).all()
+    rows: Sequence[Any] = run(db, query, {"owner": txn_id})
     if not rows:
         if state_of(db, txn_id) == COMMITTED:
             # The first time did all of it, and another may have finished what was settled then.
@@ -206,11 +207,11 @@ def _record_writes(db: Connection, txn_id: int, *, exclusive_write: bool) -> Wri
     if exclusive_write:
         # With exclusive write locks no other writer can have come in between.
         terms_of(db).lock_txn_table(db, shared=False)
-        db.execute(_ENTER, {"owner": txn_id})
+        run_later(db, _ENTER, {"owner": txn_id})
         return None
     savepoint = db.begin_nested()
     terms_of(db).lock_txn_table(db, shared=False)
-    db.execute(_ENTER, {"owner": txn_id})
+    run(db, _ENTER, {"owner": txn_id})
     conflict = _conflict(db, txn_id)
     if conflict is None:
         savepoint.commit()
@@ -262,12 +263,12 @@ def _end(db: Connection, txn_id: int, kind: int, written: Sequence[Row[Any]]) ->
         owner["flag"] = "Y" if any(row.operation in _REPLACING for row in written) else "N"
         parts.insert(0, _COMPLETE)
     if terms_of(db).has_changing_queries:
-        db.execute(_ended_at_once(len(parts)), owner | {"ended": txn_id})
+        run_later(db, _ended_at_once(len(parts)), owner | {"ended": txn_id})
     else:
         for statement in parts:
-            db.execute(statement, owner)
+            run_later(db, statement, owner)
         release(db, txn_id)
-        db.execute(_END, {"ended": txn_id})
+        run_later(db, _END, {"ended": txn_id})
     note_ended(db, txn_id)
 
 
@@ -299,4 +300,4 @@ def _count(
 
 
 def _latest(db: Connection) -> int:
-    return int(db.scalar(_LATEST) or 0)
+    return int(run(db, _LATEST).scalar() or 0)

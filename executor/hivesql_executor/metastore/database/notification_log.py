@@ -31,6 +31,7 @@ from sqlalchemy import (
 )
 
 from hivesql_executor.metastore.database.connection import millis_now
+from hivesql_executor.metastore.database.dialects.execution import run, run_many
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.notification_schema import (
     notification_log,
@@ -48,7 +49,7 @@ _NOTES = "hivesql_events"
 _FORMAT = "hivesql-1"
 _FIRST = 1
 _SECONDS = cast(millis_now() / 1000, BigInteger)
-_ADD = insert(notification_log).values(time=_SECONDS)
+_ADD = insert(notification_log).inline().values(time=_SECONDS)
 _HAS_LOG = exists(select(notification_sequence)).label("is_logged")
 _FIELDS = ("type", "database", "table", "message", "format")
 _KINDS = {kind.value: kind for kind in EventKind}
@@ -135,7 +136,7 @@ def _write(db: Connection, notes: list[Event]) -> None:
     terms.pass_log(db)
     rows = [_row(event) for event in notes]
     if terms.has_changing_queries:
-        if db.execute(_add_next(), rows).rowcount:
+        if sum([run(db, _add_next(), row).changed for row in rows]):
             # A follower of the log must not hear of what may be forgotten: the number would be
             # another event's.
             terms.hold_until_durable(db)
@@ -143,7 +144,7 @@ def _write(db: Connection, notes: list[Event]) -> None:
     following = terms.advance(db, notification_sequence.c.next, len(rows))
     if following is not None:
         first = following - len(rows)
-        db.execute(_ADD, [row | {"event_id": first + i} for i, row in enumerate(rows)])
+        run_many(db, _ADD, [row | {"event_id": first + i} for i, row in enumerate(rows)])
 
 
 @functools.cache

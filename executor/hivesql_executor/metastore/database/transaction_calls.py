@@ -98,11 +98,7 @@ class TransactionCalls(Calls):
         self, txns: ValidTxnList, tables: Collection[TableName]
     ) -> Mapping[TableName, ValidWriteIdList]:
         """Tell what the list of transactions means in each table."""
-        return self._read(
-            lambda db: {
-                table: snapshots.valid_write_ids(db, txns, table.lower()) for table in tables
-            }
-        )
+        return self._read(lambda db: snapshots.valid_in_tables(db, txns, tables))
 
     def newer_writer(self, txn_id: int, locks: Collection[Lock]) -> int | None:
         """Tell who changed, after our snapshot, what our write locks cover; None when nobody."""

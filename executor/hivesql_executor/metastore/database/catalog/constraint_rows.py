@@ -8,10 +8,9 @@ from hivesql_executor.metastore.database.catalog.catalog_values import (
     CONSTRAINT_KINDS,
     ENABLED,
     RELY,
-    constraint_of,
 )
 from hivesql_executor.metastore.database.schema import key_constraints
-from hivesql_planner.model.table import Constraint, Table
+from hivesql_planner.model.table import Table
 
 
 def add_constraints(db: Connection, table_id: int, table: Table) -> None:
@@ -39,8 +38,3 @@ CONSTRAINTS = (
     .where(key_constraints.c.owner_id == bindparam("owner"))
     .order_by(key_constraints.c.position)
 )
-
-
-def read_constraints(db: Connection, table_id: int) -> tuple[Constraint, ...]:
-    """Return the constraints of a table, in their order."""
-    return tuple(constraint_of(row) for row in db.execute(CONSTRAINTS, {"owner": table_id}))

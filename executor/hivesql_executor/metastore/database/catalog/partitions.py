@@ -35,6 +35,7 @@ from hivesql_executor.metastore.database.catalog.partition_storage import (
 from hivesql_executor.metastore.database.catalog.shared_places import refuse_shared_place
 from hivesql_executor.metastore.database.catalog.tables import give_write_id
 from hivesql_executor.metastore.database.connection import now
+from hivesql_executor.metastore.database.dialects.execution import run
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.dialects.terms import Terms
 from hivesql_executor.metastore.database.notification_log import note_change
@@ -93,7 +94,7 @@ def partitions(
 
 def partition_count(db: Connection, name: TableName) -> int:
     """Tell how many partitions a table has."""
-    return int(db.scalar(COUNT, {"owner": catalog.table_id(db, name)}) or 0)
+    return int(run(db, COUNT, {"owner": catalog.table_id(db, name)}).scalar() or 0)
 
 
 def foreign_partitions(db: Connection, name: TableName) -> tuple[Partition, ...]:

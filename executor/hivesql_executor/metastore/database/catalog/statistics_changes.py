@@ -17,6 +17,7 @@ from hivesql_executor.metastore.database.catalog.statistics_rows import (
     write_stored_statistics,
 )
 from hivesql_executor.metastore.database.catalog.table_rows import mark_inaccurate
+from hivesql_executor.metastore.database.dialects.execution import run
 from hivesql_executor.metastore.database.transactions import snapshots
 from hivesql_executor.metastore.database.transactions.snapshots import ALLOCATED_WRITE_ID
 from hivesql_planner.acid.write_ids import Range
@@ -78,7 +79,7 @@ def _add(
     changes: dict[str | None, StatisticsChange],
 ) -> None:
     owner = {"owner": txn_id, "in_database": name.database, "in_table": name.name}
-    write_id = int(db.scalar(ALLOCATED_WRITE_ID, owner) or 0)
+    write_id = int(run(db, ALLOCATED_WRITE_ID, owner).scalar() or 0)
     overtaken = any(change.replaces for change in changes.values()) and _is_overtaken(
         db, name, write_id
     )

@@ -34,6 +34,7 @@ from hivesql_executor.metastore.database.catalog.catalog_values import (
     STATISTICS_FIELDS,
 )
 from hivesql_executor.metastore.database.catalog.table_rows import owned
+from hivesql_executor.metastore.database.dialects.execution import run, run_many
 from hivesql_executor.metastore.database.transactions import snapshots
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.cache.lists import compare
@@ -168,7 +169,7 @@ def measured_of(columns: SqlTable) -> Select[Any]:
 
 def measured_columns(db: Connection, columns: SqlTable, owner: int) -> tuple[ColumnStatistics, ...]:
     """Tell what is known of the columns of a table or partition, of which types they were."""
-    return tuple(map(_measured, db.execute(measured_of(columns), {"owner": owner})))
+    return tuple(map(_measured, run(db, measured_of(columns), {"owner": owner})))
 
 
 def _measured(row: Any) -> ColumnStatistics:
@@ -221,10 +222,14 @@ def _sums(db: Connection, table_id: int) -> Statistics:
 
 
 @functools.cache
-def _stored(numbers: SqlTable) -> Select[Any]:
+def _stored(numbers: SqlTable, *, is_of_one: bool) -> Select[Any]:
     of = numbers.c
-    query = select(of.owner_id, of.name, of.value)
-    return query.where(of.owner_id.in_(bindparam("owners", expanding=True)), _is_statistic(numbers))
+    is_owned = (
+        of.owner_id == bindparam("owner")
+        if is_of_one
+        else of.owner_id.in_(bindparam("owners", expanding=True))
+    )
+    return select(of.owner_id, of.name, of.value).where(is_owned, _is_statistic(numbers))
 
 
 @functools.cache
@@ -247,8 +252,11 @@ def read_stored_statistics(
     """Tell what the parameters of some tables or partitions tell."""
     parameters: dict[int, dict[str, str]] = defaultdict(dict)
     for start in range(0, len(owners), _CHUNK):
-        chunk = {"owners": owners[start : start + _CHUNK]}
-        for owner, key, value in db.execute(_stored(numbers), chunk):
+        chunk = owners[start : start + _CHUNK]
+        is_of_one = len(chunk) == 1
+        values: dict[str, Any] = {"owner": chunk[0]} if is_of_one else {"owners": chunk}
+        rows = run(db, _stored(numbers, is_of_one=is_of_one), values)
+        for owner, key, value in rows:
             parameters[owner][key] = value or ""
     return {
         owner: StoredStatistics(
@@ -262,15 +270,13 @@ def write_stored_statistics(
     db: Connection, numbers: SqlTable, stored: Mapping[int, StoredStatistics]
 ) -> None:
     """Make the parameters of some tables or partitions tell this, and nothing older."""
-    if stored:
-        db.execute(_forget(numbers), [{"owner": owner} for owner in stored])
+    run_many(db, _forget(numbers), [{"owner": owner} for owner in stored])
     rows = [
         {"owner_id": owner, "name": key, "value": value}
         for owner, entry in stored.items()
         for key, value in _parameters(entry).items()
     ]
-    if rows:
-        db.execute(_keep(numbers), rows)
+    run_many(db, _keep(numbers), rows)
 
 
 def _parameters(stored: StoredStatistics) -> dict[str, str]:

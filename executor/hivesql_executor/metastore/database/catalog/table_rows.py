@@ -31,14 +31,16 @@ from hivesql_executor.metastore.database.catalog.catalog_values import (
     DESCENDING,
     EXTERNAL,
     TableDetails,
+    constraint_of,
     parameters_of,
     table_of,
 )
 from hivesql_executor.metastore.database.catalog.constraint_rows import (
+    CONSTRAINTS,
     add_constraints,
-    read_constraints,
 )
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
+from hivesql_executor.metastore.database.dialects.execution import run, run_all
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.schema import (
     bucketing_cols,
@@ -85,7 +87,7 @@ def add_params(db: Connection, table: SqlTable, owner_id: int, values: Mapping[s
 
 def params(db: Connection, table: SqlTable, owner_id: int) -> dict[str, str]:
     """Key-value pairs of one owner, sorted by key."""
-    rows = db.execute(parameters(table), {"owner": owner_id}).all()
+    rows = run(db, parameters(table), {"owner": owner_id})
     return parameters_of(rows)
 
 
@@ -311,12 +313,14 @@ _OWNED = union_all(
 
 def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
     """Return the table whose TBLS row is given."""
-    storage = db.execute(STORED, {"sd_id": row.sd_id}).one()
+    (storage,), constraints = run_all(
+        db, (STORED, {"sd_id": row.sd_id}), (CONSTRAINTS, {"owner": row.id})
+    )
     # Without buckets there is nothing to ask: most tables have none.
     buckets = storage.bucket_count > 0
     owners = {"table_id": row.id, "serde_id": storage.serde_id, "cd_id": storage.cd_id}
     owned: dict[str, list[tuple[str, str, str | None]]] = defaultdict(list)
-    for part, _, *entry in sorted(db.execute(_OWNED, owners), key=lambda entry: entry[:2]):
+    for part, _, *entry in sorted(run(db, _OWNED, owners), key=lambda entry: entry[:2]):
         owned[part].append((entry[0], entry[1], entry[2]))
     details = TableDetails(
         parameters=parameters_of(entry[:2] for entry in owned[_PARAMETERS]),
@@ -325,14 +329,14 @@ def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
         partition_columns=tuple(Column.of(*entry) for entry in owned[_KEYS]),
         bucket_columns=_read_names(db, bucketing_cols, row.sd_id) if buckets else (),
         sorting=_read_sorting(db, row.sd_id) if buckets else {},
-        constraints=read_constraints(db, row.id),
+        constraints=tuple(map(constraint_of, constraints)),
     )
     return table_of(name, row, storage, details)
 
 
 def _read_sorting(db: Connection, sd_id: int) -> dict[str, int]:
     """Return the columns that a table is sorted by, each with its direction."""
-    return {name: int(order) for name, order in db.execute(SORTING, {"owner": sd_id})}
+    return {name: int(order) for name, order in run(db, SORTING, {"owner": sd_id})}
 
 
 def columns_id(db: Connection, table_id: int) -> int:
@@ -441,8 +445,8 @@ def _add_names(
 
 def _read_columns(db: Connection, table: SqlTable, owner_id: int) -> tuple[Column, ...]:
     query = columns_of(table)
-    return tuple(Column.of(*row) for row in db.execute(query, {"owner": owner_id}))
+    return tuple(Column.of(*row) for row in run(db, query, {"owner": owner_id}))
 
 
 def _read_names(db: Connection, table: SqlTable, owner_id: int) -> tuple[str, ...]:
-    return tuple(db.scalars(names_of(table), {"owner": owner_id}))
+    return tuple(row[0] for row in run(db, names_of(table), {"owner": owner_id}))

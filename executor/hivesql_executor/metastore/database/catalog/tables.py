@@ -20,6 +20,7 @@ from hivesql_executor.metastore.database.catalog.partition_storage import (
 from hivesql_executor.metastore.database.catalog.shared_places import refuse_shared_place
 from hivesql_executor.metastore.database.catalog.table_rows import add_params, named, params
 from hivesql_executor.metastore.database.connection import now
+from hivesql_executor.metastore.database.dialects.execution import run
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.notification_log import latest_event, note, note_change
 from hivesql_executor.metastore.database.schema import (
@@ -74,7 +75,7 @@ def default_home(warehouse: str, name: str) -> str:
 
 def database(db: Connection, name: str) -> Database:
     """Return the database of that name, or NoSuchObject 10072."""
-    row = db.execute(DATABASE, {"database": name.lower()}).one_or_none()
+    row = run(db, DATABASE, {"database": name.lower()}).one_or_none()
     if row is None:
         raise NoSuchObject(f"Database does not exist: {name.lower()}", code=10072)
     return database_of(row, params(db, database_params, row.id))
@@ -101,7 +102,7 @@ def alter_database(db: Connection, new: Database) -> None:
 
 def databases(db: Connection) -> tuple[str, ...]:
     """Names of all databases, sorted."""
-    return tuple(sorted(db.scalars(DATABASES)))
+    return tuple(sorted(row.name for row in run(db, DATABASES)))
 
 
 def drop_database(db: Connection, name: str, *, cascade: bool = False) -> None:
@@ -176,7 +177,7 @@ def table(db: Connection, name: TableName) -> Table:
 def table_id(db: Connection, name: TableName, *, lock: bool = False) -> int:
     """Return the id of the table of that name, or NoSuchObject 10001."""
     name = name.lower()
-    id_ = db.scalar(_ID_FOR_UPDATE if lock else _ID, _place(name))
+    id_ = run(db, _ID_FOR_UPDATE if lock else _ID, _place(name)).scalar()
     if id_ is None:
         raise NoSuchObject(f"Table not found: {name}", code=10001)
     return int(id_)
@@ -184,8 +185,8 @@ def table_id(db: Connection, name: TableName, *, lock: bool = False) -> int:
 
 def tables(db: Connection, database: str) -> tuple[TableName, ...]:
     """Tables and views of a database, sorted."""
-    table_names = db.scalars(TABLES, {"owner": _database_id(db, database)})
-    return tuple(TableName(database.lower(), table_name) for table_name in sorted(table_names))
+    rows = run(db, TABLES, {"owner": _database_id(db, database)})
+    return tuple(TableName(database.lower(), name) for name in sorted(row.name for row in rows))
 
 
 def alter_table(
@@ -325,7 +326,8 @@ def _place(name: TableName) -> dict[str, str]:
 
 
 def _table_row(db: Connection, name: TableName) -> table_rows.TableRow | None:
-    return db.execute(TABLE, _place(name)).one_or_none()
+    row: table_rows.TableRow | None = run(db, TABLE, _place(name)).one_or_none()
+    return row
 
 
 def _database_id(db: Connection, name: str) -> int:

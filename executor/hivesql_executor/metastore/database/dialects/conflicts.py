@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam
 
+from hivesql_executor.metastore.database.dialects.execution import run
 from hivesql_executor.metastore.database.dialects.terms import Terms
 from hivesql_executor.metastore.database.schema import next_write_id
 
@@ -26,7 +27,7 @@ class OnConflict(Terms):
     def advance_write_ids(self, db: Connection, database: str, table: str, count: int) -> int:
         """Read and advance the counter in one statement."""
         place = {"in_database": database, "in_table": table, "count": count}
-        return int(db.execute(advancing(self.insert), place).scalar_one())
+        return int(run(db, advancing(self.insert), place).scalar())
 
     def raise_write_id(self, db: Connection, database: str, table: str, to: int) -> None:
         """Insert the counter, or raise it, in one statement."""

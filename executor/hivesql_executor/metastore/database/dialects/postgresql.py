@@ -15,10 +15,13 @@ from sqlalchemy import (
     Connection,
     Engine,
     Select,
+    Text,
     Update,
     collate,
     create_engine,
+    event,
     func,
+    literal_column,
     select,
 )
 from sqlalchemy import text as sql
@@ -26,8 +29,14 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import DBAPIError
 
 from hivesql_executor.metastore.database.dialects.conflicts import OnConflict, advancing
-from hivesql_executor.metastore.database.dialects.terms import (
+from hivesql_executor.metastore.database.dialects.execution import (
     NO_VALUES,
+    Statement,
+    follow_commit,
+    follow_no_commit,
+    require_followed,
+)
+from hivesql_executor.metastore.database.dialects.terms import (
     PROBES,
     SILENCE_SECONDS,
 )
@@ -37,8 +46,9 @@ from hivesql_executor.metastore.database.schema import (
     txn_lock,
 )
 
-# Serialization failure, deadlock, duplicate key of two racing inserts.
-_RETRYABLE_STATES = frozenset({"40001", "40P01", "23505"})
+# Serialization failure, deadlock, duplicate key of two racing inserts; a prepared statement that
+# somebody between us and the server has forgotten.
+_RETRYABLE_STATES = frozenset({"40001", "40P01", "23505", "26000"})
 _OPTIONS = {
     # Who listens and says nothing would be waited for two minutes, at each try.
     "connect_timeout": "20",
@@ -51,12 +61,13 @@ _OPTIONS = {
 _LOCK_SHARED, _LOCK = (
     sql(f'LOCK TABLE "{txn_lock.name}" IN {mode} MODE') for mode in ("SHARE", "EXCLUSIVE")
 )
-# Key in the connection's info: its transaction commits without waiting for the disk.
+# Key in the connection's info: its transaction commits without waiting for the disk. The statement
+# that waits goes with the commit (True), or has to be sent after it.
 _HASTY = "hivesql_hasty"
-_HASTEN = func.set_config("synchronous_commit", "off", True)
+_HASTEN = literal_column("set_config('synchronous_commit', 'off', true)", Text())
 _WAIT = sql("SET LOCAL synchronous_commit TO DEFAULT")
 # A record of its own: the commit that carries it waits for all before it.
-_FLUSH = sql("SELECT pg_logical_emit_message(true, 'hivesql', '')")
+_FLUSH = "SELECT pg_logical_emit_message(true, 'hivesql', '')"
 # Two processes that open an empty database must not both create the tables.
 _CREATE_LOCK = 0x48495645
 
@@ -76,7 +87,10 @@ class PostgresTerms(OnConflict):
             url = url.set(drivername="postgresql+psycopg")
         if url.drivername == "postgresql+psycopg":
             url = url.update_query_dict({**_OPTIONS, **url.query})
-        return create_engine(url, isolation_level="READ COMMITTED", pool_size=20, max_overflow=-1)
+        engine = create_engine(url, isolation_level="READ COMMITTED", pool_size=20, max_overflow=-1)
+        if engine.dialect.driver == "psycopg":
+            event.listen(engine, "do_connect", _connect)
+        return engine
 
     def is_retryable(self, error: DBAPIError) -> bool:
         """Tell whether others came first, or the connection broke."""
@@ -104,25 +118,28 @@ class PostgresTerms(OnConflict):
         db.execute(first.on_conflict_do_nothing())
         db.execute(select(aux).where(aux.c.name == name).with_for_update())
 
-    def hold_briefly(
+    def holding_briefly(
         self, db: Connection, statement: Update | Select[Any], values: Mapping[str, Any] = NO_VALUES
-    ) -> None:
+    ) -> Statement:
         """Let the commit, which frees what is held, not wait for the disk."""
         if not db.get_execution_options().get("hivesql_early", False):
-            db.execute(statement, values)
-            return
-        db.info[_HASTY] = True
-        db.execute(_hastening(statement), values)
+            return statement, values
+        db.info[_HASTY] = follow_commit(db, _FLUSH)
+        return _hastening(statement), values
 
     def hold_until_durable(self, db: Connection) -> None:
         """Let the commit wait for the disk."""
-        if db.info.pop(_HASTY, False):
+        if db.info.pop(_HASTY, None) is not None:
+            follow_no_commit(db)
             db.execute(_WAIT)
 
     def await_disk(self, db: Connection) -> None:
         """Commit a record on the same connection, which breaks where the server forgets."""
-        if db.info.pop(_HASTY, False):
-            db.execution_options(isolation_level="AUTOCOMMIT").execute(_FLUSH)
+        follows = db.info.pop(_HASTY, None)
+        if follows:
+            require_followed(db, _FLUSH)
+        elif follows is not None:
+            db.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql(_FLUSH)
 
     @contextmanager
     def creating(self, db: Connection) -> Iterator[None]:
@@ -162,6 +179,12 @@ def _hastening(statement: Update | Select[Any]) -> Any:
         if isinstance(statement, Select)
         else statement.returning(_HASTEN)
     )
+
+
+def _connect(dialect: Any, record: Any, place: list[Any], options: dict[str, Any]) -> Any:
+    from hivesql_executor.metastore.database.dialects.pipelined import PipelinedConnection
+
+    return PipelinedConnection.connect(*place, **options)
 
 
 def _state(error: DBAPIError) -> str:

@@ -7,7 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
-from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy import (
@@ -28,7 +27,8 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.dml import ReturningInsert, ReturningUpdate
 
-NO_VALUES: Mapping[str, Any] = MappingProxyType({})
+from hivesql_executor.metastore.database.dialects.execution import NO_VALUES, Statement, run
+
 OTHER_ADVICE = "Check that it is reachable and run the statement again"
 SILENCE_SECONDS = 60
 """How long a server that answered may not even acknowledge what is sent, as with a pulled cable.
@@ -107,14 +107,14 @@ class Terms(ABC):
     def hold_mutex(self, db: Connection, name: str) -> None:
         """Hold a named mutex until the end of the database transaction."""
 
-    def hold_briefly(
+    def holding_briefly(
         self, db: Connection, statement: Update | Select[Any], values: Mapping[str, Any] = NO_VALUES
-    ) -> None:
-        """Hold what is read or changed until the commit, which in an ``early`` transaction is soon.
+    ) -> Statement:
+        """Compose what is run to hold what is read or changed until the commit.
 
-        Who waits for it then does not wait for the disk too.
+        Who waits for it does not wait for the disk too, if the transaction is ``early``.
         """
-        db.execute(statement, values)
+        return statement, values
 
     @abstractmethod
     def await_disk(self, db: Connection) -> None:
@@ -147,7 +147,7 @@ class Terms(ABC):
         """Insert rows, whose keys are all the same; their generated ids, in the rows' order."""
         added = _insert_for_ids(table)
         if len(rows) == 1:
-            return [int(db.scalar(added, dict(rows[0])))]
+            return [int(run(db, added, rows[0]).scalar())]
         return [int(id_) for id_ in db.scalars(added, [dict(row) for row in rows])]
 
     def change_for_ids(self, db: Connection, change: Update, ids: Column[int]) -> list[int]:
@@ -159,7 +159,7 @@ class Terms(ABC):
 
         None where the table has no row.
         """
-        number = db.scalar(_advance(counter), {"step": by})
+        number = run(db, _advance(counter), {"step": by}).scalar()
         return None if number is None else int(number)
 
     @abstractmethod

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from hivesql_executor.metastore.database.connection import millis_now, now
+from hivesql_executor.metastore.database.dialects.execution import run_many
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.schema import completed_txn_components, history, txns
 from hivesql_planner.model.table import TableName
@@ -28,7 +29,8 @@ def enter(db: Connection, txn_id: int, writes: Collection[TableWrite]) -> None:
     if not writes:
         return
     writers_now = round(time.time() * 1000)
-    db.execute(
+    run_many(
+        db,
         _ENTER,
         [
             {

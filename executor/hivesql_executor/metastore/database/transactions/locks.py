@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,6 +13,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Row,
+    Select,
     and_,
     bindparam,
     delete,
@@ -23,6 +25,12 @@ from sqlalchemy import (
 
 from hivesql_executor.metastore.api import LockAnswer, LockOwner, LockRow, LockState
 from hivesql_executor.metastore.database.connection import millis_now, now
+from hivesql_executor.metastore.database.dialects.execution import (
+    Statement,
+    run,
+    run_all,
+    run_many,
+)
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.schema import (
     hive_locks,
@@ -48,15 +56,27 @@ from hivesql_planner.locks.rules import conflicts, covers, merge
 
 _REPLACING = (Operation.UPDATE, Operation.DELETE)
 _of = hive_locks.c
-_EARLIER = (
-    select(hive_locks)
-    .where(
-        _of.lock_id < bindparam("before"),
-        _of.database.in_(bindparam("databases", expanding=True)),
-        or_(_of.txn_id == 0, _of.txn_id != bindparam("owner")),
+
+
+def _in_databases(count: int) -> ColumnElement[bool]:
+    of = _of.database
+    return of.in_([bindparam(f"database_{place}", type_=of.type) for place in range(count)])
+
+
+@functools.cache
+def _earlier_in(count: int) -> Select[Any]:
+    """Select what others asked for before in some databases."""
+    return (
+        select(hive_locks)
+        .where(
+            _of.lock_id < bindparam("before"),
+            _in_databases(count),
+            or_(_of.txn_id == 0, _of.txn_id != bindparam("owner")),
+        )
+        .order_by(_of.lock_id, _of.internal_id)
     )
-    .order_by(_of.lock_id, _of.internal_id)
-)
+
+
 _TAKE_NUMBER = update(next_lock_id).values(next=next_lock_id.c.next + 1)
 # With the row of what is written, where it is one alone and the database can.
 _of_row = txn_components.c
@@ -76,14 +96,19 @@ _TAKE_NUMBER_AND_RECORD = _TAKE_NUMBER.add_cte(
     .cte("component")
 )
 _HOLD_NUMBER = select(next_lock_id).with_for_update()
-# All that is asked for in some databases, beside the number that follows the one just taken.
-_LINE = (
-    select(next_lock_id.c.next.label("following"), hive_locks)
-    .select_from(
-        next_lock_id.outerjoin(hive_locks, _of.database.in_(bindparam("databases", expanding=True)))
+
+
+@functools.cache
+def _line(count: int) -> Select[Any]:
+    """Select all that is asked for in some databases, beside the next free number."""
+    return (
+        select(next_lock_id.c.next.label("following"), hive_locks)
+        .select_from(next_lock_id.outerjoin(hive_locks, _in_databases(count)))
+        .order_by(_of.lock_id, _of.internal_id)
     )
-    .order_by(_of.lock_id, _of.internal_id)
-)
+
+
+_ASKER = select(_of.txn_id).where(_of.lock_id == bindparam("asked")).limit(1)
 _REQUEST = select(hive_locks).where(_of.lock_id == bindparam("asked")).order_by(_of.internal_id)
 _waiter = hive_locks.alias()
 _UP_TO = select(hive_locks).where(
@@ -126,8 +151,8 @@ def enqueue_locks(
         return LockAnswer(lock_id=0, state=LockState.ACQUIRED)
     # The id is given out and the rows become visible together: a later request never overtakes.
     # Until then all other requests and checks wait here, so that what is found now stays true.
-    _take_number(db, written)
-    line = db.execute(_LINE, {"databases": _databases(locks)}).all()
+    databases = _databases(locks)
+    _, line = run_all(db, _taking_number(db, written), (_line(len(databases)), databases))
     new_id = int(line[0].following) - 1
     others: list[Row[Any]] = []
     acquired: list[Lock] = []
@@ -159,20 +184,18 @@ def enqueue_locks(
         }
         for position, lock in enumerate(locks, start=1)
     ]
-    db.execute(_GRANTED if free else _WAITING, rows)
+    run_many(db, _GRANTED if free else _WAITING, rows)
     if free:
         return LockAnswer(lock_id=new_id, state=LockState.ACQUIRED)
     return check_lock(db, new_id, zero_wait_read=zero_wait_read, exclusive_ctas=exclusive_ctas)
 
 
-def _take_number(db: Connection, written: Sequence[dict[str, Any]]) -> None:
-    """Record what is written, and take the next number, which is held from then on."""
+def _taking_number(db: Connection, written: Sequence[dict[str, Any]]) -> Statement:
+    """Record what is written, and compose what takes the next number, held from then on."""
     if len(written) == 1 and terms_of(db).has_changing_queries:
-        terms_of(db).hold_briefly(db, _TAKE_NUMBER_AND_RECORD, written[0])
-        return
-    if written:
-        db.execute(_COMPONENT, written)
-    terms_of(db).hold_briefly(db, _TAKE_NUMBER)
+        return terms_of(db).holding_briefly(db, _TAKE_NUMBER_AND_RECORD, written[0])
+    run_many(db, _COMPONENT, written)
+    return terms_of(db).holding_briefly(db, _TAKE_NUMBER)
 
 
 def check_lock(
@@ -182,12 +205,12 @@ def check_lock(
 
     A deadlock is broken here; ABORTED when that ended the asking transaction.
     """
-    txn_id = db.scalar(select(_of.txn_id).where(_of.lock_id == lock_id).limit(1))
+    txn_id = run(db, _ASKER, {"asked": lock_id}).scalar()
     if txn_id:
         require_open(db, txn_id)
     # All checks and enqueues take turns here, else two requests could each be granted first.
-    terms_of(db).hold_briefly(db, _HOLD_NUMBER)
-    mine = db.execute(_REQUEST, {"asked": lock_id}).all()
+    holding = terms_of(db).holding_briefly(db, _HOLD_NUMBER)
+    _, mine = run_all(db, holding, (_REQUEST, {"asked": lock_id}))
     if not mine:
         raise ExecutionError(
             f"No such lock: lockid:{lock_id}. It timed out or was released; run the statement "
@@ -228,7 +251,7 @@ def check_lock(
 
 def requests_before(db: Connection, lock_id: int) -> int:
     """Tell how many earlier requests stand against one that waits; 0 as well where it is gone."""
-    rows = db.execute(_UP_TO, {"asked": lock_id}).all()
+    rows = run(db, _UP_TO, {"asked": lock_id})
     mine = [row for row in rows if row.lock_id == lock_id]
     if not mine:
         return 0
@@ -298,7 +321,7 @@ def newer_writer(db: Connection, txn_id: int, locks: Sequence[Lock]) -> int | No
         unit = {"database": database, "table": table, "own": txn_id}
         writers += [
             int(writer)
-            for writer, partition in db.execute(_CHANGED_SINCE, unit)
+            for writer, partition in run(db, _CHANGED_SINCE, unit)
             if None in partitions or partition in partitions
         ]
     return max(writers, default=None)
@@ -358,12 +381,15 @@ def _first_conflict(
 
 def _earlier(db: Connection, lock_id: int, txn_id: int, mine: Sequence[Lock]) -> Sequence[Row[Any]]:
     """Tell what others asked for before, in the databases of my locks."""
-    parameters = {"before": lock_id, "owner": txn_id, "databases": _databases(mine)}
-    return db.execute(_EARLIER, parameters).all()
+    databases = _databases(mine)
+    parameters = {"before": lock_id, "owner": txn_id, **databases}
+    return run(db, _earlier_in(len(databases)), parameters)
 
 
-def _databases(locks: Sequence[Lock]) -> list[str]:
-    return sorted({lock.database for lock in locks})
+def _databases(locks: Sequence[Lock]) -> dict[str, Any]:
+    """Return the databases of locks as what ``_in_databases`` looks for."""
+    names = sorted({lock.database for lock in locks})
+    return {f"database_{place}": name for place, name in enumerate(names)}
 
 
 def _refusal(

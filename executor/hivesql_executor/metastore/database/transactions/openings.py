@@ -22,6 +22,7 @@ from sqlalchemy import (
 
 from hivesql_executor.metastore.api import TxnType
 from hivesql_executor.metastore.database.connection import TryAgain, millis_now, now
+from hivesql_executor.metastore.database.dialects.execution import NO_VALUES, run, run_all, run_many
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.notification_log import (
     asking_for_log,
@@ -30,12 +31,16 @@ from hivesql_executor.metastore.database.notification_log import (
     write_noted,
 )
 from hivesql_executor.metastore.database.schema import min_history_level, txn_lock, txns
+from hivesql_executor.metastore.database.transactions.snapshots import (
+    latest_and_unended,
+    note_seen,
+)
 from hivesql_executor.metastore.database.transactions.transactions import IS_OPEN, TYPE_CODES
 from hivesql_executor.metastore.database.transactions.txn_rows import OPEN
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import SemanticError
 
-_KEEP_HISTORY = insert(min_history_level)
+_KEEP_HISTORY = insert(min_history_level).inline()
 _FIELDS = ("state", "started", "last_heartbeat", "user", "host", "type")
 
 
@@ -52,10 +57,12 @@ def open_txns(
     terms = terms_of(db)
     names = {"user": user[:128], "host": host[:128], "type": TYPE_CODES[kind]}
     if terms.has_changing_queries:
-        rows = db.execute(_open(terms.open_window), names | {"many": count}).all()
+        opening = _open(terms.open_window), names | {"many": count}
+        rows, seen = run_all(db, opening, (latest_and_unended(terms.open_window), NO_VALUES))
         others, started, after = rows[0].others, rows[0].moment, rows[0].after
         is_logged = learn_of_log(db, rows[0])
         ids = sorted(int(row.id) for row in rows)
+        note_seen(db, ids, seen)
         check(others)
     else:
         terms.lock_txn_table(db, shared=True)
@@ -64,7 +71,7 @@ def open_txns(
         check(others)
         values = names | {"state": OPEN, "started": started, "last_heartbeat": started}
         ids = sorted(terms.insert_for_ids(db, txns, [values] * count))
-        db.execute(_KEEP_HISTORY, [{"txn_id": id_, "min_open": lowest} for id_ in ids])
+        run_many(db, _KEEP_HISTORY, [{"txn_id": id_, "min_open": lowest} for id_ in ids])
     if kind is not TxnType.READ_ONLY:
         note(db, Event(kind=EventKind.OPEN_TXN, txn_ids=tuple(ids)))
         # Waiting for the log belongs to the time that is measured below.
@@ -87,7 +94,7 @@ def _low_watermark(window: int) -> Select[tuple[int]]:
 
 def low_watermark(db: Connection) -> int:
     """Return the greatest id below which no transaction can appear any more."""
-    return int(db.scalar(_low_watermark(terms_of(db).open_window)) or 0)
+    return int(run(db, _low_watermark(terms_of(db).open_window)).scalar() or 0)
 
 
 def lowest_open(db: Connection) -> int:
@@ -108,7 +115,7 @@ def _now_open(window: int) -> Select[Any]:
 
 def _look(db: Connection) -> tuple[int, int, int]:
     """Tell how many are open, ``lowest_open``, and the time of the answer in milliseconds."""
-    row = db.execute(_now_open(terms_of(db).open_window)).one()
+    (row,) = run(db, _now_open(terms_of(db).open_window))
     after = int(row.highest or 0) + 1
     lowest = after if row.lowest is None else min(int(row.lowest), after)
     return int(row.others), lowest, int(row.moment)
@@ -118,7 +125,8 @@ def _look(db: Connection) -> tuple[int, int, int]:
 def _open(window: int) -> Select[Any]:
     """Look, insert ``:many`` rows, and keep the history since the lowest open one, all at once."""
     seen = _now_open(window).cte("seen")
-    series = func.generate_series(1, bindparam("many", type_=Integer())).table_valued("value")
+    many = select(bindparam("many", type_=Integer())).scalar_subquery()
+    series = func.generate_series(1, many).table_valued("value")
     series = series.render_derived()
     fresh = select(
         bindparam("state", OPEN, type_=txns.c.state.type),

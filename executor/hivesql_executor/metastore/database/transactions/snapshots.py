@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import (
     BigInteger,
@@ -27,6 +28,12 @@ from sqlalchemy import (
 )
 
 from hivesql_executor.metastore.database.connection import millis_now
+from hivesql_executor.metastore.database.dialects.execution import (
+    Rows,
+    run,
+    run_all,
+    run_many,
+)
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.dialects.terms import Terms
 from hivesql_executor.metastore.database.notification_log import asking_for_log, learn_of_log, note
@@ -59,6 +66,14 @@ from hivesql_planner.errors import ExecutionError
 from hivesql_planner.model.table import TableName
 from hivesql_planner.write_history import LaterWrites
 
+# What was seen right after the opening of a transaction, by its id, until it is asked for.
+_seen: WeakKeyDictionary[Connection, dict[int, Rows]] = WeakKeyDictionary()
+
+
+def note_seen(db: Connection, txn_ids: Sequence[int], rows: Rows) -> None:
+    """Note what transactions see that the database transaction has just opened."""
+    _seen[db] = dict.fromkeys(txn_ids, rows)
+
 
 def valid_txns(db: Connection, txn_id: int = 0) -> ValidTxnList:
     """Tell what the transaction sees: itself, and all below it that have ended well.
@@ -68,7 +83,10 @@ def valid_txns(db: Connection, txn_id: int = 0) -> ValidTxnList:
     opened: set[int] = set()
     aborted: set[int] = set()
     latest = 0
-    for id_, state, kind, previous in db.execute(_latest_and_unended(terms_of(db).open_window)):
+    rows = _seen.get(db, {}).pop(txn_id, None)
+    if rows is None:
+        rows = run(db, latest_and_unended(terms_of(db).open_window))
+    for id_, state, kind, previous in rows:
         if previous is not None:
             # A missing id may belong to an opening that is not committed yet.
             opened.update(range(previous + 1, id_))
@@ -88,20 +106,36 @@ def valid_txns(db: Connection, txn_id: int = 0) -> ValidTxnList:
 
 _of = txn_to_write_id.c
 _OF_TABLE = and_(_of.database == bindparam("in_database"), _of.table == bindparam("in_table"))
+# What a server cannot see while it plans does not let it plan anew for each value.
+_DOUBTFUL = select(bindparam("doubtful", type_=BigInteger())).scalar_subquery()
 # The greatest write id of those below, and then all others with their transactions.
 _WRITES = union_all(
-    select(null().label("txn_id"), func.max(_of.write_id)).where(
-        _OF_TABLE, _of.txn_id < bindparam("doubtful")
-    ),
-    select(_of.txn_id, _of.write_id).where(_OF_TABLE, _of.txn_id >= bindparam("doubtful")),
+    select(null().label("txn_id"), func.max(_of.write_id)).where(_OF_TABLE, _of.txn_id < _DOUBTFUL),
+    select(_of.txn_id, _of.write_id).where(_OF_TABLE, _of.txn_id >= _DOUBTFUL),
 )
 
 
 def valid_write_ids(db: Connection, txns_seen: ValidTxnList, table: TableName) -> ValidWriteIdList:
     """Translate a list of transactions into the table's write ids (Hive's getValidWriteIds)."""
+    return valid_in_tables(db, txns_seen, (table,))[table]
+
+
+def valid_in_tables(
+    db: Connection, txns_seen: ValidTxnList, tables: Collection[TableName]
+) -> dict[TableName, ValidWriteIdList]:
+    """Translate a list of transactions into write ids of each of some tables."""
     # Whatever is below is seen, and need not be told one by one.
     doubtful = min(*txns_seen.open, *txns_seen.aborted, txns_seen.high_watermark + 1, NONE_OPEN)
-    rows = db.execute(_WRITES, _place(table) | {"doubtful": doubtful}).all()
+    statements = ((_WRITES, _place(table.lower()) | {"doubtful": doubtful}) for table in tables)
+    return {
+        table: _valid_of(db, txns_seen, table.lower(), rows)
+        for table, rows in zip(tables, run_all(db, *statements), strict=True)
+    }
+
+
+def _valid_of(
+    db: Connection, txns_seen: ValidTxnList, table: TableName, rows: Rows
+) -> ValidWriteIdList:
     allocated = [
         int(write_id)
         for txn_id, write_id in rows
@@ -192,7 +226,7 @@ def allocate_write_id(db: Connection, txn_id: int, table: TableName, *, again: b
     mine = _place(table) | {"owner": txn_id}
     is_at_once = terms_of(db).has_changing_queries and not again
     query = _giving(terms_of(db)) if is_at_once else _OPEN_AND_ALLOCATED
-    row = db.execute(query, mine | {"count": 1} if is_at_once else mine).one_or_none()
+    row = run(db, query, mine | {"count": 1} if is_at_once else mine).one_or_none()
     if row is None:
         raise lost(db, txn_id)
     _require_writer(txn_id, note_open(db, txn_id, row.type), table)
@@ -204,7 +238,7 @@ def allocate_write_id(db: Connection, txn_id: int, table: TableName, *, again: b
     if row.write_id is not None:
         if not again:
             return int(row.write_id)
-        db.execute(_FORGET, mine)
+        run(db, _FORGET, mine)
     return _give_out(db, [txn_id], table)[txn_id]
 
 
@@ -283,10 +317,10 @@ def _give_out(db: Connection, txn_ids: Sequence[int], table: TableName) -> dict[
     rows = [
         unit | {"txn_id": txn_id, "write_id": write_id} for txn_id, write_id in write_ids.items()
     ]
-    db.execute(_ALLOCATE, rows)
+    run_many(db, _ALLOCATE, rows)
     # Locks asked for before, or under the earlier write id, write under this one.
     under = [place | {"owner": txn_id, "now": write_id} for txn_id, write_id in write_ids.items()]
-    db.execute(_WRITE_UNDER, under)
+    run_many(db, _WRITE_UNDER, under)
     _note_allocation(db, write_ids, table)
     return write_ids
 
@@ -307,8 +341,11 @@ def seed_write_id(db: Connection, table: TableName, next_id: int) -> None:
     terms_of(db).raise_write_id(db, table.database, table.name, next_id)
 
 
+_FOREVER = 2**62
+
+
 @functools.cache
-def _latest_and_unended(window: int) -> CompoundSelect[Any]:
+def latest_and_unended(window: int) -> CompoundSelect[Any]:
     """Open and aborted transactions and the latest; with a window, those after a gap in its ids.
 
     The last column is the id before a gap, in which an id may still appear, or null. One statement,
@@ -321,14 +358,27 @@ def _latest_and_unended(window: int) -> CompoundSelect[Any]:
     # The time is asked for once, and added to nothing: else no index leads to what is young.
     since = select(millis_now() - window).scalar_subquery()
     young, old = txns.alias(), txns.alias()
-    first = select(func.min(young.c.id + 0).label("id")).where(young.c.started > since).cte("first")
+    # Of what lies between two bounds PostgreSQL expects few, and uses the index.
+    is_young = and_(young.c.started > since, young.c.started < _FOREVER)
+    first = select(func.min(young.c.id + 0).label("id")).where(is_young).cte("first")
     last = select(func.max(old.c.id)).where(old.c.id < first.c.id).scalar_subquery()
     edge = select(first.c.id.label("first"), last.label("last")).cte("edge")
+    # Nearly always there is no gap, and counting takes much less time than looking for one.
+    start = select(
+        case((edge.c.first.is_not(None), func.coalesce(edge.c.last, 0)))
+    ).scalar_subquery()
+    later = txns.alias()
+    has_gap = (
+        select(func.max(later.c.id) - start != func.count())
+        .where(later.c.id > start)
+        .scalar_subquery()
+    )
     before = func.lag(txns.c.id).over(order_by=txns.c.id)
     least = case((edge.c.last.is_(None), 0), else_=txns.c.id - 1)
     recent = (
         select(txns.c.id, txns.c.state, txns.c.type, func.coalesce(before, least).label("previous"))
         .select_from(edge.join(txns, txns.c.id >= func.coalesce(edge.c.last, edge.c.first)))
+        .where(has_gap)
         .cte("recent")
     )
     # The first one tells of what type the columns are.
@@ -342,7 +392,8 @@ _NEXT = select(next_write_id.c.next).where(
 
 
 def _next(db: Connection, table: TableName) -> int | None:
-    return db.scalar(_NEXT, _place(table))
+    following = run(db, _NEXT, _place(table)).scalar()
+    return None if following is None else int(following)
 
 
 def _place(table: TableName) -> dict[str, Any]:

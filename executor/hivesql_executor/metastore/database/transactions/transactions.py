@@ -22,6 +22,7 @@ from hivesql_executor.metastore.api import TxnRow, TxnType
 from hivesql_executor.metastore.database.connection import (
     millis_now,
 )
+from hivesql_executor.metastore.database.dialects.execution import run
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.notification_log import note
 from hivesql_executor.metastore.database.schema import (
@@ -78,7 +79,7 @@ def require_open(db: Connection, txn_id: int) -> int:
     known = _open_types.get(db, {}).get(txn_id)
     if known is not None:
         return known
-    kind = db.execute(_OPEN_FOR_UPDATE, {"txn_id": txn_id}).one_or_none()
+    kind = run(db, _OPEN_FOR_UPDATE, {"txn_id": txn_id}).one_or_none()
     if kind is None:
         raise lost(db, txn_id)
     return note_open(db, txn_id, kind[0])
@@ -228,7 +229,7 @@ FREE = tuple(
 def release(db: Connection, txn_id: int) -> None:
     """Free the locks of a transaction that ends, and the history kept for it."""
     for statement in FREE:
-        db.execute(statement, {"ended": txn_id})
+        run(db, statement, {"ended": txn_id})
 
 
 def state_of(db: Connection, txn_id: int) -> str | None:

@@ -1,0 +1,208 @@
+"""A connection of psycopg on which statements go to the server many at once, prepared there.
+
+Each time that a client waits for a server both of them fall asleep and are woken, which costs two
+processors more than what the statements do.
+"""
+
+from __future__ import annotations
+
+import functools
+import select
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import psycopg
+from psycopg import pq
+from psycopg.adapt import PyFormat, Transformer
+from psycopg.errors import InvalidSqlStatementName, error_from_result
+from sqlalchemy.dialects.postgresql.psycopg import dialect
+
+from hivesql_executor.metastore.database.dialects.execution import Call
+
+_CANCEL_SECONDS = 5.0
+_COMMIT = b"COMMIT"
+_TEXT = PyFormat.TEXT
+_BROKEN = pq.ConnStatus.BAD
+_IDLE = pq.TransactionStatus.IDLE
+_DONE = pq.ExecStatus.COMMAND_OK
+_FAILED = (pq.ExecStatus.FATAL_ERROR, pq.ExecStatus.PIPELINE_ABORTED)
+
+
+class PipelinedConnection(psycopg.Connection[Any]):
+    """A connection that begins, and ends, its transactions together with their statements."""
+
+    text_dialect = dialect(  # type: ignore[no-untyped-call]
+        paramstyle="numeric_dollar"
+    )
+    """How the texts are written that it takes."""
+
+    def __init__(self, pgconn: Any, *parts: Any, **options: Any) -> None:
+        super().__init__(pgconn, *parts, **options)
+        self._names: dict[str, bytes] = {}
+        self._number = 0
+        self._later: list[Call] = []
+        self._following: bytes | None = None
+        self._failure: psycopg.Error | None = None
+        self._poll = select.poll()
+
+    def ask(self, *calls: Call) -> list[tuple[list[Any], int]]:
+        """Send what was put off, and calls; the rows of each call, and how many it changed."""
+        adapter = Transformer(self)
+        answers = []
+        for call, result in zip(calls, self._send(adapter, calls)[-len(calls) :], strict=True):
+            rows: list[Any] = []
+            if call.row is not None:
+                adapter.set_pgresult(result)
+                rows = adapter.load_rows(0, result.ntuples, call.row)
+            answers.append((rows, result.command_tuples or 0))
+        return answers
+
+    def put_off(self, call: Call) -> None:
+        """Send a call together with whatever is next; it fails there."""
+        self._later.append(call)
+
+    def follow_commit(self, text: str | None) -> None:
+        """Send a statement together with the next commit, and after that; None for nothing."""
+        self._following = text.encode() if text else None
+
+    def require_followed(self) -> None:
+        """Raise what was wrong with the call after the last commit."""
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+
+    def cursor(self, *parts: Any, **options: Any) -> Any:
+        """Return a cursor, before whose statements comes what was put off."""
+        if self._later:
+            self._send(Transformer(self), ())
+        return super().cursor(*parts, **options)
+
+    def commit(self) -> None:
+        """Commit what was put off too."""
+        following, self._following = self._following, None
+        if not self._later and following is None:
+            super().commit()
+            return
+        ends = (_COMMIT, following) if following else (_COMMIT,)
+        self._send(Transformer(self), (), *ends)
+
+    def rollback(self) -> None:
+        """Forget what was put off."""
+        self._later.clear()
+        self._following = None
+        super().rollback()
+
+    def _deallocate(self, name: bytes | None) -> Any:
+        # None stands for all: psycopg forgets so what it has prepared, and with it what we have.
+        if name is None:
+            self._names.clear()
+        return super()._deallocate(name)
+
+    def _send(self, adapter: Any, calls: Sequence[Call], *ends: bytes) -> list[Any]:
+        """Send all at once and await the results, of which the first that failed is raised.
+
+        Of the two that may be at the end, the second is looked at later.
+        """
+        calls, self._later = (*self._later, *calls), []
+        pgconn = self.pgconn
+        begins = not self.autocommit and pgconn.transaction_status == _IDLE
+        is_alone = not (begins or ends) and len(calls) == 1 and calls[0].text in self._names
+        fresh: dict[str, bytes] = {}
+        try:
+            if not is_alone:
+                pgconn.enter_pipeline_mode()
+            if begins:
+                pgconn.send_query_params(_begin(self.isolation_level), None)
+            places, count = self._send_calls(adapter, calls, fresh, int(begins))
+            for end in ends:
+                pgconn.send_query_params(end, None)
+                count += 1
+            if not is_alone:
+                pgconn.pipeline_sync()
+            results = self._receive(pgconn, count, is_alone=is_alone)
+        except BaseException:
+            # What is interrupted goes on in the server otherwise.
+            if pgconn.status != _BROKEN:
+                with suppress(psycopg.Error):
+                    self.cancel_safe(timeout=_CANCEL_SECONDS)
+            raise
+        failures = (
+            error_from_result(result, self.info.encoding)
+            for result in results
+            if result.status in _FAILED
+        )
+        failure = next(failures, None)
+        if failure is None and len(results) < count:
+            failure = psycopg.OperationalError("the connection is lost")
+        is_committed = (
+            len(ends) > 1 and len(results) >= count - 1 and results[count - 2].status == _DONE
+        )
+        if failure is not None and not is_committed:
+            if isinstance(failure, InvalidSqlStatementName):
+                self._names.clear()
+            raise failure
+        self._failure = failure
+        self._names.update(fresh)
+        return [results[place] for place in places]
+
+    def _send_calls(
+        self, adapter: Any, calls: Sequence[Call], fresh: dict[str, bytes], count: int
+    ) -> tuple[list[int], int]:
+        """Send calls after so many others; which results are theirs, and how many there will be."""
+        places = []
+        for text, values, _ in calls:
+            name = self._names.get(text) or fresh.get(text)
+            if name is None:
+                # A name is used once: whether it is taken is not known where others failed.
+                self._number += 1
+                name = fresh[text] = b"hivesql_%d" % self._number
+                self.pgconn.send_prepare(name, text.encode())
+                count += 1
+            texts = adapter.dump_sequence(values, [_TEXT] * len(values))
+            self.pgconn.send_query_prepared(name, texts)
+            places.append(count)
+            count += 1
+        return places, count
+
+    def _receive(self, pgconn: Any, count: int, *, is_alone: bool) -> list[Any]:
+        self._flush(pgconn)
+        results: list[Any] = []
+        while len(results) < count:
+            result = self._next(pgconn)
+            if result is None:
+                return results
+            results.append(result)
+            while self._next(pgconn) is not None:
+                pass
+        if not is_alone:
+            # The mark at the end, after which there is nothing.
+            self._next(pgconn)
+            pgconn.exit_pipeline_mode()
+        return results
+
+    def _flush(self, pgconn: Any) -> None:
+        while pgconn.flush():
+            # Who sends much has to read meanwhile, else both sides wait for each other.
+            if self._await(pgconn, select.POLLIN | select.POLLOUT) & select.POLLIN:
+                pgconn.consume_input()
+
+    def _next(self, pgconn: Any) -> Any:
+        while pgconn.is_busy():
+            self._await(pgconn, select.POLLIN)
+            pgconn.consume_input()
+        return pgconn.get_result()
+
+    def _await(self, pgconn: Any, events: int) -> int:
+        self._poll.register(pgconn.socket, events)
+        ((_, ready),) = self._poll.poll()
+        return int(ready)
+
+
+@functools.cache
+def _begin(level: psycopg.IsolationLevel | None) -> bytes:
+    return (
+        b"BEGIN"
+        if level is None
+        else f"BEGIN ISOLATION LEVEL {level.name}".replace("_", " ").encode()
+    )

@@ -1,0 +1,208 @@
+"""Statements that go to the driver without SQLAlchemy: they mean the same, and fail alike."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+from sqlalchemy import (
+    Connection,
+    Float,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal,
+    null,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.exc import DBAPIError
+
+from hivesql_executor.metastore.api import LockOwner
+from hivesql_executor.metastore.database.dialects.execution import (
+    run,
+    run_all,
+    run_later,
+    run_many,
+)
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
+from hivesql_executor.metastore.database.schema import aux, next_write_id
+from hivesql_planner.locks.lock import Lock, LockType
+
+_of = next_write_id.c
+NEXT = (
+    select(_of.next, _of.table).where(_of.database == bindparam("in_database")).order_by(_of.next)
+)
+ADD = insert(next_write_id).inline()
+RAISE = update(next_write_id).where(_of.table == bindparam("in_table")).values(next=_of.next + 1)
+DROP = delete(next_write_id).where(_of.database == bindparam("in_database"))
+NAME = insert(aux).inline().values(value=1)
+ODD = "it's 100% “odd” \\ :name $1 ?"
+
+
+def row(table: str, number: int = 1) -> dict[str, Any]:
+    return {"database": "d", "table": table, "next": number}
+
+
+@pytest.fixture(name="rdbms")
+def _rdbms(store: Any) -> Any:
+    return store.rdbms
+
+
+@pytest.fixture(name="prompt")
+def _prompt(postgres_url: str) -> Iterator[DatabaseMetastore]:
+    with closing(DatabaseMetastore.open(postgres_url, "/wh")) as opened:
+        yield opened
+
+
+def test_rows_have_the_keys_of_the_columns(rdbms: Any) -> None:
+    def work(db: Connection) -> None:
+        run_many(db, ADD, [row("t", 2), row(ODD, 1)])
+        rows = run(db, NEXT, {"in_database": "d"})
+        assert [(found.next, found.table) for found in rows] == [(1, ODD), (2, "t")]
+        assert rows == [tuple(found) for found in db.execute(NEXT, {"in_database": "d"})]
+        assert run(db, RAISE, {"in_table": "t"}).changed == 1
+        assert run(db, RAISE, {"in_table": "other"}).changed == 0
+        first, second = run_all(db, (NEXT, {"in_database": "d"}), (NEXT, {"in_database": "e"}))
+        assert [found.next for found in first] == [1, 3]
+        assert second == [] and second.scalar() is None and second.one_or_none() is None
+
+    rdbms.write(work)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        select(null(), literal("100%"), literal(7), literal(True)),
+        select(literal(0.5, Float()), func.count()),
+        select(_of.next).where(_of.table.in_(["t", ODD])),
+    ],
+    ids=["constants", "a type that the driver's answer decides", "as many values as there are"],
+)
+def test_answers_are_those_of_sqlalchemy(rdbms: Any, query: Any) -> None:
+    def work(db: Connection) -> None:
+        run_many(db, ADD, [row("t", 2), row(ODD, 1)])
+        assert sorted(run(db, query)) == sorted(tuple(found) for found in db.execute(query))
+
+    rdbms.write(work)
+
+
+def test_what_was_put_off_comes_before_what_follows(rdbms: Any) -> None:
+    def work(db: Connection) -> None:
+        run_later(db, ADD, row("t"))
+        assert db.scalar(select(_of.next).where(_of.table == "t")) == 1
+        run_later(db, RAISE, {"in_table": "t"})
+        assert [found.next for found in run(db, NEXT, {"in_database": "d"})] == [2]
+        run_later(db, RAISE, {"in_table": "t"})
+
+    rdbms.write(work)
+    assert [found.next for found in rdbms.read(lambda db: run(db, NEXT, {"in_database": "d"}))] == [
+        3
+    ]
+
+
+def test_what_was_put_off_is_rolled_back(rdbms: Any) -> None:
+    def work(db: Connection) -> None:
+        run_later(db, ADD, row("t"))
+        raise ValueError
+
+    with pytest.raises(ValueError):
+        rdbms.write(work)
+    assert rdbms.read(lambda db: run(db, NEXT, {"in_database": "d"})) == []
+
+
+@pytest.mark.databases("postgres", "mariadb")
+@pytest.mark.parametrize(
+    "follow", [lambda db: run(db, NEXT, {"in_database": "d"}), lambda db: None]
+)
+def test_who_fails_though_put_off_is_run_again(
+    rdbms: Any, follow: Callable[[Connection], Any]
+) -> None:
+    """A key that is there already, as for two that race to insert it."""
+    tries: list[int] = []
+
+    def work(db: Connection) -> None:
+        tries.append(1)
+        run_later(db, NAME, {"name": "first"})
+        if len(tries) == 1:
+            run_later(db, NAME, {"name": "first"})
+        follow(db)
+
+    rdbms.write(work)
+    assert len(tries) == 2
+
+
+@pytest.mark.postgres
+def test_prepared_statements_may_be_forgotten(prompt: DatabaseMetastore) -> None:
+    """By psycopg, which does so after a rollback, or by a pooler."""
+    rdbms = prompt._rdbms
+    for forget in ("DEALLOCATE ALL", "DISCARD ALL"):
+        assert rdbms.read(lambda db: run(db, NEXT, {"in_database": "d"})) == []
+        with rdbms._engine.connect() as db:
+            db.execution_options(isolation_level="AUTOCOMMIT").execute(text(forget))
+        assert rdbms.read(lambda db: run(db, NEXT, {"in_database": "d"})) == []
+
+
+@pytest.mark.postgres
+def test_an_interrupt_ends_what_the_server_does(prompt: DatabaseMetastore) -> None:
+    sleep = select(func.pg_sleep(bindparam("seconds")))
+    busy = text(
+        "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep($%' "
+        "AND state = 'active' AND pid <> pg_backend_pid()"
+    )
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        with pytest.raises(KeyboardInterrupt):
+            prompt._rdbms.write(lambda db: run(db, sleep, {"seconds": 60}))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    until = time.monotonic() + 10
+    while prompt._rdbms.read(lambda db: db.scalar(busy)):
+        assert time.monotonic() < until, "the server goes on"
+    assert prompt.databases() == ("default",)
+
+
+@pytest.mark.postgres
+def test_a_request_is_on_the_disk_when_it_is_answered(prompt: DatabaseMetastore) -> None:
+    """What follows its commit brings it there: the server's own writer comes later."""
+    rdbms = prompt._rdbms
+    setting = text(f'ALTER DATABASE "{rdbms._engine.url.database}" SET synchronous_commit = on')
+    rdbms.write(lambda db: db.execute(setting))
+    rdbms._engine.dispose()
+    (txn_id,) = prompt.open_txns(1, "u", "h")
+    flushed = text("SELECT pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn() - 64")
+    for _ in range(20):
+        answer = prompt.enqueue_locks(
+            txn_id,
+            [Lock(LockType.SHARED_READ, "default", os.urandom(4).hex())],
+            LockOwner("u", "h"),
+        )
+        assert answer.lock_id
+        assert rdbms.read(lambda db: db.scalar(flushed))
+
+
+@pytest.mark.postgres
+def test_a_broken_connection_is_given_up(prompt: DatabaseMetastore) -> None:
+    rdbms = prompt._rdbms
+    with rdbms._engine.connect() as db, db.begin():
+        pid = run(db, select(func.pg_backend_pid())).scalar()
+        with rdbms._engine.connect() as other, other.begin():
+            other.execute(select(func.pg_terminate_backend(pid, 5000)))
+        with pytest.raises(DBAPIError) as raised:
+            run(db, NEXT, {"in_database": "d"})
+        assert raised.value.connection_invalidated
+        db.rollback()
+    assert prompt.databases() == ("default",)
