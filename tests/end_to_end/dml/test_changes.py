@@ -68,6 +68,40 @@ def test_what_happened_between_two_writes(session: hivesql.Session) -> None:
     assert changes(session, "table_changes('t', 2, 2)", "WHERE p = 1") == update[:2]
 
 
+@pytest.mark.parametrize("compacted", [False, True])
+def test_several_statements_of_a_transaction_are_one_change(
+    session: hivesql.Session, compacted: bool
+) -> None:
+    """Rows that nobody else ever saw are not told; each row changes once."""
+    session.sql(f"""
+        CREATE TABLE t (id int, v string) PARTITIONED BY (p int) {ACID};
+        INSERT INTO t VALUES (1, 'a', 1), (2, 'b', 1), (3, 'c', 2);
+        START TRANSACTION;
+        UPDATE t SET v = 'once' WHERE id = 1;
+        UPDATE t SET v = 'twice' WHERE id = 1;
+        UPDATE t SET v = 'gone' WHERE id = 2;
+        DELETE FROM t WHERE v = 'gone';
+        UPDATE t SET p = 3 WHERE id = 3;
+        UPDATE t SET p = 2, v = 'back' WHERE id = 3;
+        INSERT INTO t VALUES (4, 'd', 4), (5, 'e', 4);
+        DELETE FROM t WHERE id = 4;
+        MERGE INTO t USING (SELECT 5 AS id UNION ALL SELECT 6) s ON t.id = s.id
+          WHEN MATCHED THEN UPDATE SET v = 'merged'
+          WHEN NOT MATCHED THEN INSERT VALUES (s.id, 'f', 4);
+        COMMIT;
+        DELETE FROM t WHERE id = 6
+    """)
+    if compacted:
+        for number in (1, 2, 4):
+            session.sql(f"ALTER TABLE t PARTITION (p = {number}) COMPACT 'minor' AND WAIT")
+    assert changes(session, "table_changes('t', 2, 2, 'id')") == [
+        (1, "a", 1, "update_preimage", 2), (1, "twice", 1, "update_postimage", 2),
+        (2, "b", 1, "delete", 2), (3, "back", 2, "update_postimage", 2),
+        (3, "c", 2, "update_preimage", 2), (5, "merged", 4, "insert", 2), (6, "f", 4, "insert", 2),
+    ]  # fmt: skip
+    assert changes(session, "table_changes('t', 3)") == [(6, "f", 4, "delete", 3)]
+
+
 def test_what_was_replaced_went_and_came(session: hivesql.Session) -> None:
     session.sql(f"""
         CREATE TABLE t (id int, v string) PARTITIONED BY (p int) {ACID};

@@ -40,8 +40,9 @@ def read_changes(
 
     A row that a write deleted while it inserted one of the same key is the ``update_preimage`` of
     the other, the ``update_postimage``; without a key that is told by the partition: a write that
-    deleted as many rows there as it inserted has updated them. What an overwrite replaces was
-    deleted, and what it brings inserted. DataError 10327 when a compaction has merged the events.
+    deleted as many rows there as it inserted has updated them. Of several statements of one
+    transaction what is there in the end counts. What an overwrite replaces was deleted, and what
+    it brings inserted. DataError 10327 when a compaction has merged the events.
     """
     table = table_scan.table
     now = txn.visible[table.name]
@@ -80,8 +81,12 @@ def _events(
         return inserted
     names = row_id_and_texts(table)
     died = events.where(f.col("writer") >= f.lit(low)).groupBy(*names).agg(f.min("writer"))
+    died = died.toDF(*names, _WRITE)
+    # What one transaction inserts and deletes again was never there for anyone else.
+    was_seen = f.col(_WRITE) != f.col("row__id.writeid")
+    inserted = inserted.join(died.where(~was_seen).select(*names), names, "left_anti")
     rows = _rows(spark, table, [span.files for span in spans], then, runtime)
-    deleted = rows.join(died.toDF(*names, _WRITE), names)
+    deleted = rows.join(died.where(was_seen), names)
     return inserted.unionByName(deleted.withColumn(_KIND, f.lit(DELETED)))
 
 
