@@ -34,11 +34,17 @@ _SETS = re.compile(
 )
 _COVER = "***"
 _TEXT = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
-# 'key' = 'value' of a list of properties, and the key of a cipher, its call's second argument.
-_SECRETS = re.compile(
-    rf"(?P<key>{_TEXT})(?P<between>\s*=\s*){_TEXT}"
-    rf"|(?P<call>\baes_(?:en|de)crypt\s*\((?:[^()'\"]|{_TEXT}|\([^()]*\))*,\s*){_TEXT}",
+# A name or a text with the text that it equals; a call of a cipher; and what a call is made of.
+_PARTS = re.compile(
+    rf"(?P<key>{_TEXT}|\b[a-z_]\w*\b`?)(?P<between>\s*=\s*)(?P<value>{_TEXT}(?:\s*{_TEXT})*)"
+    rf"|(?P<cipher>\baes_(?:en|de)crypt\s*\()|(?P<text>{_TEXT})|[(),]",
     re.IGNORECASE | re.DOTALL,
+)
+# Who logs in: s3n://key:secret@bucket, jdbc:mysql://host/db?password=secret, …;password=secret.
+_LOGIN = re.compile(r"(?<=://)[^\s/@:]{0,500}:[^\s@]{0,500}(?=@)")
+_PARAMETER = re.compile(
+    r"(\b[a-z_.-]{0,50}(?:secret|passw(?:or)?d|pwd|token|access[._-]?key)[a-z_.-]{0,50}=)[^\s&;,]+",
+    re.IGNORECASE,
 )
 
 
@@ -84,17 +90,41 @@ def cover_secret(statement: str, hidden: str = "") -> str:
 
 
 def cover_secrets(statement: str, hidden: str = "") -> str:
-    """Return a statement whose secrets are covered: properties' values, keys of ciphers, SET's."""
+    """Return a statement whose secrets are covered.
 
-    def covered(match: re.Match[str]) -> str:
-        if match["key"] is not None:
-            is_shown = not is_secret(match["key"][1:-1], hidden) and not _SECRET.search(
-                match["key"]
-            )
-            return match[0] if is_shown else f"{match['key']}{match['between']}'{_COVER}'"
-        return f"{match['call']}'{_COVER}'"
+    They are values of properties and of columns with names of secrets, keys of ciphers, logins in
+    addresses, and what SET sets.
+    """
+    arguments: list[int | None] = []  # of each open bracket, which one of a cipher's it is
 
-    return _SECRETS.sub(covered, cover_secret(statement, hidden))
+    def covered(part: re.Match[str]) -> str:
+        whole = part[0]
+        if part["cipher"] is not None:
+            arguments.append(1)
+        elif whole == "(":
+            arguments.append(None)
+        elif whole == ")":
+            del arguments[-1:]
+        elif whole == ",":
+            if arguments and arguments[-1] is not None:
+                arguments[-1] += 1
+        elif any(number is not None and number > 1 for number in arguments):
+            return f"'{_COVER}'" if part["key"] is None else f"{part['key']}='{_COVER}'"
+        elif part["key"] is None:
+            return _without_logins(whole)
+        else:
+            key = part["key"].strip("'\"`")
+            is_shown = not is_secret(key, hidden) and not _SECRET.search(key)
+            value = _without_logins(part["value"]) if is_shown else f"'{_COVER}'"
+            return f"{part['key']}{part['between']}{value}"
+        return whole
+
+    return _PARTS.sub(covered, cover_secret(statement, hidden))
+
+
+def _without_logins(text: str) -> str:
+    """Return a text without what its addresses tell about logins."""
+    return _PARAMETER.sub(rf"\1{_COVER}", _LOGIN.sub(_COVER, text))
 
 
 def sets_secret(statements: Iterable[str], hidden: str = "") -> bool:

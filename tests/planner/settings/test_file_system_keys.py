@@ -7,6 +7,7 @@ import pytest
 from hivesql_planner.settings.file_system_keys import (
     HIDDEN,
     cover_secret,
+    cover_secrets,
     is_secret,
     spark_name,
     without_secrets,
@@ -62,6 +63,38 @@ COVERED = {
 @pytest.mark.parametrize(("statement", "shown"), COVERED.items())
 def test_statements_are_shown_without_secrets(statement: str, shown: str) -> None:
     assert cover_secret(statement) == shown
+
+
+COVERED_IN_TEXTS = {
+    "CREATE TABLE t TBLPROPERTIES ('jdbc.password' = 'a''b', \"my.secret\"=\"x\", 'a'='b')":
+        "CREATE TABLE t TBLPROPERTIES ('jdbc.password' = '***', \"my.secret\"='***', 'a'='b')",
+    "UPDATE users SET password = 'hunter2', name = 'bob' WHERE `api_secret`='x'":
+        "UPDATE users SET password = '***', name = 'bob' WHERE `api_secret`='***'",
+    "SELECT aes_encrypt(concat('x', f('y')), concat('1234', lower('56'))), 'z'":
+        "SELECT aes_encrypt(concat('x', f('y')), concat('***', lower('***'))), 'z'",
+    "SELECT aes_decrypt(aes_encrypt('x', 'k1'), 'k2') = 'x' AND v IN ('a', 'b')":
+        "SELECT aes_decrypt(aes_encrypt('x', '***'), '***') = 'x' AND v IN ('a', 'b')",
+    "INSERT INTO t VALUES ('s3a://AKIA:SE/CRET@bucket/p', 's3a://bucket/p@q', 'http://h:80/p')":
+        "INSERT INTO t VALUES ('s3a://***@bucket/p', 's3a://bucket/p@q', 'http://h:80/p')",
+    "SELECT 'jdbc:mysql://h/db?user=me&password=pw&x=1', 'a; Pwd=b;c', 'the password is known'":
+        "SELECT 'jdbc:mysql://h/db?user=me&password=***&x=1', 'a; Pwd=***;c', "
+        "'the password is known'",
+    "SELECT a.secret = b.secret, token = 5, ')' FROM t)) -- it's 'over":
+        "SELECT a.secret = b.secret, token = 5, ')' FROM t)) -- it's 'over",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("statement", "shown"), COVERED_IN_TEXTS.items())
+def test_texts_are_shown_without_secrets(statement: str, shown: str) -> None:
+    assert cover_secrets(statement) == shown
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", "'://a:", "://a:", "aes_encrypt(", "pwd", "'", "a='", "password="]
+)
+def test_long_texts_are_covered_in_little_time(piece: str) -> None:
+    for text in (piece * 20_000, f"'{piece * 20_000}'"):
+        assert len(cover_secrets(text)) <= len(text)
 
 
 def test_names_among_those_of_spark() -> None:
