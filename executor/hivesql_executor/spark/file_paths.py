@@ -1,4 +1,4 @@
-"""Paths for Spark's readers, which take some characters in them for patterns."""
+"""Paths for Spark's readers, which take some characters in them for patterns; and files' names."""
 
 from __future__ import annotations
 
@@ -7,6 +7,17 @@ from collections.abc import Sequence
 
 GLOB = "__globPaths__"
 """Spark's own option of whether paths may be patterns."""
+FILE_COLUMN = "__file"
+"""The address of a line's file, in rows that have been to Python or another task."""
+_NAME = (
+    "regexp_replace(url_decode(replace({}, '+', '%2B')), '^(?:file:)?/+', 'file:/') "
+    "AS input__file__name"
+)
+# Spark writes file:///a%20b, Hive file:/a b.
+FILE_NAME = _NAME.format("input_file_name()")
+"""Spark SQL of the file that a row was read from; only right next to the scan."""
+NAME_OF_COLUMN = _NAME.format(FILE_COLUMN)
+"""The same of rows that bring the address along."""
 _PATTERN = re.compile(r"[{}\[\]*?\\]")
 
 

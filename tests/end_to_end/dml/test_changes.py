@@ -134,7 +134,7 @@ def test_what_was_replaced_went_and_came(session: hivesql.Session) -> None:
     assert raised.value.code == 10327
 
 
-@pytest.mark.parametrize("storage", ["ORC", "TEXTFILE"])
+@pytest.mark.parametrize("storage", ["ORC", "TEXTFILE", "AVRO"])
 def test_changes_of_rows_without_ids(session: hivesql.Session, storage: str) -> None:
     only = "'transactional'='true', 'transactional_properties'='insert_only'"
     session.sql(f"""
@@ -155,6 +155,8 @@ def test_changes_of_rows_without_ids(session: hivesql.Session, storage: str) -> 
         (11, "a", "insert", 3), (13, "a", "insert", 3),
     ]  # fmt: skip
     assert changes(session, "table_changes('t', 4, 4)") == [five]
+    if storage == "AVRO":
+        return  # It is not compacted.
     # Merged rows tell no write: they count as the last of those that were merged.
     session.sql("ALTER TABLE t PARTITION (`p q` = 'a') COMPACT 'minor' AND WAIT")
     assert changes(session, "table_changes('t', 4, 6)", "WHERE `p q` = 'a'") == [

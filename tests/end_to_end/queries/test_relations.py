@@ -77,7 +77,14 @@ def test_rows_tell_the_files_that_they_are_in(session: hivesql.Session) -> None:
         INSERT INTO inserted VALUES (1);
         CREATE TABLE parquet_files (a int) STORED AS PARQUET;
         INSERT INTO parquet_files VALUES (1);
+        CREATE TABLE avro_files (a int) PARTITIONED BY (p string) STORED AS AVRO;
+        CREATE TABLE framed (a int) TBLPROPERTIES
+          ('skip.header.line.count'='1', 'skip.footer.line.count'='1');
     """)
+    # Rows of Avro come from Python, those of text with footers from other tasks.
+    for number in (1, 2, 3):
+        session.sql(f"INSERT INTO avro_files VALUES ({number}, 'x y+z')")
+        session.sql(f"INSERT INTO framed VALUES (0), ({number}), (0)")
 
     def told(table: str, what: str = "") -> list[tuple[object, ...]]:
         short = f"regexp_extract({table}.input__file__name, '^file:/[^/].*/({table}/.*)', 1)"
@@ -93,6 +100,9 @@ def test_rows_tell_the_files_that_they_are_in(session: hivesql.Session) -> None:
     ]  # fmt: skip
     assert told("inserted") == [(1, "inserted/delta_0000001_0000001_0000/000000_0")]
     assert told("parquet_files") == [(1, "parquet_files/000000_0")]
+    files = ("000000_0", "000000_0_copy_1", "000000_0_copy_2")
+    for table, home in (("avro_files", "avro_files/p=x y+z"), ("framed", "framed")):
+        assert told(table) == [(n, f"{home}/{file}") for n, file in enumerate(files, 1)]
     assert len(session.sql("SELECT *, input__file__name FROM acid").columns) == 3
     joined = "SELECT t.input__file__name FROM acid x JOIN texts t ON x.a = t.a WHERE x.a = 2"
     assert session.sql(joined).scalar().endswith("/texts/p=x y+z/000000_0")

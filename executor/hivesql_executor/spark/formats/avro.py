@@ -16,6 +16,7 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.bookkeeping.avro_schema import read_schema
 from hivesql_executor.files.api import Files
+from hivesql_executor.spark.file_paths import FILE_COLUMN
 from hivesql_executor.spark.formats import avro_rows
 from hivesql_executor.spark.formats.text_values import sized_text
 from hivesql_executor.spark.lines import arrow_schema, struct_of
@@ -37,23 +38,26 @@ if TYPE_CHECKING:
 cloudpickle.register_pickle_by_value(avro_rows)  # type: ignore[no-untyped-call]
 
 
-def decode_avro(binary_files: DataFrame, table: Table, files: Files) -> DataFrame:
-    """Give the data columns of files read as ``binaryFile``, and their partition columns."""
+def decode_avro(
+    binary_files: DataFrame, table: Table, files: Files, *, with_file: bool = False
+) -> DataFrame:
+    """Give the data columns of files read as ``binaryFile``, and their partition columns.
+
+    ``with_file`` adds FILE_COLUMN.
+    """
     names = table.column_names
     schema_text = declared_schema(table, files)
     fields_given = parsed_schema(schema_text)["fields"] if schema_text is not None else ()
     reader_fields = {field["name"].lower(): field for field in fields_given}
     fields = [f"{quote_name(column.name)} {column.type.spark}" for column in table.columns]
-    texts = [f"{quote_name(name)} string" for name in table.partition_names]
-    schema = ", ".join([*fields, *texts])
+    others = [*table.partition_names, *((FILE_COLUMN,) if with_file else ())]
+    schema = ", ".join([*fields, *(f"{quote_name(name)} string" for name in others)])
     arrow = arrow_schema(struct_of(schema))
 
     def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return avro_rows.decode_files(batches, arrow, names, reader_fields)
 
-    selected = binary_files.select(
-        "path", "content", *(quote_name(name) for name in table.partition_names)
-    )
+    selected = binary_files.select("path", "content", *map(quote_name, others))
     return selected.mapInArrow(decode, schema)
 
 

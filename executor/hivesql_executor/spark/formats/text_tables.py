@@ -8,6 +8,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 
+from hivesql_executor.spark.file_paths import FILE_COLUMN
 from hivesql_executor.spark.formats.containers import (
     CONTAINERS,
     contained_fields,
@@ -86,7 +87,7 @@ def skipped_lines(table: Table) -> tuple[int, int]:
 def read_numbered(
     spark: SparkSession, paths: Sequence[str], schema: str, options: dict[str, str], table: Table
 ) -> DataFrame:
-    """Lines of text files without each file's header and footer.
+    """Lines of text files without each file's header and footer, and FILE_COLUMN.
 
     Rows are numbered by their task, so each split of a file gets a task of its own. Spark decides
     on splits when it builds the job, from its session's settings: a session made for that keeps
@@ -104,7 +105,7 @@ def read_numbered(
     file, start = f.col("_metadata.file_path"), f.col("_metadata.file_block_start")
     number = f.monotonically_increasing_id().bitwiseAND(f.lit(2**33 - 1))
     placed = rows.select(
-        *columns, file.alias("__file"), start.alias("__start"), number.alias("__number")
+        *columns, file.alias(FILE_COLUMN), start.alias("__start"), number.alias("__number")
     )
     built = placed._jdf.queryExecution().toRdd()
     built.getNumPartitions()
@@ -112,11 +113,11 @@ def read_numbered(
         session.internalCreateDataFrame(built, placed._jdf.schema(), False), spark
     ).where((f.col("__start") > 0) | (f.col("__number") >= header))
     if footer:
-        last = Window.partitionBy("__file").orderBy(f.desc("__start"), f.desc("__number"))
+        last = Window.partitionBy(FILE_COLUMN).orderBy(f.desc("__start"), f.desc("__number"))
         fixed = fixed.withColumn("__left", f.row_number().over(last)).where(
             f.col("__left") > footer
         )
-    return fixed.select(*columns)
+    return fixed.select(*columns, FILE_COLUMN)
 
 
 def _java_strings(spark: SparkSession, texts: Sequence[str]) -> Any:

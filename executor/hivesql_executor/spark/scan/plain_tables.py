@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -13,7 +14,7 @@ from hivesql_executor.files.api import Files
 from hivesql_executor.jvm import finding_our_classes
 from hivesql_executor.orc.tail import OrcTail, cached_tail
 from hivesql_executor.snapshot.partition_files import PartitionFiles
-from hivesql_executor.spark.file_paths import literal_paths
+from hivesql_executor.spark.file_paths import FILE_COLUMN, FILE_NAME, NAME_OF_COLUMN, literal_paths
 from hivesql_executor.spark.formats.avro import avro_values, decode_avro
 from hivesql_executor.spark.formats.containers import CONTAINERS, READER, container_options
 from hivesql_executor.spark.formats.orc_columns import by_position, position_schema
@@ -51,6 +52,8 @@ from hivesql_planner.model.table import Partition, Table, default_value
 _READ_OFFSET = "__offset"
 """The second column of READER's schema, where it is wanted."""
 _LINE_OFFSET = "block__offset__inside__file"
+Group = tuple[str, Partition | None, tuple[str, ...], list[str]]
+"""Paths that one read takes: their base path, its partition, the columns in the files."""
 Part = tuple[Partition | None, str, Sequence[tuple[str, int]]]
 
 
@@ -70,24 +73,26 @@ def scan_plain(
     *,
     files: Files,
     nanoseconds: Collection[int] = (),
+    with_file_name: bool = False,
 ) -> DataFrame:
     """All rows of some directories' files (absolute path and length): data, then partition columns.
 
     ORC and text by position, Parquet, JSON and Avro by name. A ``nanosecond_column`` follows for
-    each of the columns ``nanoseconds``. DataError for an ORC file with ACID columns, NotSupported
-    for a format that cannot be read.
+    each of the columns ``nanoseconds``, and then ``input__file__name`` where wanted. DataError for
+    an ORC file with ACID columns, NotSupported for a format that cannot be read.
     """
     check_instants(table)
+    extras = _Extras(files, nanoseconds, with_file_name)
     kinds: dict[Table, list[Part]] = {}
     for part in parts:
         kinds.setdefault(table.read_as(part[0]), []).append(part)
     if len(kinds) > 1 or (kinds and table not in kinds):
         frames = [
-            _stored_otherwise(spark, table, stored, parts_of_kind, files, nanoseconds)
+            _stored_otherwise(spark, table, stored, parts_of_kind, extras)
             for stored, parts_of_kind in kinds.items()
         ]
         return reduce(DataFrame.union, frames)
-    return _scan(spark, table, parts, files=files, nanoseconds=nanoseconds)
+    return _scan(spark, table, parts, extras)
 
 
 def scan_lines(
@@ -97,11 +102,13 @@ def scan_lines(
     *,
     files: Files,
     nanoseconds: Collection[int],
+    with_file_name: bool,
 ) -> DataFrame:
     """All rows of some directories' text files, as ``scan_plain`` gives them, and their places.
 
-    The last column, ``block__offset__inside__file``, is the byte of the file, or of what it holds
-    compressed, at which the row's line begins. NotSupported for partitions of other formats.
+    ``block__offset__inside__file`` is the byte of the file, or of what it holds compressed, at
+    which the row's line begins; ``input__file__name`` follows where wanted. NotSupported for
+    partitions of other formats.
     """
     for partition, location, _ in parts:
         if table.read_as(partition) != table:
@@ -117,8 +124,18 @@ def scan_lines(
         frames.append(select(lines, [*items, f.col(_READ_OFFSET).alias(_LINE_OFFSET)]))
     if not frames:
         nowhere = f.lit(None).cast("bigint").alias(_LINE_OFFSET)
-        return _all_of((), spark, table, nanoseconds).select("*", nowhere)
-    return reduce(DataFrame.union, frames)
+        frames.append(_all_of((), spark, table, nanoseconds).select("*", nowhere))
+    rows = reduce(DataFrame.union, frames)
+    return rows.selectExpr("*", FILE_NAME) if with_file_name else rows
+
+
+@dataclass(frozen=True, slots=True)
+class _Extras:
+    """What a scan gives beside the table's columns; and the file system."""
+
+    files: Files
+    nanoseconds: Collection[int] = ()
+    file_name: bool = False
 
 
 def _stored_otherwise(
@@ -126,17 +143,17 @@ def _stored_otherwise(
     table: Table,
     stored: Table,
     parts: Sequence[Part],
-    files: Files,
-    nanoseconds: Collection[int],
+    extras: _Extras,
 ) -> DataFrame:
     """Give rows of partitions with columns of their own in the table's: by position, as Hive."""
+    nanoseconds = extras.nanoseconds
     if stored.columns == table.columns:
-        return _scan(spark, stored, parts, files=files, nanoseconds=nanoseconds)
+        return _scan(spark, stored, parts, extras)
     columns = dict(enumerate(zip(stored.columns, table.columns, strict=False)))
     as_texts = {i for i, (own, column) in columns.items()
                 if own.type.kind is Kind.TIMESTAMP and column.type.is_text}  # fmt: skip
     as_times = {i for i in nanoseconds if i in columns and columns[i][0].type == columns[i][1].type}
-    rows = _scan(spark, stored, parts, files=files, nanoseconds=sorted(as_texts | as_times))
+    rows = _scan(spark, stored, parts, replace(extras, nanoseconds=sorted(as_texts | as_times)))
     items = []
     for i, column in enumerate(table.columns):
         value = f.lit(None).cast(column.type.spark)
@@ -147,7 +164,10 @@ def _stored_otherwise(
         items.append(value.alias(column.name))
     named = {i: f.col(nanosecond_column(i)) for i in as_times}
     texts = _nanosecond_columns(table, nanoseconds, named)
-    return rows.select(*items, *(f.col(quote_name(name)) for name in table.partition_names), *texts)
+    names = [*table.partition_names, *(("input__file__name",) if extras.file_name else ())]
+    values = [f.col(quote_name(name)) for name in names]
+    count = len(table.partition_names)
+    return rows.select(*items, *values[:count], *texts, *values[count:])
 
 
 def _nanosecond_columns(
@@ -200,27 +220,18 @@ def finer_times(table: Table, columns: Collection[int]) -> tuple[int, ...]:
     return tuple(i for i in sorted(columns) if table.columns[i].type.kind is Kind.TIMESTAMP)
 
 
-def _scan(
-    spark: SparkSession,
-    table: Table,
-    parts: Sequence[Part],
-    *,
-    files: Files,
-    nanoseconds: Collection[int] = (),
-) -> DataFrame:
+def _scan(spark: SparkSession, table: Table, parts: Sequence[Part], extras: _Extras) -> DataFrame:
+    files, nanoseconds = extras.files, extras.nanoseconds
     if table.format == "orc" and (nanoseconds or zone_of_files(spark, table)):
-        return _acid_reader_rows(spark, table, parts, files=files, nanoseconds=nanoseconds)
-    frames = [
-        _rows(spark, table, paths, base, partition, names, files, nanoseconds)
-        for base, partition, names, paths in _grouped_paths(table, parts, files)
-    ]
-    return _all_of(frames, spark, table, nanoseconds)
+        rows = _acid_reader_rows(spark, table, parts, files=files, nanoseconds=nanoseconds)
+    elif groups := _grouped_paths(table, parts, files):
+        return reduce(DataFrame.union, [_rows(spark, table, group, extras) for group in groups])
+    else:
+        rows = _all_of((), spark, table, nanoseconds)
+    return rows.selectExpr("*", FILE_NAME) if extras.file_name else rows
 
 
-def _grouped_paths(
-    table: Table, parts: Sequence[Part], files: Files
-) -> list[tuple[str, Partition | None, tuple[str, ...], list[str]]]:
-    """Group paths that one read takes: by base path, with its partition, and columns in files."""
+def _grouped_paths(table: Table, parts: Sequence[Part], files: Files) -> list[Group]:
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     homes: dict[str, Partition | None] = {}
     for partition, location, chosen in parts:
@@ -292,24 +303,17 @@ def _base_path(table: Table, partition: Partition | None, location: str) -> str:
     return table.location if location == table.home_of(partition.values) else f"!{location}"
 
 
-def _rows(
-    spark: SparkSession,
-    table: Table,
-    paths: Sequence[str],
-    base: str,
-    partition: Partition | None,
-    names: tuple[str, ...],
-    files: Files,
-    nanoseconds: Collection[int],
-) -> DataFrame:
+def _rows(spark: SparkSession, table: Table, group: Group, extras: _Extras) -> DataFrame:
+    base, partition, names, paths = group
     values: Sequence[Item]
     if is_of_lines(table):
         reader = READER if table.format in CONTAINERS else "text"
         lines = _read_files(spark, table, f"{LINE} string", paths, base, partition, reader)
-        return select(*_items_of_lines(lines, table, nanoseconds))
+        lines, values = _items_of_lines(lines, table, extras.nanoseconds)
+        return select(lines, [*values, *_file_name(lines, extras)])
     if table.format == "avro":
         lines = _read_files(spark, table, "", paths, base, partition, "binaryFile")
-        lines = decode_avro(lines, table, files)
+        lines = decode_avro(lines, table, extras.files, with_file=extras.file_name)
         values = avro_values(table)
     elif table.format in ("orc", "parquet"):
         schema = position_schema(table, names)
@@ -318,8 +322,15 @@ def _rows(
         values = of_any_zone(by_position(table, names), table, zone)
     else:
         raise NotSupported(f"reading {table.format} tables")
-    others = [*_partition_values(table), *_nanosecond_columns(table, nanoseconds, {})]
-    return select(lines, [*values, *others])
+    others = [*_partition_values(table), *_nanosecond_columns(table, extras.nanoseconds, {})]
+    return select(lines, [*values, *others, *_file_name(lines, extras)])
+
+
+def _file_name(lines: DataFrame, extras: _Extras) -> list[Column]:
+    """Return the name of the file that a line was read from, where that is wanted."""
+    if not extras.file_name:
+        return []
+    return [f.expr(NAME_OF_COLUMN if FILE_COLUMN in lines.columns else FILE_NAME)]
 
 
 def _items_of_lines(
@@ -369,6 +380,8 @@ def _read_files(
         reader = reader if file_format == "binaryFile" else reader.schema(schema)
         with finding_our_classes(spark) if file_format == READER else nullcontext():
             rows = reader.load(named)
+        if file_format == "binaryFile":
+            rows = rows.select("*", f.col("_metadata.file_path").alias(FILE_COLUMN))
     if in_path:
         return _with_default_partition(rows, table)
     values = table.read_values(partition) if partition and texts else ()

@@ -17,6 +17,7 @@ from hivesql_executor.files.small_contents import KnownFiles
 from hivesql_executor.orc.footers import check_file, check_orphans, read_footers
 from hivesql_executor.orc.tail import OrcTail
 from hivesql_executor.snapshot.partition_files import PartitionFiles
+from hivesql_executor.spark.file_paths import FILE_NAME
 from hivesql_executor.spark.lines import empty_frame
 from hivesql_executor.spark.nanoseconds.columns import nanosecond_column, nanosecond_columns
 from hivesql_executor.spark.scan.acid_relation import (
@@ -64,14 +65,6 @@ class ScanRequest:
     below 0."""
     by_writer: bool = False
     """Asks for tasks that have all rows of their writers, where that is worth it."""
-
-
-# Spark writes file:///a%20b, Hive file:/a b.
-FILE_NAME = (
-    "regexp_replace(url_decode(replace(input_file_name(), '+', '%2B')), '^(?:file:)?/+', 'file:/') "
-    "AS input__file__name"
-)
-"""Spark SQL of the file that a row was read from; only right next to the scan."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from hivesql_executor.spark.scan.partition_columns import text_columns
 from hivesql_executor.spark.scan.plain_tables import Part, paths_of, scan_lines, scan_plain
 from hivesql_executor.spark.scan.restored_files import RestoredFiles, restored_files
 from hivesql_executor.spark.scan.restored_rows import lost_rows
-from hivesql_executor.spark.scan.scan import FILE_NAME, Scanned, ScanRequest, scan
+from hivesql_executor.spark.scan.scan import Scanned, ScanRequest, scan
 from hivesql_executor.spark.scan.table_changes import read_changes
 from hivesql_executor.spark.steps import query_over, with_grand_totals
 from hivesql_executor.transactions.transaction import Transaction
@@ -159,16 +159,10 @@ def read_plain(
 ) -> DataFrame:
     """Return the rows of these files of a table without row ids."""
     table = table_scan.table
-    rows = (scan_lines if table_scan.with_line_offset else scan_plain)(
+    return (scan_lines if table_scan.with_line_offset else scan_plain)(
         runtime.spark(), table, parts, files=runtime.files(table.location),
-        nanoseconds=sorted(with_nanosecond_texts),
+        nanoseconds=sorted(with_nanosecond_texts), with_file_name=table_scan.with_file_name,
     )  # fmt: skip
-    return _with_file_name(rows, table_scan)
-
-
-def _with_file_name(rows: DataFrame, table_scan: Scan) -> DataFrame:
-    """Add the file that each row was read from, where that is wanted."""
-    return rows.selectExpr("*", FILE_NAME) if table_scan.with_file_name else rows
 
 
 def _read_files(table: Table, runtime: Runtime) -> DataFrame:

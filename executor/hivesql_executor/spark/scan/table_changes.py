@@ -16,7 +16,7 @@ from hivesql_executor.snapshot.changed_files import ChangedFiles, Span, changed_
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.scan.delete_events import read_delete_events, row_id_and_texts
 from hivesql_executor.spark.scan.plain_tables import paths_of, scan_plain
-from hivesql_executor.spark.scan.scan import FILE_NAME, ScanRequest, scan
+from hivesql_executor.spark.scan.scan import ScanRequest, scan
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.acid.files_to_read import FilesToRead
 from hivesql_planner.acid.layout import parse_directory
@@ -94,7 +94,7 @@ def _inserted_files(table: Table, spans: Sequence[Span], runtime: Runtime) -> Da
     """Return the rows of an insert-only table's deltas, each inserted by the write of its file."""
     parts = paths_of([span.events for span in spans])
     files = runtime.files(table.location)
-    rows = scan_plain(runtime.spark(), table, parts, files=files).selectExpr("*", FILE_NAME)
+    rows = scan_plain(runtime.spark(), table, parts, files=files, with_file_name=True)
     write = f.regexp_extract("input__file__name", _WRITE_OF_FILE, 1).cast("bigint")
     return rows.withColumns({_KIND: f.lit(INSERTED), _WRITE: write})
 
