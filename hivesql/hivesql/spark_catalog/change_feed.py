@@ -58,6 +58,12 @@ class ChangeFeed(SparkRequests):
         columns = (*table.all_columns, *CHANGE_COLUMNS)
         self.columns = tuple(column.name for column in columns)
         self.session.sql(f"EXPLAIN {self._text(0, 0)}")
+        last, start = self._decided().high_watermark, self.options.start
+        if isinstance(start, int) and start > last + 1:
+            raise SemanticError(
+                f"{self.name} has no version {start} yet: its versions go to {last}. Start with "
+                f"{last + 1} or '{LATEST}' for what comes, with '{EARLIEST}' for what was"
+            )
         return spark_schema(columns)
 
     def _answer(self, question: Mapping[str, Any], frame: Any) -> Any:

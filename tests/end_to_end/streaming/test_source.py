@@ -180,6 +180,7 @@ REFUSED: dict[str, dict[str, Any]] = {
     "not at both": {"starting_version": 1, "starting_timestamp": datetime(2020, 1, 1)},
     "from 1 on, not 0": {"starting_version": 0},
     "not 'first'": {"starting_version": "first"},
+    "no version 2 yet: its versions go to 0. Start with 1 ": {"starting_version": 2},
     "max_rows_per_trigger": {"max_rows_per_trigger": 0},
     "is a datetime": {"starting_timestamp": "2020-01-01"},
 }
@@ -190,6 +191,7 @@ def test_what_no_stream_can_be_of(session: hivesql.Session, reader: Reader) -> N
     for text, options in REFUSED.items():
         with pytest.raises(hivesql.HiveSqlError, match=text):
             reader.source(**{"table": "t", **options})
+    reader.source("t", starting_version=1)
     stream = reader.source("t")
     reader.sources[-1].close()
     with pytest.raises(StreamingQueryException, match="was closed"):
