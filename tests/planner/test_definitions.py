@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
+from hivesql_planner.compaction.request import CompactionDetails, parse_order
 from hivesql_planner.definitions.describe_command import describe_command
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.explain import explain, explain_in_style
@@ -325,3 +326,18 @@ def test_every_statement_is_planned_as_data_or_listed_with_a_reason() -> None:
         body = plan(statement).body
         assert not isinstance(body, Command) or describe_command(statement), statement
         assert "COMMAND" not in explain(plan(statement))
+
+
+def test_a_compaction_tells_what_its_result_is_like() -> None:
+    details = CompactionDetails(
+        pool="night", properties={"tblprops.orc.compress": "ZSTD"}, bucket_count=4,
+        order=parse_order("zorder(id, v)"),
+    )  # fmt: skip
+    statement = bound.CompactTable(table=T, kind="rebalance", details=details)
+    assert explain(plan(statement)).splitlines()[-5:] == [
+        "  kind rebalance",
+        f"  order by {details.order_text}",
+        "  buckets 4",
+        "  pool night",
+        "  properties tblprops.orc.compress=ZSTD",
+    ]

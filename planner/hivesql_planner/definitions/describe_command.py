@@ -38,9 +38,8 @@ def describe_command(statement: Statement) -> Description | None:
             return Description(action="STORE STATISTICS", of=str(table.name), details=details)
         case WriteDirectory(path=path, format=format_):
             return Description(action=f"REPLACE {format_} files of", of=path)
-        case CompactTable(table=table, kind=kind, partitions=partitions):
-            details = {"kind": kind} | _named(table, partitions)
-            return Description(action="ENQUEUE COMPACTION", of=str(table.name), details=details)
+        case CompactTable():
+            return _compact(statement)
         case AbortCompactions(ids=ids):
             return Description(action="ABORT COMPACTIONS", of=", ".join(map(str, ids)))
         case AbortTransactions(txn_ids=ids):
@@ -52,6 +51,25 @@ def describe_command(statement: Statement) -> Description | None:
                 action="LOCK" if mode else "UNLOCK", of="@".join(names), details=details
             )  # fmt: skip
     return _describe_authorization(statement)
+
+
+def _compact(statement: CompactTable) -> Description:
+    """Tell which compaction will be queued, and what its result will be like."""
+    wanted = statement.details
+    properties = ", ".join(f"{key}={value}" for key, value in sorted(wanted.properties.items()))
+    details = {
+        "kind": statement.kind,
+        "order by": wanted.order_text,
+        "buckets": str(wanted.bucket_count or ""),
+        "pool": wanted.pool,
+        "properties": properties,
+    }
+    return Description(
+        action="ENQUEUE COMPACTION",
+        of=str(statement.table.name),
+        details={key: value for key, value in details.items() if value}
+        | _named(statement.table, statement.partitions),
+    )
 
 
 def _describe_authorization(statement: Statement) -> Description | None:
