@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     from hivesql_planner.model.table import TableName
 
 
+CONVERTED = "CONVERT"
+"""What the history calls it that a plain table's files became an insert-only table's write 1."""
+
+
 @dataclass(slots=True, kw_only=True)
 class RowCounts:
     """What one statement did to one table so far; None where nobody has counted."""

@@ -85,7 +85,7 @@ def take_steps(steps: Sequence[Step], txn_id: int, runtime: Runtime) -> None:
     directories = [_made(step, runtime) for step in steps if isinstance(step, MakeDirectory)]
     moves = list(_moves(steps, runtime))
     for adopted in (step for step in steps if isinstance(step, AdoptFiles)):
-        moves_into = _moves_into_write(adopted.table, runtime)
+        moves_into = _moves_into_write(adopted, runtime)
         moves += moves_into
         homes = (move.target.rpartition("/")[0] for move in moves_into)
         directories += dict.fromkeys(homes)
@@ -182,10 +182,11 @@ def _moves(steps: Iterable[Step], runtime: Runtime) -> Iterable[Move]:
                     yield hiding(path, table.id, named, stays=_stays(table, named, path, runtime))
 
 
-def _moves_into_write(table: Table, runtime: Runtime) -> list[Move]:
-    """Return the moves of a plain table's files into a directory of write 1, as real Hive moves."""
+def _moves_into_write(step: AdoptFiles, runtime: Runtime) -> list[Move]:
+    """Return the moves of a plain table's files into a directory of a write, as real Hive moves."""
+    table = step.table
     partitions = runtime.metastore.partitions(table.name) if table.partition_columns else ()
-    files, home, moves = runtime.files(table.location), delta_name(1, 0), []
+    files, home, moves = runtime.files(table.location), delta_name(step.write_id, 0), []
     for _, location in table_roots(table, partitions):
         for status in files.list(location):
             if is_hidden(status.path):
@@ -235,8 +236,8 @@ def _catalog_change(step: CatalogStep, txn_id: int, runtime: Runtime) -> Change:
         case ReserveWriteIds(table=table, next_write_id=next_write_id):
             _check_file_names(table, runtime)
             return partial(store.seed_write_id, table.name, next_write_id)
-        case AdoptFiles(table=table):
-            return partial(store.seed_write_id, table.name, 2)
+        case AdoptFiles(table=table, write_id=write_id):
+            return partial(store.seed_write_id, table.name, write_id + 1)
         case StoreStatistics(table=table):
             return partial(store.put_statistics, table.name, _statistics(step, runtime))
 

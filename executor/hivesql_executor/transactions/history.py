@@ -6,8 +6,9 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from hivesql_planner.definitions.steps import AdoptFiles, Definition
 from hivesql_planner.settings.file_system_keys import HIDDEN_LIST, cover_secrets
-from hivesql_planner.write_history import TableWrite, unknown_counts
+from hivesql_planner.write_history import CONVERTED, TableWrite, unknown_counts
 
 if TYPE_CHECKING:
     from hivesql_executor.runtime import Runtime
@@ -30,7 +31,9 @@ def writes_of(
 
     ``done`` is what was counted, ``began`` when it began by the runtime's clock, in seconds.
     """
-    if not write_ids:
+    steps = plan.body.steps if isinstance(plan.body, Definition) else ()
+    adopted = {step.table.name: step.write_id for step in steps if isinstance(step, AdoptFiles)}
+    if not write_ids and not adopted:
         return ()
     duration = round((runtime.clock.monotonic() - began) * 1000)
     # Longer than what is kept: of what is cut off in its middle nobody knows that it is a secret.
@@ -42,7 +45,7 @@ def writes_of(
         TableWrite(
             table=table,
             write_id=write_id,
-            operation=plan.operation,
+            operation=CONVERTED if adopted else plan.operation,
             counts=done.get(table) or unknown_counts(),
             statement=text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…",
             user=runtime.user,
@@ -51,5 +54,5 @@ def writes_of(
             started=round(time.time() * 1000) - duration,
             duration=duration,
         )
-        for table, write_id in write_ids.items()
+        for table, write_id in (adopted or write_ids).items()
     )

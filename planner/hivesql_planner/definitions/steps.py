@@ -151,6 +151,11 @@ class AdoptFiles:
 
     table: Table
 
+    @property
+    def write_id(self) -> int:
+        """The write that they are of from then on."""
+        return 1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreStatistics:

@@ -100,6 +100,33 @@ def test_a_table_that_became_acid_is_read_as_of_before_its_first_write(
     assert rows(session, f"SELECT * FROM t FOR SYSTEM_TIME AS OF {ago}") == [(1,)]
 
 
+@pytest.mark.parametrize("storage", ["PARQUET", "TEXTFILE"])
+def test_a_table_that_became_insert_only_has_its_conversion_for_a_version(
+    session: hivesql.Session, storage: str
+) -> None:
+    session.sql(f"""
+        CREATE TABLE t (id INT) STORED AS {storage} TBLPROPERTIES ('transactional'='false');
+        INSERT INTO t VALUES (1)
+    """)
+    before = session.sql("SELECT current_timestamp").scalar()
+    session.sql("""
+        ALTER TABLE t SET TBLPROPERTIES
+          ('transactional'='true', 'transactional_properties'='insert_only')
+    """)
+    between = session.sql("SELECT current_timestamp").scalar()
+    session.sql("INSERT INTO t VALUES (2)")
+    assert told(session, "DESCRIBE HISTORY t", "version", "operation", "rows_inserted") == [
+        ("2", "INSERT", "1"), ("1", "CONVERT", None),
+    ]  # fmt: skip
+    assert rows(session, f"SELECT * FROM t FOR SYSTEM_TIME AS OF '{between}'") == [(1,)]
+    # What was there before, nobody knows.
+    with pytest.raises(hivesql.DataError, match="no longer knows which of its") as refused:
+        session.sql(f"SELECT * FROM t FOR SYSTEM_TIME AS OF '{before}'")
+    assert refused.value.code == 10327
+    session.sql(f"RESTORE TABLE t TO TIMESTAMP AS OF '{between}'")
+    assert rows(session, "SELECT * FROM t") == [(1,)]
+
+
 def test_what_was_compacted_tells_by_whom(session: hivesql.Session) -> None:
     session.sql(f"CREATE TABLE t (id INT) {ACID}; INSERT INTO t VALUES (1), (2)")
     session.sql("DELETE FROM t WHERE id = 2")

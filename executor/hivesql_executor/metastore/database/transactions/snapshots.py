@@ -64,7 +64,7 @@ from hivesql_planner.acid.write_ids import (
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.model.table import TableName
-from hivesql_planner.write_history import LaterWrites
+from hivesql_planner.write_history import CONVERTED, LaterWrites
 
 # What was seen right after the opening of a transaction, by its id, until it is asked for.
 _seen: WeakKeyDictionary[Connection, dict[int, Rows]] = WeakKeyDictionary()
@@ -166,12 +166,17 @@ def writes_after(db: Connection, table: TableName, moment: datetime) -> LaterWri
 
     Those of other programs are known to the second. What a cleaned compaction covers, what was
     forgotten with the history, and of their writes to the same place all but the latest are not.
+    Nor is what a table had before it was made transactional: its conversion tells of what came
+    after, not before.
     """
     table = table.lower()
     logged, completed = history.c, completed_txn_components.c
     bound = terms_of(db).noted_time(moment)
-    known = select(logged.write_id, logged.committed > round(moment.timestamp() * 1000)).where(
-        logged.database == table.database, logged.table == table.name
+    is_late = logged.committed > round(moment.timestamp() * 1000)
+    known = select(logged.write_id, is_late).where(
+        logged.database == table.database,
+        logged.table == table.name,
+        ~(is_late & (logged.operation == CONVERTED)),
     )
     others = select(completed.write_id, completed.timestamp > bound).where(
         completed.database == table.database,
