@@ -68,11 +68,7 @@ def operator() -> Any:
     return {
         "done": done,
         "inputs": [(one.namespace, one.name) for one in lineage.inputs],
-        "outputs": [
-            (one.name, one.outputFacets["outputStatistics"].rowCount,
-             [field.name for field in one.facets["schema"].fields])
-            for one in lineage.outputs
-        ],
+        "outputs": outputs_of(lineage),
         "columns": columns_of(lineage),
         "sql": lineage.job_facets["sql"].query == script,
         "refused": refused,
@@ -80,7 +76,7 @@ def operator() -> Any:
 
 
 def served_lineage() -> Any:
-    """What a server tells of the columns that it has written."""
+    """What a server tells of the tables that it has read and written."""
     from hivesql.airflow.operator import HiveSqlOperator
 
     script = "INSERT INTO parcels_awaited SELECT id + 1, upper(task) FROM parcels_deferred"
@@ -88,7 +84,21 @@ def served_lineage() -> Any:
         task_id="alone", hivesql_conn_id="hivesql_served", hql=script, idempotent=False
     )
     task.execute({})
-    return columns_of(task.get_openlineage_facets_on_complete(None))
+    lineage = task.get_openlineage_facets_on_complete(None)
+    return {
+        "inputs": [(one.name, len(one.facets["schema"].fields)) for one in lineage.inputs],
+        "outputs": outputs_of(lineage),
+        "types": [field.type for field in lineage.outputs[0].facets["schema"].fields],
+        "columns": columns_of(lineage),
+    }
+
+
+def outputs_of(lineage: Any) -> Any:
+    return [
+        (one.name, one.outputFacets["outputStatistics"].rowCount,
+         [field.name for field in one.facets["schema"].fields])
+        for one in lineage.outputs
+    ]  # fmt: skip
 
 
 def columns_of(lineage: Any) -> Any:

@@ -264,8 +264,12 @@ def test_a_server_runs_what_a_trigger_waits_for(
     tables = ("parcels_deferred", "parcels_awaited")
     assert uris >= {f"hivesql://hivesql_served/default/{table}" for table in tables}
     deferred = "default.parcels_deferred"
-    columns = answer(start("served_lineage", more=served), place)
-    assert columns == {"id": [[deferred, "id"]], "task": [[deferred, "task"]]}
+    assert answer(start("served_lineage", more=served), place) == {
+        "inputs": [[deferred, 2]],
+        "outputs": [["default.parcels_awaited", 1, ["id", "task"]]],
+        "types": ["int", "string"],
+        "columns": {"id": [[deferred, "id"]], "task": [[deferred, "task"]]},
+    }
 
 
 def groups_of_statements(log: str) -> list[str]:

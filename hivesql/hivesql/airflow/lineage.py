@@ -1,4 +1,4 @@
-"""OpenLineage of what an operator did, from the plans that it ran."""
+"""OpenLineage of what an operator did, from the facts of its statements."""
 
 from __future__ import annotations
 
@@ -18,90 +18,51 @@ from airflow.providers.common.compat.openlineage.facet import (
 )
 from airflow.providers.openlineage.extractors import OperatorLineage
 
-import hivesql
-from hivesql.airflow.served import Totals
-from hivesql.lineage.column_lineage import (
-    ColumnSource,
-    ColumnSources,
-    sources_of_json,
-    trace_columns,
-)
-from hivesql_planner.model.table import Table, TableName
-from hivesql_planner.plan_facts import tables_read, tables_written
+from hivesql.lineage.column_lineage import ColumnSource
+from hivesql.lineage.statement_facts import ColumnFacts, StatementFacts
 
 
-def lineage_of(results: Sequence[hivesql.Result], conn_id: str, hql: str) -> OperatorLineage:
+def lineage_of(done: Iterable[StatementFacts], conn_id: str, hql: str) -> OperatorLineage:
     """Tell inputs, outputs with rows changed and sources of their columns, and the script."""
-    done = [(result, result.plan) for result in results if result.plan is not None]
-    read = {table.name: table for _, plan in done for table in tables_read(plan)}
-    written: dict[TableName, Table] = {}
-    rows: dict[TableName, int] = {}
-    sources: ColumnSources = {}
-    for result, plan in done:
-        targets = tables_written(plan)
-        for table in targets:
-            written[table.name] = table
-            rows[table.name] = rows.get(table.name, 0) + (result.affected or 0)
-        traced = trace_columns(result.statement, tables_read(plan), targets)
-        for name, columns in traced.items():
+    namespace = f"hivesql://{conn_id}"
+    read: dict[str, Sequence[ColumnFacts]] = {}
+    written: dict[str, Sequence[ColumnFacts]] = {}
+    rows: dict[str, int] = {}
+    sources: dict[str, dict[str, set[ColumnSource]]] = {}
+    for facts in done:
+        read.update(facts.read)
+        written.update(facts.written)
+        for name in facts.written:
+            rows[name] = rows.get(name, 0) + facts.affected
+        for name, columns in facts.sources.items():
             for column, made_from in columns.items():
                 sources.setdefault(name, {}).setdefault(column, set()).update(made_from)
     return OperatorLineage(
-        inputs=list(_inputs(read.values(), conn_id)),
+        inputs=[
+            InputDataset(namespace=namespace, name=name, facets=_schema_facet(columns))
+            for name, columns in read.items()
+        ],
         outputs=[
             OutputDataset(
-                **_named(table, conn_id, sources.get(name)),
+                namespace=namespace,
+                name=name,
+                facets=_schema_facet(columns) | _column_facet(namespace, sources.get(name)),
                 outputFacets={
                     "outputStatistics": OutputStatisticsOutputDatasetFacet(rowCount=rows[name])
                 },
             )
-            for name, table in written.items()
+            for name, columns in written.items()
         ],
         job_facets={"sql": SQLJobFacet(query=hql)},
     )
 
 
-def lineage_of_totals(totals: Totals, conn_id: str, hql: str) -> OperatorLineage:
-    """Tell inputs, outputs with sources of their columns of what a server ran, and the script."""
-    namespace = f"hivesql://{conn_id}"
-    sources: dict[str, dict[str, set[ColumnSource]]] = {}
-    for text in totals.lineage:
-        for name, columns in sources_of_json(text).items():
-            for column, made_from in columns.items():
-                sources.setdefault(name, {}).setdefault(column, set()).update(made_from)
-    return OperatorLineage(
-        inputs=[InputDataset(namespace=namespace, name=name) for name in totals.read],
-        outputs=[
-            OutputDataset(
-                namespace=namespace, name=name, facets=_column_facet(namespace, sources.get(name))
-            )
-            for name in totals.written
-        ],
-        job_facets={"sql": SQLJobFacet(query=hql)},
-    )
-
-
-def _inputs(tables: Iterable[Table], conn_id: str) -> Iterable[InputDataset]:
-    for table in tables:
-        yield InputDataset(**_named(table, conn_id))
-
-
-def _named(
-    table: Table, conn_id: str, sources: Mapping[str, Collection[ColumnSource]] | None = None
-) -> dict[str, Any]:
-    """Return a data set's name and what is known of its columns; ``sources`` of each column."""
-    namespace = f"hivesql://{conn_id}"
+def _schema_facet(columns: Iterable[ColumnFacts]) -> dict[str, Any]:
     fields = [
-        SchemaDatasetFacetFields(
-            name=column.name, type=str(column.type), description=column.comment
-        )
-        for column in table.all_columns
+        SchemaDatasetFacetFields(name=column.name, type=column.type, description=column.comment)
+        for column in columns
     ]
-    facets = {
-        "schema": SchemaDatasetFacet(fields=fields),
-        **_column_facet(namespace, sources),
-    }
-    return {"namespace": namespace, "name": str(table.name), "facets": facets}
+    return {"schema": SchemaDatasetFacet(fields=fields)}
 
 
 def _column_facet(

@@ -22,9 +22,10 @@ from hivesql.airflow.served import (
     ServedSession,
     Totals,
     statements_of,
-    tables_of,
 )
+from hivesql.lineage.statement_facts import facts_of
 from hivesql.sessions.spark_start import LazySpark
+from hivesql_planner.model.table import TableName
 from hivesql_planner.plan_facts import tables_written
 
 
@@ -214,11 +215,13 @@ class HiveSqlOperator(ServedOperator):
 
     def get_openlineage_facets_on_complete(self, task_instance: Any) -> Any:
         """Collect inputs and outputs of the plans that were run."""
-        from hivesql.airflow.lineage import lineage_of, lineage_of_totals
+        from hivesql.airflow.lineage import lineage_of
 
         if self._totals is not None:
-            return lineage_of_totals(self._totals, self.hivesql_conn_id, self.hql)
-        return lineage_of(self._results, self.hivesql_conn_id, self.hql)
+            facts = self._totals.facts()
+        else:
+            facts = [made for result in self._results if (made := facts_of(result)) is not None]
+        return lineage_of(facts, self.hivesql_conn_id, self.hql)
 
     def _set_up(self, session: hivesql.Session, context: Any) -> None:
         for key, value in self._settings(context).items():
@@ -280,7 +283,9 @@ class HiveSqlOperator(ServedOperator):
         aliases = [item for item in self.outlets if isinstance(item, AssetAlias)]
         tables = {
             table.name for item in self._results if item.plan for table in tables_written(item.plan)
-        } | set(tables_of(self._totals.written if self._totals else []))
+        }
+        for facts in self._totals.facts() if self._totals else ():
+            tables |= {TableName(*name.split(".", 1)) for name in facts.written}
         for alias in aliases:
             for name in sorted(tables):
                 context["outlet_events"][alias].add(asset_of(self.hivesql_conn_id, name))

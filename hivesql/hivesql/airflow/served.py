@@ -9,18 +9,17 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from hivesql.lineage.statement_facts import FACTS_START, StatementFacts
 from hivesql.script import split
 from hivesql.server.protocol import (
+    FACTS_LOGGER,
     IDEMPOTENCY_KEY,
-    LINEAGE_LOGGER,
     NEWEST_VERSION,
     POST_HOOKS,
-    POST_PRINTER,
     idl,
 )
 from hivesql_executor.metastore.hms.access.transports import Access, PasswordLogin
 from hivesql_planner.errors import Cancelled, ExecutionError, HiveSqlError, NotSupported, ParseError
-from hivesql_planner.model.table import TableName
 
 _ANSWER_SECONDS = 120.0
 """A server answers each call within a second, unless it is in trouble."""
@@ -28,8 +27,7 @@ _STATES: dict[str, type[HiveSqlError]] = {
     "42000": ParseError, "0A000": NotSupported, "HY008": Cancelled,
 }  # fmt: skip
 _LINES = 1000
-_INPUT, _OUTPUT = "POSTHOOK: Input: ", "POSTHOOK: Output: "
-_LINEAGE = 'INFO  : {"version":"1.0",'
+_INFO = "INFO  : "
 GROUP_START, GROUP_END = "::group::", "::endgroup::"
 """Around lines that Airflow's pages fold."""
 
@@ -66,24 +64,18 @@ class Totals:
 
     statements: int = 0
     affected: int = 0
-    read: list[str] = field(default_factory=list)
-    """Tables, as ``database.table``."""
-    written: list[str] = field(default_factory=list)
-    lineage: list[str] = field(default_factory=list)
-    """What each statement's columns were made from, as the server's log tells it."""
+    lines: list[str] = field(default_factory=list)
+    """What each statement read and wrote, as the server's log tells it."""
 
     def note(self, line: str) -> bool:
         """Take what a line of a statement's log tells of tables; False where it tells nothing."""
-        if line.startswith(_LINEAGE):
-            self.lineage.append(line.removeprefix("INFO  : "))
-            return True
-        for prefix, names in ((_INPUT, self.read), (_OUTPUT, self.written)):
-            if line.startswith(prefix):
-                name = line.removeprefix(prefix).replace("@", ".")
-                if name not in names:
-                    names.append(name)
-                return True
-        return False
+        if is_told := line.startswith(_INFO + FACTS_START):
+            self.lines.append(line.removeprefix(_INFO))
+        return is_told
+
+    def facts(self) -> list[StatementFacts]:
+        """Return what each statement read and wrote."""
+        return [StatementFacts.from_json(line) for line in self.lines]
 
 
 class ServedSession:
@@ -126,7 +118,7 @@ class ServedSession:
                     client_protocol=NEWEST_VERSION,
                     username=place.user,
                     configuration={
-                        f"set:hiveconf:{POST_HOOKS}": f"{POST_PRINTER},{LINEAGE_LOGGER}",
+                        f"set:hiveconf:{POST_HOOKS}": FACTS_LOGGER,
                         **place.configuration,
                     },
                 ),
@@ -266,12 +258,6 @@ def connect_by_impyla(place: ServerPlace) -> Any:
 def statements_of(hql: str) -> list[str]:
     """Split a script; variables are the server's to put in."""
     return [statement.text for statement in split(hql, None, {})]
-
-
-def tables_of(names: list[str]) -> list[TableName]:
-    """Return the names of tables that were told as ``database.table``."""
-    parts = (name.partition(".") for name in sorted(names))
-    return [TableName(database, table) for database, _, table in parts]
 
 
 def _error(state: str | None, message: str | None) -> HiveSqlError:

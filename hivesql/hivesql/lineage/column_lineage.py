@@ -82,18 +82,6 @@ def lineage_json(sql: str, database: str, read: Iterable[Table], written: Iterab
     )  # fmt: skip
 
 
-def sources_of_json(text: str) -> dict[str, dict[str, list[ColumnSource]]]:
-    """Read what ``lineage_json`` wrote: for each table (``database.table``), by column."""
-    document = json.loads(text)
-    names = {vertex["id"]: vertex["vertexId"].rpartition(".") for vertex in document["vertices"]}
-    tables: dict[str, dict[str, list[ColumnSource]]] = {}
-    for edge in document["edges"]:
-        sources = [ColumnSource(names[index][0], names[index][2]) for index in edge["sources"]]
-        for table, _, column in (names[index] for index in edge["targets"]):
-            tables.setdefault(table, {}).setdefault(column, []).extend(sources)
-    return tables
-
-
 @dataclass(slots=True)
 class _Trace:
     read: list[Table]

@@ -10,12 +10,13 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import hivesql
 from hivesql.server.operation import Operation
 from hivesql.server.options import ServerOptions
 from hivesql.server.protocol import (
+    FACTS_LOGGER,
     HANDLE_BYTES,
     IDEMPOTENCY_KEY,
     LINEAGE_LOGGER,
@@ -266,6 +267,11 @@ class ClientSession:
             shown = cover_secrets(result.statement)
             if text := lineage_json(shown, self.session.database, read, written):
                 operation.tell(f"INFO  : {text}")
+        if FACTS_LOGGER in hooks:
+            from hivesql.lineage.statement_facts import facts_of
+
+            if facts := facts_of(replace(result, statement=cover_secrets(result.statement))):
+                operation.tell(f"INFO  : {facts.to_json()}")
 
     def _bound(self, statement: Statement, operation: Operation) -> Statement:
         """Look at a statement before it runs: what it may do, and whether there will be rows."""

@@ -32,6 +32,8 @@ POST_PRINTER = "org.apache.hadoop.hive.ql.hooks.PostExecutePrinter"
 LINEAGE_LOGGER = "org.apache.hadoop.hive.ql.hooks.LineageLogger"
 """Those of Hive's hooks that there are: they add a statement's tables, and which columns its
 columns were made from, to its log."""
+FACTS_LOGGER = "hivesql.lineage.StatementFacts"
+"""Our own, in the place of both: all that OpenLineage wants to know."""
 _LONGEST_NAME = 256
 
 _NOT_SUPPORTED = "0A000"
