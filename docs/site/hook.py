@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
 
 from hivesql_docs.command_line import command_line_page
@@ -33,13 +35,25 @@ _PAGES: Mapping[str, Callable[[], str]] = {
 }
 # Beside README, which is the front page of the repository as index.md is of the site.
 _FROM_ROOT = ("CHANGELOG.md", "CONTRIBUTING.md")
+# A file that `make docs` has fetched.
+_MERMAID = "assets/mermaid.min.js"
 _LANGUAGES = {".py": "python", ".hql": "sql"}
 _FENCE = re.compile(r"^(```\w+) .*$", re.MULTILINE)
+_ELSEWHERE = re.compile(
+    r"<(?:script|img|link|iframe|source)\b[^>]*(?:src|href)=[\"']?(?:https?:)?//[^>]*"
+)
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)")
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Let pages load what draws their diagrams from the site itself."""
+    config.extra_javascript.append(_MERMAID)
+    return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made from the code, the root's documents and the examples."""
+    files.append(File.generated(config, _MERMAID, abs_src_path=os.environ["MERMAID"]))
     texts = {path: write() for path, write in _PAGES.items()}
     for name in _FROM_ROOT:
         texts[name] = (_ROOT / name).read_text(encoding="utf-8")
@@ -67,6 +81,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return posixpath.relpath(within, folder or ".")
 
     return _LINK.sub(turn, _FENCE.sub(r"\1", markdown))
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Hold that a page loads nothing from other hosts, so that the site works without a network."""
+    if elsewhere := _ELSEWHERE.search(output):
+        raise PluginError(f"{page.file.src_uri} loads {elsewhere[0]}>, which is another host's")
+    return output
 
 
 def _page_of(path: str) -> str | None:
