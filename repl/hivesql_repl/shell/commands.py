@@ -14,6 +14,7 @@ from hivesql.script import split
 from hivesql.script_file import read_script
 from hivesql_repl.output.formats import FORMATS
 from hivesql_repl.output.render import open_for_append
+from hivesql_repl.shell.gestures import Gestures, switched
 
 if TYPE_CHECKING:
     from hivesql_repl.shell.running import Runner
@@ -44,8 +45,6 @@ class Commands:
         self.known: dict[str, tuple[Command, str]] = {
             "help": (self._help, "this list"),
             "quit": (self._quit, "leave (also !exit, !q, quit, exit, Ctrl-D)"),
-            "tables": (self._sql("SHOW TABLES"), "tables of the current database"),
-            "databases": (self._sql("SHOW DATABASES"), "databases"),
             "describe": (self._sql("DESCRIBE {}"), "columns of a table: !describe t"),
             "columns": (self._sql("DESCRIBE {}"), "the same"),
             "indexes": (self._nothing, "Hive has no indexes"),
@@ -67,7 +66,11 @@ class Commands:
             "watch": (self._watch, "ask again and again until Ctrl-C: !watch 2 SHOW LOCKS"),
             "sh": (self._sh, "run a command of the shell: !sh ls"),
         }
-        self._hidden = {"desc": self.known["describe"]}
+        gestures = Gestures(self)
+        self.known |= gestures.known()
+        # In scripts `!echo` and `!export` are programs, as they always were.
+        self._typed_alone = {*gestures.known(), *gestures.hidden()} - {"tables", "databases"}
+        self._hidden = gestures.hidden() | {"desc": self.known["describe"]}
         self._hidden |= dict.fromkeys(("exit", "q", "closeall"), self.known["quit"])
         self._hidden |= dict.fromkeys(_OF_CONNECTIONS, (self._without_effect, ""))
         for name in ("commit", "rollback"):
@@ -78,7 +81,8 @@ class Commands:
     def run(self, line: str) -> bool:
         """Run one line without its ``!``."""
         name, _, argument = line.partition(" ")
-        if command := self.known.get(name.lower()):
+        is_typed_alone = self.shell and name.lower() in self._typed_alone
+        if (command := self.known.get(name.lower())) and not is_typed_alone:
             return command[0](argument.strip())
         if self.shell:
             return self._sh(line)
@@ -86,9 +90,10 @@ class Commands:
 
         meant = nearest(name, self.known)
         instead = f"did you mean !{meant}?" if meant else "!help lists them, !sh runs a program"
-        return self._failed(f"!{name} is not a command; {instead}")
+        return self.fail(f"!{name} is not a command; {instead}")
 
-    def _failed(self, message: str) -> bool:
+    def fail(self, message: str) -> bool:
+        """Tell what is wrong with a command."""
         print(f"ERROR: {message}", file=sys.stderr)
         return False
 
@@ -96,7 +101,10 @@ class Commands:
         names = [name for name in self.known if name not in self._hidden]
         for name in names:
             print(f"!{name:<14}{self.known[name][1]}")
-        print("They begin with \\ or . as well: \\dt, \\d t, \\timing, .tables, .mode csv2, \\q.")
+        print("They begin with \\ or . as well, and have the names of psql, pgcli, sqlite, litecli")
+        print(
+            "and duckdb: \\dt st*, \\d+ t, \\x, \\timing off, \\c db, .schema t, .mode csv2, \\q."
+        )
         print("Statements end with ; or with \\G for one value a line.")
         return True
 
@@ -114,7 +122,7 @@ class Commands:
         def run(argument: str) -> bool:
             if "{}" in template and not argument:
                 example = "describe t" if template != "{}" else "sql SHOW TABLES"
-                return self._failed(f"more is wanted, as in: !{example}")
+                return self.fail(f"more is wanted, as in: !{example}")
             return self.run_text(template.format(argument), None)
 
         return run
@@ -131,11 +139,11 @@ class Commands:
     def _run(self, argument: str) -> bool:
         names = shlex.split(argument)
         if len(names) != 1:
-            return self._failed("one file is wanted, as in: !run file.hql")
+            return self.fail("one file is wanted, as in: !run file.hql")
         try:
             text = read_script(Path(names[0]).expanduser(), names[0])
         except (OSError, ParseError) as error:
-            return self._failed(f"cannot read {names[0]}: {error}")
+            return self.fail(f"cannot read {names[0]}: {error}")
         return self.run_text(text, names[0])
 
     def _record(self, argument: str) -> bool:
@@ -148,13 +156,13 @@ class Commands:
             try:
                 printer.record = open_for_append(argument)
             except HiveSqlError as error:
-                return self._failed(str(error))
+                return self.fail(str(error))
             printer.tell(f"recording to {argument}")
         return True
 
     def _outputformat(self, argument: str) -> bool:
         if argument not in FORMATS:
-            return self._failed(f"formats are {', '.join(sorted(FORMATS))}")
+            return self.fail(f"formats are {', '.join(sorted(FORMATS))}")
         self.runner.printer.format = argument
         return True
 
@@ -169,22 +177,31 @@ class Commands:
         try:
             change(self.runner.printer, name, value.strip())
         except ValueError as error:
-            return self._failed(str(error))
+            return self.fail(str(error))
         return True
 
     def _once(self, argument: str) -> bool:
         if not argument:
-            return self._failed("a file or a program is wanted, as in: !once FILE or !once | wc -l")
+            return self.fail("a file or a program is wanted, as in: !once FILE or !once | wc -l")
         self.runner.printer.once = argument
         return True
 
     def _timing(self, argument: str) -> bool:
-        self.runner.printer.report = not self.runner.printer.report
+        printer = self.runner.printer
+        wanted = switched(argument, printer.report)
+        if wanted is None:
+            return self.fail("on or off is wanted, as in: !timing off")
+        printer.report = wanted
+        printer.tell(f"row counts and times: {'on' if wanted else 'off'}")
         return True
 
     def _pager(self, argument: str) -> bool:
         printer = self.runner.printer
-        printer.paging = not printer.paging
+        # pgcli's users name a program there.
+        wanted = switched(argument, printer.paging)
+        if wanted is None:
+            os.environ["PAGER"] = argument
+        printer.paging = wanted is not False
         printer.tell(f"pager {'on' if printer.paging else 'off'}")
         return True
 
@@ -210,7 +227,7 @@ class Commands:
             file.write(next(iter(self.history()[-1:]), ""))
             file.flush()
             if subprocess.run([*shlex.split(editor), file.name], check=False).returncode:
-                return self._failed(f"{editor} failed; nothing was run")
+                return self.fail(f"{editor} failed; nothing was run")
             text = read_script(Path(file.name))
         return self.run_text(text, None)
 
@@ -223,7 +240,7 @@ class Commands:
         except ValueError:
             every, text = EVERY, argument
         if not SHORTEST <= every <= LONGEST:
-            return self._failed(f"seconds between {SHORTEST:g} and {LONGEST:g} are wanted")
+            return self.fail(f"seconds between {SHORTEST:g} and {LONGEST:g} are wanted")
         return watch(self.runner, text, every)
 
     def _sh(self, argument: str) -> bool:

@@ -6,8 +6,12 @@ import atexit
 import os
 import sys
 import threading
+from contextlib import suppress
 
-_NOISE = (b"WARNING: Using incubator modules:",)
+_NOISE = (
+    b"WARNING: Using incubator modules:",
+    b"Warning: Java versions > Java 11 can only operate in restricted mode",  # of percentile_approx
+)
 _PATIENCE = 1.0
 
 
@@ -28,7 +32,8 @@ def leave_out_noise() -> None:
         sys.stderr.flush()
         # Without a writer the pipe ends, once Spark's JVM has gone too.
         os.dup2(screen, 2)
-        reader.join(_PATIENCE)
+        with suppress(KeyboardInterrupt):  # whoever wants the process to end at once gets that
+            reader.join(_PATIENCE)
 
     atexit.register(finish)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.completion import FuzzyCompleter, ThreadedCompleter
 from prompt_toolkit.document import Document
+from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import HTML, StyleAndTextTuples
 from prompt_toolkit.history import FileHistory, ThreadedHistory
@@ -75,6 +77,7 @@ def _prompt(runner: Runner, home: Path) -> PromptSession[str]:
         prompt_continuation=lambda width, number, wrapped: f"{'->':>{max(width - 1, 2)}} ",
         key_bindings=_keys(),
         enable_open_in_editor=True,
+        vi_mode=wants_vi(),
     )
 
 
@@ -113,7 +116,24 @@ def _keys() -> KeyBindings:
     def accept(event: KeyPressEvent) -> Any:
         event.current_buffer.validate_and_handle()
 
+    @keys.add("f4")
+    def change_mode(event: KeyPressEvent) -> Any:
+        app = event.app
+        is_vi = app.editing_mode == EditingMode.VI
+        app.editing_mode = EditingMode.EMACS if is_vi else EditingMode.VI
+
     return keys
+
+
+def wants_vi() -> bool:
+    """Tell whether the user's other shells have vi's keys, by readline's own file."""
+    place = Path(os.environ.get("INPUTRC") or "~/.inputrc").expanduser()
+    try:
+        text = place.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    modes = re.findall(r"^\s*set\s+editing-mode\s+(\w+)", text, re.MULTILINE)
+    return modes[-1:] == ["vi"]
 
 
 def ends(text: str) -> bool:
