@@ -6,7 +6,8 @@ plan of their kind runs, so that statements which only ask the metastore answer 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeGuard
 
 from hivesql_executor.outcome import Outcome
@@ -22,6 +23,7 @@ from hivesql_executor.transactions.transaction import (
 )
 from hivesql_executor.translate_errors import as_user_errors
 from hivesql_planner.definitions.steps import Definition
+from hivesql_planner.errors import DataError, ExecutionError, HiveSqlError
 from hivesql_planner.plan import Body, Change, Command, Insert, Plan, Select
 
 
@@ -45,12 +47,27 @@ def run(
     with as_user_errors(), holding_objects(plan, runtime):
         if not plan.opens_txn and _needs_no_snapshot(plan.body):
             return _run_definition_or_command(plan.body, None, runtime)
-        with transaction(plan, runtime, inside) as txn:
+        with transaction(plan, runtime, inside) as txn, _listing_anew_after_errors():
             work = Work(plan, txn, runtime, consume)
             if isinstance(plan.body, Select):
                 return around(lambda: _run_body(work))
             with runtime.metastore.changing_for(txn.id):
                 return around(lambda: _run_body(work))
+
+
+@contextmanager
+def _listing_anew_after_errors() -> Iterator[None]:
+    """Let who mends files by hand, after an error, be seen by the next statement."""
+    try:
+        yield
+    except Exception as error:
+        # Conflicts, timeouts and the like, which are kinds of their own, say nothing about files.
+        if not isinstance(error, HiveSqlError) or type(error) in (DataError, ExecutionError):
+            # Imported late: most statements neither fail nor list anything.
+            from hivesql_executor.snapshot.known_listings import forget_listings
+
+            forget_listings()
+        raise
 
 
 def _needs_no_snapshot(body: Body) -> TypeGuard[Definition | Command]:

@@ -3,7 +3,8 @@
 A reader opens, takes its snapshot and its lock, lists the table and chooses its files: all that a
 SELECT does before it reads. Each of ``--readers`` does so once a second, in ``--processes``
 processes, on a table of ``--deltas`` directories. The metastore is a new SQLite file, or an empty
-database at URL. What is printed is how long it took, and which part of it the listing was.
+database at URL. What is printed is how long it took, which part of it the listing and choosing was,
+the thread's CPU, and how many directories were listed beside the table's own, in each process.
 """
 
 from __future__ import annotations
@@ -14,18 +15,25 @@ import random
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.metastore.api import LockOwner, TxnType
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
-from hivesql_executor.snapshot.listing import acid_state
-from hivesql_planner.acid.files_to_read import files_to_read
+from hivesql_executor.runtime import Runtime
+from hivesql_executor.snapshot.listing import scan_files
+from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.table import Column, Table, TableName
+from hivesql_planner.relations import Scan
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 T = TableName("default", "t")
 OWNER = LockOwner("bench", "localhost")
@@ -42,9 +50,25 @@ def write(store: DatabaseMetastore, home: Path) -> None:
     store.commit_txn(txn_id)
 
 
-def plan(store: DatabaseMetastore) -> tuple[float, float, int]:
-    """Seconds of planning and of listing, and how many files were chosen."""
-    began = time.monotonic()
+@dataclass(frozen=True)
+class CountedFiles(LocalFiles):
+    """Local files, and how many directories were listed of them."""
+
+    listed: list[int] = field(default_factory=list, hash=False, compare=False)
+
+    def list(self, location: str, only: Sequence[str] | None = None) -> tuple[FileStatus, ...]:
+        statuses = super().list(location, only)
+        directories = {status.path.partition("/")[0] for status in statuses}
+        self.listed.append(len(directories))
+        return statuses
+
+
+FILES = CountedFiles()
+
+
+def plan(store: DatabaseMetastore) -> tuple[float, float, float, int]:
+    """Seconds of planning, of listing and of CPU, and how many files were chosen."""
+    began, cpu = time.monotonic(), time.thread_time()
 
     def begin() -> tuple[int, ValidTxnList]:
         (opened,) = store.open_txns(1, "bench", "localhost", type=TxnType.READ_ONLY)
@@ -58,20 +82,24 @@ def plan(store: DatabaseMetastore) -> tuple[float, float, int]:
         return visible
 
     visible = store.run_in_transaction(ask, durable=False)
-    location, files = store.table(T).location, LocalFiles()
+    runtime = Runtime(metastore=store, spark=_no_spark, files=lambda place: FILES)
+    scan = Scan(table=store.table(T))
     listing = time.monotonic()
-    state = acid_state(files, location, visible, txns)
+    (part,) = scan_files(scan, visible, txns, runtime)
     listed = time.monotonic() - listing
-    chosen = files_to_read(state, visible, insert_only=False, location=location)
-    taken = time.monotonic() - began
+    taken, cpu = time.monotonic() - began, time.thread_time() - cpu
     store.commit_txn(txn_id, for_reading=True)
-    return taken, listed, len(chosen.data)
+    return taken, listed, cpu, len(part.files.data)
+
+
+def _no_spark() -> SparkSession:
+    raise AssertionError("planning starts no Spark")
 
 
 def read(url: str, readers: int, seconds: float, ready: Barrier, done: Any) -> None:
     """Let threads plan once a second each, at moments of their own."""
     store = DatabaseMetastore.open(url, "/warehouse")
-    times: list[tuple[float, float, int]] = []
+    times: list[tuple[float, float, float, int]] = []
 
     def client() -> None:
         chance, end = random.Random(), time.monotonic() + seconds
@@ -88,7 +116,7 @@ def read(url: str, readers: int, seconds: float, ready: Barrier, done: Any) -> N
         thread.start()
     for thread in threads:
         thread.join()
-    done.put(times)
+    done.put((times, sum(FILES.listed)))
 
 
 def measure(url: str, home: Path, options: argparse.Namespace) -> str:
@@ -114,14 +142,17 @@ def measure(url: str, home: Path, options: argparse.Namespace) -> str:
     while time.monotonic() < end:
         write(store, home)
         time.sleep(1)
-    plans = [planned for _ in running for planned in done.get()]
+    answers = [done.get() for _ in running]
     for process in running:
         process.join()
-    totals = sorted(total for total, _, _ in plans)
-    listings = sorted(listed for _, listed, _ in plans)
-    least = min(chosen for _, _, chosen in plans)
-    assert least >= options.deltas, "a delta was overlooked"
-    return f"planning {_percentiles(totals)}  of it listing {_percentiles(listings)}"
+    plans = [planned for planned_there, _ in answers for planned in planned_there]
+    totals, listings, cpu, chosen = (sorted(each) for each in zip(*plans, strict=True))
+    assert chosen[0] >= options.deltas, "a delta was overlooked"
+    directories = [listed for _, listed in answers]
+    return (
+        f"{len(plans)} plans of up to {chosen[-1]} files: {_percentiles(totals)}  of it listing "
+        f"{_percentiles(listings)}  CPU {_percentiles(cpu)}  directories listed {directories}"
+    )
 
 
 def _percentiles(times: list[float]) -> str:

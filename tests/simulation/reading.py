@@ -13,7 +13,7 @@ from hivesql_executor.checks.event_check import EventCheck
 from hivesql_executor.checks.finding import Finding
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.snapshot.listing import acid_state, table_roots
+from hivesql_executor.snapshot.listing import acid_state, scan_files, table_roots
 from hivesql_planner.acid.files_to_read import (
     DataFile,
     DeleteFile,
@@ -26,6 +26,7 @@ from hivesql_planner.acid.row_id import encode_bucket
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.model.table import Table, TableName
+from hivesql_planner.relations import Scan
 from simulation.model import Row
 
 _ID = ACID_FIELDS[1:4]
@@ -42,8 +43,11 @@ def read_table(name: str, runtime: Runtime) -> Counter[Row]:
     visible = store.valid_write_ids(txns, [table.name])[table.name]
     found: Counter[Row] = Counter()
     partitions = store.partitions(table.name) if table.partition_columns else ()
-    for partition, location in table_roots(table, partitions):
-        state = acid_state(LocalFiles(), location, visible, txns)
+    scan = Scan(table=table, partitions=tuple(partitions))
+    known = scan_files(scan, visible, txns, runtime)
+    for (partition, location), part in zip(table_roots(table, partitions), known, strict=True):
+        state = acid_state(runtime.files(location), location, visible, txns)
+        assert part.files == files_to_read(state, visible, location=location), "remembered wrongly"
         for row in live_rows(state, visible, location).column("row").to_pylist():
             key = int(partition.values[0] or 0) if partition else row["k"]
             found[row["id"], key, row["v"]] += 1

@@ -7,7 +7,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from unittest import mock
 
+from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.snapshot.known_listings import forget_listings
 from simulation.cases import Case, generate
 from simulation.clients import Doer
 from simulation.ending import end_well
@@ -35,8 +38,9 @@ class Outcome:
 
 
 def run_case(case: Case, house: House) -> Outcome:
-    """Run a case to its end."""
-    with house.world(case) as world:
+    """Run a case to its end; what is remembered of the one before is forgotten."""
+    forget_listings()
+    with house.world(case) as world, mock.patch.object(LocalFiles, "few_directories", -1):
         scheduler = world.scheduler
         for number, script in enumerate(case.scripts):
             scheduler.add(script.name, Doer(script, number, world).run)

@@ -13,6 +13,7 @@ from hivesql_executor.files.small_contents import LARGEST, SMALL, recall_content
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from hivesql_executor.files.top import Top
     from hivesql_executor.files.uploads import LeftUploads, Uploads
     from hivesql_planner.acid.snapshot import FileStatus
 
@@ -52,8 +53,18 @@ class Files(Protocol):
         """Fail with SemanticError where there is no file system for it."""
         ...
 
-    def list(self, location: str) -> tuple[FileStatus, ...]:
-        """Every file below a directory, relative to it; hidden ones left out; () if missing."""
+    def list(self, location: str, only: Sequence[str] | None = None) -> tuple[FileStatus, ...]:
+        """Every file below a directory, relative to it; hidden ones left out; () if missing.
+
+        With ``only``, those below some of the directories that are in it.
+        """
+        ...
+
+    def top(self, location: str, before: Top | None = None) -> Top | None:
+        """Return what is right below a directory; None where to list all below costs no more.
+
+        ``before`` is what was there earlier, of which what cannot have changed is taken.
+        """
         ...
 
     def all_directories(self, location: str) -> tuple[str, ...]:

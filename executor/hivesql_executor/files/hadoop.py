@@ -14,6 +14,7 @@ from pyspark.errors import PySparkException
 
 from hivesql_executor.files.identity import identity_of
 from hivesql_executor.files.refusals import missing_connector, refusal_of
+from hivesql_executor.files.top import Top
 from hivesql_executor.jvm import java_class, new_object
 from hivesql_planner.acid.layout import HIDDEN_STARTS, MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
@@ -124,12 +125,26 @@ class HadoopFiles:
             ) from error
 
     @_reaching
-    def list(self, location: str) -> tuple[FileStatus, ...]:
-        """Every file below a directory."""
-        parts = str(self._tree().list(location)).split("\0")
-        triples = zip(parts[::3], parts[1::3], parts[2::3], strict=False)
-        files = (FileStatus(path, int(length), _identity(time)) for path, length, time in triples)
-        return tuple(sorted(files))
+    def list(self, location: str, only: Sequence[str] | None = None) -> tuple[FileStatus, ...]:
+        """Every file below a directory, or below some of those in it."""
+        tree = self._tree()
+        if only is None:
+            return _statuses(str(tree.list(location)))
+        return _statuses(str(tree.listSome(location, "\0".join(only)))) if only else ()
+
+    @_reaching
+    def top(self, location: str, before: Top | None = None) -> Top | None:
+        """Return what is right below a directory; None in a store that lists all at once."""
+        text = self._tree().top(location)
+        if text is None:
+            return None
+        below = _statuses(str(text))
+        directories = {
+            status.path[:-1]: (status.modified,) for status in below if status.path.endswith("/")
+        }
+        return Top(
+            (), directories, tuple(status for status in below if not status.path.endswith("/"))
+        )
 
     @_reaching
     def all_directories(self, location: str) -> tuple[str, ...]:
@@ -341,6 +356,13 @@ class _HadoopUploads:
                 f"the uploads below {location} cannot be listed: {_reason(error)}"
             ) from error
         return [*zip(parts[::2], parts[1::2], strict=False)]
+
+
+def _statuses(text: str) -> tuple[FileStatus, ...]:
+    """Read what ``FileTree.java`` tells of files: path, length and identity of each."""
+    parts = text.split("\0")
+    triples = zip(parts[::3], parts[1::3], parts[2::3], strict=False)
+    return tuple(sorted(FileStatus(path, int(n), _identity(time)) for path, n, time in triples))
 
 
 def _identity(text: str) -> int:

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
+from hivesql_executor.files.top import Top
 from hivesql_planner.acid.layout import HIDDEN_STARTS, MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import DataError, ExecutionError
@@ -48,6 +50,9 @@ def _sync(path: str) -> None:
 class LocalFiles:
     """The Files protocol on this machine's disk."""
 
+    few_directories: ClassVar[int] = 32
+    """So many are listed in half a millisecond, and files that somebody changes there are seen."""
+
     @property
     def has_directories(self) -> bool:
         """Say yes."""
@@ -67,11 +72,43 @@ class LocalFiles:
     def require(self, location: str) -> None:
         """Nothing: the local file system is always there."""
 
-    def list(self, location: str) -> tuple[FileStatus, ...]:
-        """Every file below a directory."""
+    def list(self, location: str, only: Sequence[str] | None = None) -> tuple[FileStatus, ...]:
+        """Every file below a directory, or below some of those in it."""
         statuses: list[FileStatus] = []
-        _walk(str(local_path(location)), "", statuses)
+        home = str(local_path(location))
+        if only is None:
+            _walk(home, "", statuses)
+        for name in only or ():
+            _walk(f"{home}/{name}", f"{name}/", statuses)
         return tuple(sorted(statuses))
+
+    def top(self, location: str, before: Top | None = None) -> Top | None:
+        """Return what is right below a directory; None where that is little.
+
+        Names are read each time, which says all about what is new, on any file system. A directory
+        that was removed and made again is told by its number and time, which are asked only when
+        the directory above has changed: to ask takes longer than to read the name.
+        """
+        home = str(local_path(location))
+        try:
+            status = os.stat(home)  # noqa: PTH116
+        except OSError:
+            # Who lists it says what there is.
+            return None
+        identity = status.st_dev, status.st_ino, status.st_mtime_ns
+        known = before.directories if before is not None and before.home == identity else {}
+        directories: dict[str, tuple[int, ...]] = {}
+        files: list[FileStatus] = []
+        for entry in _entries(home):
+            if entry.is_dir():
+                earlier = known.get(entry.name)
+                is_same = earlier and earlier[0] == entry.inode()
+                directories[entry.name] = earlier if is_same and earlier else _identity(entry)
+            elif (file := _status(entry, entry.name)) is not None:
+                files.append(file)
+        if len(directories) <= self.few_directories:
+            return None
+        return Top(identity, directories, tuple(sorted(files)))
 
     def all_directories(self, location: str) -> tuple[str, ...]:
         """Names of the directories right below, hidden ones too."""
@@ -233,30 +270,49 @@ def _move(old: Path, new: Path) -> None:
 
 
 def _walk(directory: str, prefix: str, statuses: list[FileStatus]) -> None:
+    for entry in _entries(directory):
+        path = f"{prefix}{entry.name}"
+        if entry.is_dir():
+            _walk(entry.path, f"{path}/", statuses)
+        elif (status := _status(entry, path)) is not None:
+            statuses.append(status)
+
+
+def _entries(directory: str) -> list[os.DirEntry[str]]:
+    """Give what is in a directory and not hidden; nothing where there is none."""
     try:
-        entries = list(os.scandir(directory))
+        with os.scandir(directory) as entries:
+            return [
+                entry
+                for entry in entries
+                if not entry.name.startswith(HIDDEN_STARTS) or entry.name in MARKERS
+            ]
     except (FileNotFoundError, NotADirectoryError):
-        return
+        return []
     except OSError as error:
         if error.errno != errno.ENAMETOOLONG:
             raise
         # Nothing can be there.
-        return
-    for entry in entries:
-        name = entry.name
-        if name.startswith(HIDDEN_STARTS) and name not in MARKERS:
-            continue
-        if entry.is_dir():
-            _walk(entry.path, f"{prefix}{name}/", statuses)
-            continue
-        try:
-            status = entry.stat()
-        except FileNotFoundError:
-            if entry.is_symlink() and os.path.lexists(entry.path):
-                raise DataError(f"{entry.path} is a link to a file that is missing") from None
-            # A cleaner may remove obsolete files while we look.
-            continue
-        statuses.append(FileStatus(f"{prefix}{name}", status.st_size, status.st_mtime_ns))
+        return []
+
+
+def _status(entry: os.DirEntry[str], path: str) -> FileStatus | None:
+    """Return a file's length and time; None when a cleaner has removed it while we look."""
+    try:
+        status = entry.stat()
+    except FileNotFoundError:
+        if entry.is_symlink() and os.path.lexists(entry.path):
+            raise DataError(f"{entry.path} is a link to a file that is missing") from None
+        return None
+    return FileStatus(path, status.st_size, status.st_mtime_ns)
+
+
+def _identity(entry: os.DirEntry[str]) -> tuple[int, ...]:
+    """Tell a directory from another one of its name; nothing does where it is elsewhere."""
+    try:
+        return () if entry.is_symlink() else (entry.inode(), entry.stat().st_mtime_ns)
+    except FileNotFoundError:
+        return ()
 
 
 def _drop_checksum(path: Path) -> None:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from hivesql_executor.files.hadoop import ObjectStoreFiles
+    from hivesql_executor.files.top import Top
     from hivesql_executor.files.uploads import LeftUploads, Uploads
 
 _COPIES = 8
@@ -116,12 +117,18 @@ class StoreFiles:
     def require(self, location: str) -> None:
         """Nothing: the client is here."""
 
-    def list(self, location: str) -> tuple[FileStatus, ...]:
+    def list(self, location: str, only: Sequence[str] | None = None) -> tuple[FileStatus, ...]:
         """Every file below a directory, by one request for each thousand of them."""
         if _is_unspeakable(location):
-            return self._hadoop.list(location)
+            return self._hadoop.list(location, only)
         entries = self._entries(location)
-        return tuple(status for status in entries.files if not _is_hidden_path(status.path))
+        listed = (status for status in entries.files if not _is_hidden_path(status.path))
+        if only is None:
+            return tuple(listed)
+        return tuple(status for status in listed if status.path.partition("/")[0] in only)
+
+    def top(self, location: str, before: Top | None = None) -> None:
+        """Return None: one request lists all that is below."""
 
     def all_directories(self, location: str) -> tuple[str, ...]:
         """Names of the directories right below, hidden ones too."""

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from hivesql_executor.files.api import readable
 from hivesql_executor.snapshot.flushed_lengths import with_flushed_lengths
+from hivesql_executor.snapshot.known_listings import Listed
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import require_history
-from hivesql_planner.acid.files_to_read import files_to_read
+from hivesql_planner.acid.files_to_read import FilesToRead, files_to_read
 from hivesql_planner.acid.layout import (
     METADATA_FILE,
     SIDE_FILE_SUFFIX,
@@ -65,19 +66,43 @@ def scan_files(
     scan: Scan, visible: ValidWriteIdList, txns: ValidTxnList, runtime: Runtime
 ) -> list[PartitionFiles]:
     """List every directory of the scan and choose what the snapshot sees in it."""
-    files = runtime.files(scan.table.location)
+    table, is_earlier = scan.table, scan.as_of is not None
+    files, insert_only = runtime.files(table.location), table.is_insert_only
+    most = runtime.settings.integer("hivesql.listing.max.files")
 
     def list_root(partition: Partition | None, location: str) -> PartitionFiles:
-        is_earlier = scan.as_of is not None
-        state = acid_state(files, location, visible, txns, is_earlier=is_earlier)
-        check_versions(files, location, state)
+        listed = Listed(files, table, location, most)
         if is_earlier:
-            require_history(scan.table, partition, location, state, visible, runtime)
-        insert_only = scan.table.is_insert_only
-        chosen = files_to_read(state, visible, insert_only=insert_only, location=location)
+            statuses = listed.statuses(visible, txns)
+            state = acid_state(files, location, visible, txns, is_earlier=True, listing=statuses)
+            check_versions(files, location, state)
+            require_history(table, partition, location, state, visible, runtime)
+            chosen = files_to_read(state, visible, insert_only=insert_only, location=location)
+        else:
+            chosen = _choose(listed, files, location, visible, txns, insert_only=insert_only)
         return PartitionFiles(partition=partition, location=location, files=chosen)
 
     return at_each_root(scan.table, scan.partitions, list_root)
+
+
+def _choose(
+    listed: Listed,
+    files: Files,
+    location: str,
+    visible: ValidWriteIdList,
+    txns: ValidTxnList,
+    *,
+    insert_only: bool,
+) -> FilesToRead:
+    """Choose what a snapshot sees now, or recall what one that sees the same has chosen."""
+    chosen = listed.recall_choice(visible, txns, insert_only=insert_only)
+    if chosen is None:
+        statuses = listed.statuses(visible, txns)
+        state = acid_state(files, location, visible, txns, listing=statuses)
+        check_versions(files, location, state)
+        chosen = files_to_read(state, visible, insert_only=insert_only, location=location)
+        listed.remember_choice(chosen, visible, txns, insert_only=insert_only)
+    return chosen
 
 
 def changed_roots(

@@ -216,6 +216,9 @@ KEYS: Mapping[str, Setting] = _table(
     ("hivesql.local.source.max", "5000", "int",
      "A MERGE whose source has at most this many rows looks for their matches without Spark, if "
      "few row groups may hold them; 0: never."),
+    ("hivesql.listing.max.files", "100000", "int",
+     "So many files of transactional tables a process remembers, of directories that no writer "
+     "adds to any more: each is listed once. 0: none."),
 )  # fmt: skip
 # A misspelt key of these families would silently change nothing.
 _CLOSED = ("hive.txn.", "hive.lock.", "hive.locks.", "hive.unlock.", "hive.compactor.",

@@ -65,6 +65,33 @@ def test_a_missing_location_has_no_files(files: Files, root: str) -> None:
     assert files.list(f"{root}/nothing") == ()
 
 
+def test_what_is_right_below_and_below_some_of_it(
+    files: Files, root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(LocalFiles, "few_directories", -1)
+    for name in ("a/x/f", "b/f", "b/_hidden", "c/f", ".d/f", "_e/f", "f", "_orc_acid_version"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    top = files.top(root)
+    assert top is not None
+    assert sorted(top.directories) == ["a", "b", "c"]
+    every = files.list(root)
+    assert top.files == tuple(status for status in every if "/" not in status.path)
+    assert files.list(root, ["a", "c", "gone"]) == tuple(
+        status for status in every if status.path[:2] in ("a/", "c/")
+    )
+    assert files.list(root, []) == ()
+    os.utime(tmp_path / "b", ns=(10**15, 10**15))
+    changed = files.top(root)
+    assert changed is not None
+    same = {
+        name for name, identity in changed.directories.items() if identity == top.directories[name]
+    }
+    assert same == {"a", "c"}
+    nothing = files.top(f"{root}/gone")
+    assert nothing is None or (nothing.directories, nothing.files) == ({}, ())
+
+
 def test_directories_with_the_hidden_ones(files: Files, root: str, tmp_path: Path) -> None:
     for name in (".hive-staging_1", "k=b/delta_1_1", "k=a%2F"):
         (tmp_path / name).mkdir(parents=True)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.files.top import Top
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import scan_files
-from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.acid.write_ids import ALL_TXNS, ValidWriteIdList
 from hivesql_planner.model.table import Column, Partition
 from hivesql_planner.relations import Scan
@@ -22,9 +22,9 @@ class RecordedFiles(LocalFiles):
 
     listed: list[str] = field(default_factory=list, hash=False, compare=False)
 
-    def list(self, location: str) -> tuple[FileStatus, ...]:
+    def top(self, location: str, before: Top | None = None) -> Top | None:
         self.listed.append(location)
-        return super().list(location)
+        return super().top(location, before)
 
 
 def no_spark() -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
+from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.files.top import Top
 from hivesql_executor.metastore.cache.metastore import CachingMetastore
 from hivesql_executor.metastore.database import commit
 from hivesql_executor.metastore.database import history_cleanup as cleanup
@@ -25,6 +27,15 @@ from simulation.defects.of_transactions import Defect, Patch, after, forget_move
 
 def _tables_never_looked_for() -> list[Patch]:
     return [(transaction, "check_tables", lambda plan, store: None)]
+
+
+def _looks_once() -> list[Patch]:
+    top = LocalFiles.top
+
+    def of_before(self: LocalFiles, location: str, before: Top | None = None) -> Top | None:
+        return before or top(self, location)
+
+    return [(LocalFiles, "top", of_before)]
 
 
 def _undone_by_heart() -> list[Patch]:
@@ -262,6 +273,10 @@ DEFECTS_OF_TABLES = (
             "cached": (_ROW, *after(60.0, _ROW)),
             "renames": after(30.0, ("rename", "c", "d")),
         },
+    ),
+    Defect(
+        "what is new in a table is not looked for", "remembered wrongly", _looks_once,
+        {"writer": (_ROW,) * 3},
     ),
     Defect(
         "INSERT OVERWRITE hides nothing", "must not be there", _overwrites_are_inserts,

@@ -90,6 +90,9 @@ class SimulatedStore:
     def require(self, location: str) -> None:
         """The client is here."""
 
+    def top(self, location: str, before: object = None) -> None:
+        """One request lists all."""
+
     def list(self, location: str) -> tuple[FileStatus, ...]:
         """Every object below a directory."""
         shown = [

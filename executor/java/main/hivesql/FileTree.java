@@ -48,9 +48,42 @@ public final class FileTree implements ThreadFactory {
         Path root = new Path(location);
         FileSystem system = root.getFileSystem(configuration);
         if (ObjectStore.isAmazons(system)) return listAtOnce(system, root);
-        StringBuilder text = new StringBuilder();
         List level = new ArrayList();
         level.add(new Listing(system, root, ""));
+        return list(system, level);
+    }
+
+    /** The same below some of the directories in it, whose names have a zero between them. */
+    public String listSome(String location, String names) throws Exception {
+        Path root = new Path(location);
+        FileSystem system = root.getFileSystem(configuration);
+        List level = new ArrayList();
+        for (String name : names.split("\0")) {
+            level.add(new Listing(system, new Path(root + "/" + name), name + "/"));
+        }
+        return list(system, level);
+    }
+
+    /**
+     * What is right below a directory, told like files; names of directories end with a slash. Null
+     * of a store that lists a whole tree at once.
+     */
+    public String top(String location) throws Exception {
+        Path root = new Path(location);
+        FileSystem system = root.getFileSystem(configuration);
+        if (ObjectStore.isAmazons(system)) return null;
+        Listing top = new Listing(system, root, "");
+        top.call();
+        StringBuilder text = new StringBuilder();
+        for (FileStatus status : top.found) {
+            String name = status.getPath().getName();
+            if (!isHidden(name)) tell(name + (status.isDirectory() ? "/" : ""), status, text);
+        }
+        return text.toString();
+    }
+
+    private String list(FileSystem system, List level) throws Exception {
+        StringBuilder text = new StringBuilder();
         while (!level.isEmpty()) {
             List next = new ArrayList();
             if (level.size() == 1) {
