@@ -66,7 +66,9 @@ class Commands:
             "watch": (self._watch, "ask again and again until Ctrl-C: !watch 2 SHOW LOCKS"),
             "sh": (self._sh, "run a command of the shell: !sh ls"),
         }
-        gestures = Gestures(self)
+        gestures = Gestures(
+            runner.session, runner.printer, lambda text: self.run_text(text, None), self.fail
+        )
         self.known |= gestures.known()
         # In scripts `!echo` and `!export` are programs, as they always were.
         self._typed_alone = {*gestures.known(), *gestures.hidden()} - {"tables", "databases"}
@@ -241,7 +243,7 @@ class Commands:
             every, text = EVERY, argument
         if not SHORTEST <= every <= LONGEST:
             return self.fail(f"seconds between {SHORTEST:g} and {LONGEST:g} are wanted")
-        return watch(self.runner, text, every)
+        return watch(self.runner.session, self.runner.printer, text, every)
 
     def _sh(self, argument: str) -> bool:
         return run_shell_command(argument)

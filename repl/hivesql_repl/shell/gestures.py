@@ -5,14 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from hivesql import HiveSqlError
+from hivesql import HiveSqlError, Session
+from hivesql_repl.output.render import Printer
 from hivesql_repl.shell.saved import Saved
 from hivesql_repl.shell.screen_settings import change
-
-if TYPE_CHECKING:
-    from hivesql_repl.shell.commands import Commands
 
 ON = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": False}
 
@@ -20,9 +17,16 @@ ON = {"on": True, "true": True, "1": True, "off": False, "false": False, "0": Fa
 class Gestures:
     """Each tells whether it went well, as those of ``Commands`` do."""
 
-    def __init__(self, commands: Commands) -> None:
-        self._commands = commands
-        self._runner = commands.runner
+    def __init__(
+        self,
+        session: Session,
+        printer: Printer,
+        run: Callable[[str], bool],
+        fail: Callable[[str], bool],
+    ) -> None:
+        """``run`` runs a text's statements, ``fail`` tells an error; both tell how it went."""
+        self._session, self._printer = session, printer
+        self._sql, self._fail = run, fail
         self._format = "table"
         """Where ``\\x off`` leads back to."""
 
@@ -67,11 +71,8 @@ class Gestures:
             ),
         }  # fmt: skip
 
-    def _sql(self, text: str) -> bool:
-        return self._commands.run_text(text, None)
-
     def _instead(self, advice: str) -> bool:
-        return self._commands.fail(f"there is no such command; {advice}")
+        return self._fail(f"there is no such command; {advice}")
 
     def _listed(self, kind: str) -> Callable[[str], bool]:
         def run(argument: str) -> bool:
@@ -89,17 +90,17 @@ class Gestures:
 
     def _formatted(self, argument: str) -> bool:
         if not argument:
-            return self._commands.fail("a table is wanted, as in: !formatted t")
+            return self._fail("a table is wanted, as in: !formatted t")
         return self._sql(f"DESCRIBE FORMATTED {argument}")
 
     def _ddl(self, argument: str) -> bool:
         if argument:
             return self._sql(f"SHOW CREATE TABLE {argument}")
-        session = self._runner.session
+        session = self._session
         try:
             names = session.runtime.metastore.tables(session.database)
         except HiveSqlError as error:
-            return self._commands.fail(str(error))
+            return self._fail(str(error))
         return all(self._sql(f"SHOW CREATE TABLE `{name.name}`") for name in names)
 
     def _use(self, argument: str) -> bool:
@@ -107,7 +108,7 @@ class Gestures:
         return self._sql(f"USE {argument.split()[0]}") if argument else self._status("")
 
     def _status(self, argument: str) -> bool:
-        session = self._runner.session
+        session = self._session
         try:
             location = session.runtime.metastore.database(session.database).location
         except HiveSqlError as error:
@@ -115,18 +116,18 @@ class Gestures:
         facts = {
             "database": session.database, "location": location, "user": session.runtime.user,
             "transaction": session.open_transaction or "none is open",
-            "format": self._runner.printer.format,
+            "format": self._printer.format,
         }  # fmt: skip
         for name, fact in facts.items():
             print(f"{name:<13}{fact}")
         return True
 
     def _expanded(self, argument: str) -> bool:
-        printer = self._runner.printer
+        printer = self._printer
         is_on = printer.format == "vertical"
         wanted = False if argument.lower() == "auto" else switched(argument, is_on)
         if wanted is None:
-            return self._commands.fail("on, off or auto is wanted, as in: !expanded on")
+            return self._fail("on, off or auto is wanted, as in: !expanded on")
         if wanted and not is_on:
             self._format, printer.format = printer.format, "vertical"
         elif is_on and not wanted:
@@ -136,10 +137,10 @@ class Gestures:
 
     def _switch(self, setting: str) -> Callable[[str], bool]:
         def run(argument: str) -> bool:
-            printer = self._runner.printer
+            printer = self._printer
             wanted = switched(argument, printer.style.header)
             if wanted is None:
-                return self._commands.fail("on or off is wanted, as in: !header off")
+                return self._fail("on or off is wanted, as in: !header off")
             change(printer, setting, str(wanted).lower())
             return True
 
@@ -149,14 +150,14 @@ class Gestures:
         from dataclasses import replace
 
         text = argument.strip("'\"")
-        self._runner.printer.style = replace(self._runner.printer.style, null=text)
+        self._printer.style = replace(self._printer.style, null=text)
         return True
 
     def _delimiter(self, argument: str) -> bool:
         try:
-            change(self._runner.printer, "delimiterForDSV", argument.strip("'\""))
+            change(self._printer, "delimiterForDSV", argument.strip("'\""))
         except ValueError as error:
-            return self._commands.fail(str(error))
+            return self._fail(str(error))
         return True
 
     def _echo(self, argument: str) -> bool:
@@ -167,13 +168,13 @@ class Gestures:
         try:
             os.chdir(Path(argument or "~").expanduser())
         except OSError as error:
-            return self._commands.fail(f"cannot go to {argument}: {error.strerror}")
+            return self._fail(f"cannot go to {argument}: {error.strerror}")
         return True
 
     def _save(self, argument: str) -> bool:
         name, _, text = argument.partition(" ")
         if not text.strip():
-            return self._commands.fail("a name and a statement are wanted: !save big SELECT 1")
+            return self._fail("a name and a statement are wanted: !save big SELECT 1")
         return self._change_saved(lambda saved: saved.add(name, text.strip()))
 
     def _saved(self, argument: str) -> bool:
@@ -186,7 +187,7 @@ class Gestures:
                 return True
             text = saved.text(name, values)
         except (OSError, ValueError) as error:
-            return self._commands.fail(str(error))
+            return self._fail(str(error))
         return self._sql(text)
 
     def _forget(self, argument: str) -> bool:
@@ -196,7 +197,7 @@ class Gestures:
         try:
             work(Saved.read())
         except (OSError, ValueError) as error:
-            return self._commands.fail(str(error))
+            return self._fail(str(error))
         return True
 
 

@@ -19,9 +19,8 @@ from hivesql_repl.output.console import Screen
 from hivesql_repl.output.formats import Style, to_text
 
 if TYPE_CHECKING:
-    from hivesql import Result
+    from hivesql import Result, Session
     from hivesql_repl.output.render import Printer
-    from hivesql_repl.shell.running import Runner
 
 EVERY = 2.0
 """Seconds between two answers."""
@@ -32,14 +31,14 @@ _NOTHING = ("", "None", "NULL")
 _READS = ("show", "describe", "desc")
 
 
-def watch(runner: Runner, text: str, every: float = EVERY) -> bool:
+def watch(session: Session, printer: Printer, text: str, every: float = EVERY) -> bool:
     """Show what SHOW or DESCRIBE answers until Ctrl-C; False when it could not be run."""
-    statements = list(split(text, None, runner.session.variables))
+    statements = list(split(text, None, session.variables))
     if len(statements) != 1 or not statements[0].text.lower().startswith(_READS):
         print("ERROR: one SHOW or DESCRIBE is wanted, as in: !watch 2 SHOW LOCKS", file=sys.stderr)
         return False
-    ask = partial(runner.session.run_statement, statements[0])
-    return refresh(ask, runner.printer, every, text)
+    ask = partial(session.run_statement, statements[0])
+    return refresh(ask, printer, every, text)
 
 
 def refresh(

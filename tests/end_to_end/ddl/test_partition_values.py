@@ -1,4 +1,4 @@
-"""Partitions whose values are written in other forms are the same partitions, as in Hive."""
+"""Partitions whose values are written in other forms are the same, and what new ones take over."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+KEY = "hive.metastore.partition.inherit.table.properties"
+PROPERTIES = "STORED AS ORC TBLPROPERTIES ('transactional'='true', 'a'='1', 'b'='2', 'c'='3')"
 
 
 @pytest.fixture
@@ -173,3 +175,50 @@ def test_what_other_programs_left(spark: SparkSession, tmp_path: Path) -> None:
             assert len(partitions(session, "l")) == 1
             session.sql("DROP TABLE l")
         assert rows(session, "SELECT a FROM m WHERE b = false") == [(2,)]
+
+
+def taken(alone: hivesql.Session, partition: str) -> dict[str, str]:
+    """The parameters of a partition of t that a user may have chosen."""
+    rows = alone.sql(f"DESCRIBE FORMATTED t PARTITION ({partition})").rows
+    return {row[1]: row[2] for row in rows if not row[0] and row[1] in ("a", "b", "c")}
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ("", {}),
+        ("a,b", {"a": "1", "b": "2"}),
+        ("x,c", {"c": "3"}),
+        ("x,*", {"a": "1", "b": "2", "c": "3"}),
+        ('""', {}),
+    ],
+)
+def test_partitions_take_over_properties_however_they_come(
+    alone: hivesql.Session, tmp_path: Path, setting: str, expected: dict[str, str]
+) -> None:
+    alone.sql(f"CREATE TABLE t (i int) PARTITIONED BY (k string) {PROPERTIES}; SET {KEY}={setting}")
+    alone.sql("ALTER TABLE t ADD PARTITION (k='added')")
+    alone.sql("INSERT INTO t PARTITION (k='written') VALUES (1)")
+    alone.sql("INSERT INTO t PARTITION (k) VALUES (1, 'dynamic')")
+    (tmp_path / "wh" / "t" / "k=found").mkdir()
+    alone.sql("MSCK REPAIR TABLE t")
+    for name in ("added", "written", "dynamic", "found"):
+        assert taken(alone, f"k='{name}'") == expected, name
+    # What is there already stays as it is, also under a new name.
+    alone.sql(f"SET {KEY}=*; INSERT INTO t PARTITION (k='added') VALUES (2)")
+    assert taken(alone, "k='added'") == expected
+    alone.sql("ALTER TABLE t PARTITION (k='added') RENAME TO PARTITION (k='renamed')")
+    assert taken(alone, "k='renamed'") == expected
+
+
+def test_names_of_partitions_as_they_are(alone: hivesql.Session) -> None:
+    alone.sql("CREATE TABLE t (i int) PARTITIONED BY (ts string, n int)")
+    alone.sql("ALTER TABLE t ADD PARTITION (ts='14:18', n=1) PARTITION (ts='a/b%', n=2)")
+    for setting, names in (
+        ("false", ["ts=14%3A18/n=1", "ts=a%2Fb%25/n=2"]),
+        ("true", ["ts=14:18/n=1", "ts=a/b%/n=2"]),
+    ):
+        alone.sql(f"SET hive.decode.partition.name={setting}")
+        assert [row[0] for row in alone.sql("SHOW PARTITIONS t").rows] == names
+        told = alone.sql("SHOW PARTITIONS t WHERE n > 0 ORDER BY n").rows
+        assert [row[0] for row in told] == names
