@@ -11,6 +11,7 @@ from hivesql.binder.statement import BINDERS, bind
 from hivesql.dialect.nodes import alter, authorization, commands, ddl, dml, functions
 from hivesql.dialect.statements.statement import parse
 from hivesql.script import StatementText
+from hivesql_planner.compaction.request import CompactionFilter, OrderKey
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
 from hivesql_planner.model.hive_type import INT
 from hivesql_planner.model.table import DEFAULT_PARTITION, TableName
@@ -518,8 +519,7 @@ def test_partitions_to_drop(filters: str, expected: list[str | None]) -> None:
         ("ALTER TABLE p COMPACT 'MAJOR' AND WAIT", CompactTable,
          {"kind": "major", "wait": True, "partitions": ()}),
         ("ABORT TRANSACTIONS 1 2", AbortTransactions, {"txn_ids": (1, 2)}),
-        ("SHOW TABLES LIKE 'a*'", Show,
-         {"kind": "tables", "database": "default", "pattern": "a*"}),
+        ("SHOW TABLES LIKE 'a*'", Show, {"kind": "tables", "database": "default", "pattern": "a*"}),
         ("SHOW VIEWS IN db2", Show, {"kind": "views", "database": "db2"}),
         ("SHOW COLUMNS FROM t IN db2", Show, {"kind": "columns"}),
         ("SHOW LOCKS p PARTITION (ds='a b', hr=1) EXTENDED", Show,
@@ -529,6 +529,8 @@ def test_partitions_to_drop(filters: str, expected: list[str | None]) -> None:
         ("SHOW LOCKS nosuch.u PARTITION (a=1, b='x y')", Show,
          {"absent": TableName("nosuch", "u"), "partition": "a=1/b=x y", "table": None}),
         ("SHOW COMPACTIONS gone", Show, {"absent": TableName("default", "gone")}),
+        ("SHOW COMPACTIONS ORDER BY 'TabName' DESC, type", Show,
+         {"compactions": CompactionFilter(order=(OrderKey("tabname", True), OrderKey("type")))}),
         ("SHOW FUNCTIONS LIKE 'a*'", Show, {"kind": "functions", "pattern": "a*"}),
         ("DESCRIBE FORMATTED p PARTITION (ds='2024-01-01', hr=12)", Describe,
          {"style": "formatted"}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from hivesql.dialect.statements.clauses import parse_partition
-from hivesql.dialect.tokens import Cursor, Name
+from hivesql.dialect.tokens import Cursor, Kind, Name
 from hivesql_planner.compaction.request import CompactionFilter, OrderKey
 from hivesql_planner.statements.bound import AbortCompactions
 
@@ -72,9 +72,9 @@ def parse_order(cursor: Cursor, *, curves: bool = False) -> Order:
         return ()
     if curves and cursor.take("zorder", "("):
         return tuple((name, OrderKey(name.text, in_z_order=True)) for name in _columns(cursor))
-    keys = [_order_key(cursor)]
+    keys = [_order_key(cursor, may_be_text=not curves)]
     while cursor.take(","):
-        keys.append(_order_key(cursor))
+        keys.append(_order_key(cursor, may_be_text=not curves))
     return tuple(keys)
 
 
@@ -88,8 +88,13 @@ def _columns(cursor: Cursor) -> list[Name]:
     return names
 
 
-def _order_key(cursor: Cursor) -> tuple[Name, OrderKey]:
-    name = cursor.name("a column name")
+def _order_key(cursor: Cursor, *, may_be_text: bool) -> tuple[Name, OrderKey]:
+    token = cursor.peek()
+    if may_be_text and token.kind is Kind.STRING:
+        # SHOW COMPACTIONS takes a text for the column (ShowCompactionsAnalyzer).
+        name = Name(cursor.string().lower(), token.start)
+    else:
+        name = cursor.name("a column name")
     if cursor.at("(") or cursor.at("."):
         cursor.refuse("ORDER BY of anything but columns here")
     descending = cursor.take("desc")
