@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -88,7 +89,8 @@ class PostgresTerms(OnConflict):
         if url.drivername == "postgresql+psycopg":
             url = url.update_query_dict({**_OPTIONS, **url.query})
         engine = create_engine(url, isolation_level="READ COMMITTED", pool_size=20, max_overflow=-1)
-        if engine.dialect.driver == "psycopg":
+        # Windows cannot wait for a connection that way.
+        if engine.dialect.driver == "psycopg" and sys.platform != "win32":
             event.listen(engine, "do_connect", _connect)
         return engine
 
