@@ -19,6 +19,7 @@ from hivesql_executor.metastore.hms.tables import (
     write_database,
     write_table,
 )
+from hivesql_planner.definitions.places import usual_location
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.model.names import check_database, check_table
 from hivesql_planner.model.statistics import ACCURATE
@@ -238,8 +239,9 @@ _CONSTRAINT_FIELDS = (
 
 
 def _parts(location: str) -> tuple[str, ...]:
-    """Return the parts of a place; how a local one is written makes no difference."""
-    return PurePosixPath(location.removeprefix("file:").replace("///", "/")).parts
+    """Return the parts of a place; in which way it is written makes no difference."""
+    usual = usual_location(location.removeprefix("file:").replace("///", "/"))
+    return PurePosixPath(usual).parts
 
 
 def _meet(left: tuple[str, ...], right: tuple[str, ...]) -> bool:

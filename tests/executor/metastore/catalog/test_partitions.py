@@ -174,6 +174,36 @@ def test_tables_are_found_by_their_places(
             metastore.create_table(replace(table, name=other, location=f"{away}/b"))
 
 
+@pytest.mark.parametrize(
+    ("place", "others", "elsewhere"),
+    [
+        ("s3a://b/w/t", ["s3://b/w/t", "s3n://b/w/t/x", "S3A://b/w"], ["s3://c/w/t", "gs://b/w/t"]),
+        ("s3://b/w/t", ["s3a://b/w/t/p=1", "s3n://b/w"], ["s3a://b/w/t0"]),
+        ("abfs://c@a.dfs.core.windows.net/t", ["abfss://c@a.dfs.core.windows.net/t/x"],
+         ["abfss://d@a.dfs.core.windows.net/t"]),
+        ("hdfs://n/w/t", ["hdfs://n:8020/w/t", "hdfs://N/w"], ["hdfs://n:9000/w/t", "hdfs:///w/t"]),
+        ("hdfs://n:8020/w/t", ["hdfs://n/w/t/x", "hdfs://n/w"], ["hdfs://m:8020/w/t"]),
+        ("hdfs://n:9000/w/t", ["hdfs://N:9000/w/t"], ["hdfs://n/w/t"]),
+    ],
+)  # fmt: skip
+def test_one_place_has_several_names(
+    store: Store, place: str, others: list[str], elsewhere: list[str]
+) -> None:
+    """What guards a table's directory knows each of them."""
+    name, metastore = TableName("default", "t"), store.calls
+    table = Table(
+        name=name, columns=(Column.of("a", "int"),), location=place,
+        properties={"transactional": "true"},
+    )  # fmt: skip
+    metastore.create_table(table)
+    for other in others:
+        assert metastore.table_at([other], below=True) == (name, place), other
+        with pytest.raises(SemanticError, match="overlaps with"):
+            metastore.create_table(replace(table, name=TableName("default", "u"), location=other))
+    for other in elsewhere:
+        assert metastore.table_at([other], below=True) is None, other
+
+
 @pytest.mark.thrift
 def test_partitions_keep_their_storage(metastore: Metastore, make_table: MakeTable) -> None:
     # A Hive Metastore keeps no serde properties of ACID tables.

@@ -14,6 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, or_, select
 
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.schema import dbs, partitions, sds, table_params, tbls
+from hivesql_planner.definitions.places import same_places
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import Table, TableName
 
@@ -139,5 +140,7 @@ def _above(path: str) -> list[str]:
 
 
 def _spellings(paths: list[str], *, is_local: bool) -> list[str]:
-    """Return each place with and without ``file:``, which mean the same."""
-    return [*paths, *(f"{_LOCAL}{path}" for path in paths)] if is_local else paths
+    """Return each place as the catalog may call it: a local one with and without ``file:``."""
+    if is_local:
+        return [*paths, *(f"{_LOCAL}{path}" for path in paths)]
+    return [place for path in paths for place in same_places(path)]
