@@ -169,6 +169,15 @@ def refusal_of_too_much(path: str, length: int) -> ExecutionError:
     )
 
 
+def refusal_of_repetition(path: str, name: str) -> ExecutionError:
+    """Return the error for a list whose pages come again, and would for ever."""
+    return ExecutionError(
+        f"{path} cannot be listed: what answers there names {name} again and again, as no store "
+        "does. Look for a proxy in between, and check the store",
+        code=40000,
+    )
+
+
 def reason_and_remedy(report: str) -> tuple[str, str, str] | None:
     """Return the kind of a refusal, why it was, and what to do; None for no refusal."""
     for kind, why in reversed(_REFUSED.findall(report)):

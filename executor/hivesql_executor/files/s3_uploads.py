@@ -15,7 +15,11 @@ from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 from xml.etree import ElementTree
 
-from hivesql_executor.files.refusals import refusal_of_store, refusal_of_too_much
+from hivesql_executor.files.refusals import (
+    refusal_of_repetition,
+    refusal_of_store,
+    refusal_of_too_much,
+)
 from hivesql_executor.files.store_clients import BASE, LONGEST_PAUSE
 from hivesql_planner.settings.s3_access import S3Access
 
@@ -48,16 +52,21 @@ class S3Uploads:
             self._ask("DELETE", key, {"uploadId": upload}, path)
 
     def _listed(self, query: dict[str, str], location: str) -> Iterator[tuple[str, str]]:
+        places: set[tuple[str, ...]] = set()
         while True:
             answer = ElementTree.fromstring(self._ask("GET", "", query, location))
             for element in answer.iterfind("{*}Upload"):
                 yield element.findtext("{*}Key", ""), element.findtext("{*}UploadId", "")
             if answer.findtext("{*}IsTruncated") != "true":
                 return
-            query |= {
+            markers = {
                 "key-marker": answer.findtext("{*}NextKeyMarker", ""),
                 "upload-id-marker": answer.findtext("{*}NextUploadIdMarker", ""),
             }
+            if (place := tuple(markers.values())) in places:
+                raise refusal_of_repetition(location, markers["key-marker"] or "nothing")
+            places.add(place)
+            query |= markers
 
     def _ask(self, method: str, key: str, query: dict[str, str], place: str) -> bytes:
         """Ask the bucket; again where it fails. What is not there gives an empty answer."""

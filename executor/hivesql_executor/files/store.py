@@ -6,6 +6,7 @@ import functools
 import random
 import re
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -18,6 +19,7 @@ from hivesql_executor.files.identity import identity_of
 from hivesql_executor.files.refusals import (
     MISSING_BUCKETS,
     refusal_of_no_store,
+    refusal_of_repetition,
     refusal_of_store,
     refusal_of_too_much,
 )
@@ -56,6 +58,7 @@ _NOBODYS = "_hivesql_nobody_writes_this"
 # A client that keeps parts of paths cannot say these.
 _UNSPEAKABLE = re.compile(r"[\x00-\x1f\x7f]|(?:^|/)\.\.?(?:/|$)|//|/$")
 _OF_DIRECTORY = "hdi_isfolder"
+_MOST_ALIKE = 2
 # The store has said no, and would again.
 _REFUSED = re.compile(r"non-2xx status code: 4\d\d")
 
@@ -358,11 +361,22 @@ class StoreFiles:
             raise refusal_of_no_store(path)
         return status["size"], _identity(status)
 
+    def _listed(self, home: str, location: str) -> Iterator[Any]:
+        """Yield what the store lists, page by page; fail where pages come again."""
+        times: Counter[str] = Counter()
+        for page in self._store.list(home):
+            for entry in page:
+                times[entry["path"]] += 1
+                # A file, and what stands for a directory of its name, are called alike.
+                if times[entry["path"]] > _MOST_ALIKE:
+                    raise refusal_of_repetition(location, entry["path"])
+                yield entry
+
     def _entries(self, location: str) -> _Entries:
         """List every file below a directory, hidden ones too."""
         home = _key(location)
         with _asking(location):
-            listed = [entry for page in self._store.list(home) for entry in page]
+            listed = [*self._listed(home, location)]
         self._require_store(location, is_proven=bool(listed))
         above = f"{home}/"
         files: list[FileStatus] = []

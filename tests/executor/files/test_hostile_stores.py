@@ -110,3 +110,27 @@ def test_an_endless_answer_fills_no_memory(talk: Talk) -> None:
                 ask()
         grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
         assert grown * 1024 < MOST_MEMORY
+
+
+ONE_FILE = b"""<ListBucketResult><Name>b</Name><IsTruncated>true</IsTruncated>
+<NextContinuationToken>again</NextContinuationToken>
+<Contents><Key>t/x</Key><LastModified>2024-01-01T00:00:00.000Z</LastModified><ETag>"e"</ETag>
+<Size>3</Size></Contents></ListBucketResult>"""
+ONE_UPLOAD = b"""<ListMultipartUploadsResult><IsTruncated>true</IsTruncated>
+<NextKeyMarker>t/x</NextKeyMarker><NextUploadIdMarker>u</NextUploadIdMarker>
+<Upload><Key>t/x</Key><UploadId>u</UploadId></Upload></ListMultipartUploadsResult>"""
+
+
+@pytest.mark.parametrize("kind", ["files", "uploads", "a tree to remove"])
+def test_a_page_that_comes_again_ends_the_list(kind: str) -> None:
+    """Each page says that there is one more, which is the same."""
+    page = ONE_UPLOAD if kind == "uploads" else ONE_FILE
+    with listening() as start:
+        files = files_at(start(says(answer(page))))
+        with pytest.raises(ExecutionError, match=r"names t/x again and again.*Look for a proxy"):
+            if kind == "uploads":
+                S3Uploads(files.access).waiting(PLACE)
+            elif kind == "files":
+                files.list(PLACE)
+            else:
+                files.delete(PLACE)

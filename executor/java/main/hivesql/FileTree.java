@@ -4,7 +4,9 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -120,9 +122,15 @@ public final class FileTree implements ThreadFactory {
         String above = system.makeQualified(root).toUri().getPath() + "/";
         try {
             RemoteIterator<LocatedFileStatus> all = system.listFiles(root, true);
+            Set<String> listed = new HashSet<>();
             while (all.hasNext()) {
                 FileStatus status = all.next();
                 String whole = status.getPath().toUri().getPath();
+                if (!listed.add(whole)) {
+                    // The pages come again, and would for ever.
+                    throw new IOException(root + " cannot be listed: what answers there names "
+                            + whole + " again and again, as no store does");
+                }
                 // A location may be that of a file.
                 if (!whole.startsWith(above)) continue;
                 String path = whole.substring(above.length());
