@@ -171,11 +171,15 @@ def with_types(footer: bytes, types: Mapping[int, StoredType]) -> bytes:
             pieces.append(field)
             continue
         stored_type = types.get(column)
-        if stored_type and Message(content).number(orc_proto.Type.KIND) == stored_type.encoded_like:
+        kind = Message(content).number(orc_proto.Type.KIND) if stored_type else None
+        if stored_type and kind == stored_type.encoded_like:
             pieces.append(delimited(orc_proto.Footer.TYPES, _retyped(content, stored_type)))
             wrong.discard(column)
         else:
             pieces.append(field)
+            if stored_type and kind == _KINDS[stored_type.name]:
+                # Its writer has called it so.
+                wrong.discard(column)
         column += 1
     if wrong:
         raise DataError(f"columns {sorted(wrong)} of an ORC file are of other types than expected")

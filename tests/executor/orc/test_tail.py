@@ -195,6 +195,19 @@ def test_texts_get_their_lengths(tmp_path: Path, codec: str) -> None:
         amend(FILES, str(path), KEYS, types={6: StoredType("char", 4)})
 
 
+def test_columns_of_the_wanted_types_stay(tmp_path: Path) -> None:
+    """A writer may call them so itself."""
+    path = tmp_path / "x.orc"
+    with path.open("wb") as file, pyorc.Writer(file, "struct<a:timestamp,b:string>") as writer:
+        writer.write((datetime(2020, 1, 1, tzinfo=timezone.utc), "x"))
+    types = {1: INSTANT, 2: StoredType("char", 4)}
+    for _ in range(2):
+        amend(FILES, str(path), {}, types=types)
+        assert read_tail(FILES, str(path)).schema == (
+            "struct<a:timestamp with local time zone,b:char(4)>"
+        )
+
+
 def test_amending_twice_adds(tmp_path: Path) -> None:
     path = write_events(tmp_path / "f", 1)
     amend(FILES, path, {"a": b"1"})
