@@ -102,8 +102,8 @@ def problem_of_pattern(pattern: str, spark: SparkSession) -> str | None:
     return None
 
 
-def know_flushed_files(spark: SparkSession) -> None:
-    """Let Spark read the paths of files that may still grow."""
+def know_our_file_systems(spark: SparkSession) -> None:
+    """Let Spark read the paths of files that may still grow, and write those of uploads."""
     context = spark.sparkContext
     if context in _flushed:
         return
@@ -112,6 +112,7 @@ def know_flushed_files(spark: SparkSession) -> None:
     # Beside the file systems that the user has brought, whose loader this was.
     configuration.setClassLoader(_jar_loader(spark, jar, configuration.getClassLoader()))
     configuration.set("fs.hivesqlflushed.impl", "hivesql.FlushedFiles")
+    configuration.set("fs.hivesqlupload.impl", "hivesql.UploadedFiles")
     _flushed.add(context)
 
 

@@ -7,7 +7,7 @@ from itertools import chain
 
 from hivesql_executor.checks.event_check import EventCheck
 from hivesql_executor.checks.finding import Finding
-from hivesql_executor.jvm import know_flushed_files
+from hivesql_executor.jvm import know_our_file_systems
 from hivesql_executor.spark.failure import FAILURES, bare_path, unreadable
 from hivesql_executor.spark.scan.delete_events import delete_events
 from hivesql_executor.spark.verify.event_order import file_problems, missing_rows
@@ -43,7 +43,7 @@ def _row_findings(check: EventCheck) -> Iterator[Finding]:
     table, visible, home = check.table, check.visible, check.table.location
     spark, files = check.runtime.spark(), check.runtime.files(home)
     if any(file.side_file for part in check.parts for file in part.files.data):
-        know_flushed_files(spark)
+        know_our_file_systems(spark)
     problems = chain(
         file_problems(spark, table, check.keyed), missing_rows(spark, table, check.keyed)
     )

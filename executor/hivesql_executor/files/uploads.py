@@ -20,6 +20,11 @@ def content_of(word: str) -> bytes:
     return base64.urlsafe_b64decode(f"{word.removeprefix(_WHOLE)}===")
 
 
+def word_of(content: bytes) -> str:
+    """Return the word of a file of which this is all."""
+    return f"{_WHOLE}{base64.urlsafe_b64encode(content).decode().rstrip('=')}"
+
+
 class LeftUploads(Protocol):
     """Uploads that somebody began: each is a pair of the path and of what tells it from others."""
 

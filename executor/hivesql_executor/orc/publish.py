@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.api import Files
-from hivesql_executor.orc.row_counts import row_count
-from hivesql_executor.orc.tail import amend
+from hivesql_executor.files.uploads import content_of, is_whole, word_of
+from hivesql_executor.orc.row_counts import is_of_lines, row_count, rows_of_content
+from hivesql_executor.orc.tail import amend, amended
 from hivesql_executor.orc.tail_bytes import StoredType
 from hivesql_executor.orc.types import instants, stored_types
 from hivesql_executor.snapshot.partition_files import EventFile
@@ -39,6 +40,7 @@ from hivesql_planner.plan import Write, WriteKind
 from hivesql_planner.settings.compression import Compression
 
 if TYPE_CHECKING:
+    from hivesql_executor.files.uploads import Uploads
     from hivesql_executor.transactions.file_changes import BegunWrite, FileChanges
     from hivesql_planner.acid.snapshot import FileStatus
 
@@ -97,10 +99,23 @@ class _Staged:
 
 
 @dataclass(frozen=True, slots=True)
+class UploadedFile:
+    """A file of a table without row ids that a task has uploaded to its place."""
+
+    path: str
+    upload: str
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
 class ListedFiles:
-    """Files of a table without row ids, their paths below the staging directory."""
+    """Files of a table without row ids, their paths below the staging directory.
+
+    ``uploaded`` has those that were never there, by what their paths would have been.
+    """
 
     statuses: tuple[FileStatus, ...]
+    uploaded: Mapping[str, UploadedFile] = field(default_factory=dict)
 
 
 Measured = Mapping[str | None, tuple[ColumnStatistics, ...]]
@@ -130,7 +145,9 @@ class StagedRows:
         """Move every file to its place; ExecutionError rather than overwrite anything."""
         with span("publish"):
             if isinstance(self.staged, ListedFiles):
-                published = tuple(_publish_plain(self.publication, self.staged, self.files))
+                published = tuple(
+                    _publish_plain(self.publication, self.staged, self.files, self.waiting)
+                )
             else:
                 published = tuple(
                     _publish_events(self.publication, self.staged, self.files, self.waiting)
@@ -149,7 +166,7 @@ def _discard(publication: Publication, files: Files, waiting: dict[str, str]) ->
             files.delete(publication.staging)
         return
     uploads = files.uploads(publication.table.location)
-    if uploads is None or not publication.table.is_full_acid:
+    if uploads is None or not publication.table.is_transactional:
         files.delete(publication.staging)
     elif waiting:
         uploads.abort([*waiting.items()])
@@ -169,7 +186,9 @@ def stage_rows(
     try:
         with span("jobs"):
             staged = write()
-        if not isinstance(staged, ListedFiles):
+        if isinstance(staged, ListedFiles):
+            waiting |= {file.path: file.upload for file in staged.uploaded.values()}
+        else:
             waiting |= {file.name: file.upload for file in staged if file.upload}
         hit_failpoint(FailPoint.ROWS_STAGED)
         # From here on whoever cleans up after us takes what is staged before he forgets us.
@@ -307,22 +326,30 @@ def _complete(
     waiting: dict[str, str],
 ) -> None:
     """Let all uploaded files be seen, each in its directory, which is begun first."""
-    uploads = files.uploads(publication.table.location)
     targets = {
         f"{directory}/{bucket_file_name(file.writer)}"
         for file, directory in zip(staged, directories, strict=True)
     }
-    if uploads is None or targets != waiting.keys():
-        raise ExecutionError(
-            f"tasks uploaded {min(waiting)} and others, {len(waiting)} files, where {min(targets)} "
-            f"and others, {len(targets)} files, belong. Run the statement again, and report it"
-        )
+    uploads = _uploads_to(targets, publication, files, waiting)
     for directory in dict.fromkeys(directories):
         _begin(files, directory, begun, publication.write_id)
     # Should one fail, those that came already go again.
     begun.files += targets
     uploads.complete([*waiting.items()])
     waiting.clear()
+
+
+def _uploads_to(
+    targets: Collection[str], publication: Publication, files: Files, waiting: Mapping[str, str]
+) -> Uploads:
+    """Return what completes the uploads; ExecutionError where tasks called places otherwise."""
+    uploads = files.uploads(publication.table.location)
+    if uploads is None or {*targets} != waiting.keys():
+        raise ExecutionError(
+            f"tasks uploaded {min(waiting)} and others, {len(waiting)} files, where {min(targets)} "
+            f"and others, {len(targets)} files, belong. Run the statement again, and report it"
+        )
+    return uploads
 
 
 def _check_unused(publication: Publication, directories: Iterable[str], files: Files) -> None:
@@ -376,7 +403,7 @@ def _begin(files: Files, directory: str, begun: BegunWrite, write_id: int) -> No
 
 
 def _publish_plain(
-    publication: Publication, listed: ListedFiles, files: Files
+    publication: Publication, listed: ListedFiles, files: Files, waiting: dict[str, str]
 ) -> Iterator[WrittenFile]:
     (write,) = publication.writes
     by_directory: dict[str, list[_Staged]] = defaultdict(list)
@@ -395,8 +422,74 @@ def _publish_plain(
         _check_unused(publication, by_directory, files)
         _note_new_homes(publication, by_directory, files)
     with publication.changes.removing_on_failure(publication.table.location) as begun:
+        if listed.uploaded:
+            yield from _complete_plain(by_directory, listed, publication, files, begun, waiting)
+            return
         for directory, group in by_directory.items():
             yield from _publish_directory(directory, group, publication, files, begun)
+
+
+def _complete_plain(
+    by_directory: Mapping[str, Sequence[_Staged]],
+    listed: ListedFiles,
+    publication: Publication,
+    files: Files,
+    begun: BegunWrite,
+    waiting: dict[str, str],
+) -> Iterator[WrittenFile]:
+    """Let uploaded files be seen in the directories of a write, where all names are free.
+
+    Those that were told whole are counted and amended before they are anywhere.
+    """
+    (write,) = publication.writes
+    table, home = write.table, publication.staging
+    targets = {
+        f"{directory}/{_free_name(staged.writer, set())}": (
+            staged, listed.uploaded[staged.path.removeprefix(f"{home}/")]
+        )
+        for directory, group in by_directory.items()
+        for staged in group
+    }  # fmt: skip
+    uploads = _uploads_to(targets, publication, files, waiting)
+    rows: dict[str, int] = {}
+    types = plain_types(table)
+    for path, (_, uploaded) in targets.items():
+        if is_whole(uploaded.upload):
+            content = content_of(uploaded.upload)
+            rows[path] = rows_of_content(content, path, table.format)
+            if types and rows[path]:
+                waiting[path] = word_of(amended(content, {}, types))
+        elif is_of_lines(table.format):
+            rows[path] = uploaded.lines
+    unwanted = [path for path, n in rows.items() if n == 0 and write.kind is not WriteKind.BASE]
+    if unwanted:
+        uploads.abort([(path, waiting.pop(path)) for path in unwanted])
+    begun.directories |= dict.fromkeys(by_directory)
+    # Should one fail, those that came already go again.
+    begun.files += waiting
+    if waiting:
+        uploads.complete([*waiting.items()])
+    lengths = {
+        path: len(content_of(word)) if is_whole(word) else targets[path][0].length
+        for path, word in waiting.items()
+    }
+    waiting.clear()
+    for path, length in lengths.items():
+        if path not in rows:
+            rows[path] = row_count(files, path, length, table.format)
+            if rows[path] == 0 and write.kind is not WriteKind.BASE:
+                files.delete(path)
+                continue
+            length = amend(files, path, {}, types=types) if types else length
+        hit_failpoint(FailPoint.FILE_PUBLISHED)
+        yield WrittenFile(
+            path=path,
+            partition=targets[path][0].partition,
+            kind=write.kind,
+            statement_id=write.statement_id,
+            rows=rows[path],
+            bytes=length,
+        )
 
 
 def _publish_directory(

@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from hivesql_executor.files.api import Files, RangeFile
-from hivesql_executor.orc.tail import read_tail
+from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.orc.tail import read_tail, stripe_rows
 from hivesql_planner.errors import DataError
 from hivesql_planner.model.table import FileFormat
 
@@ -39,6 +40,8 @@ _UNPACKED: dict[str, Callable[[bytes], bytes]] = {
     f"{_PACKAGE}.GzipCodec": _inflated,
 }
 """By their codecs, the records that RCFiles here are made of."""
+_WITH_COUNTS = ("parquet", "avro", "sequencefile", "sequencebinary", "rcfile", "rctext")
+"""Formats whose files tell somewhere how many rows they have."""
 
 
 def row_count(files: Files, path: str, length: int, file_format: FileFormat) -> int:
@@ -48,21 +51,41 @@ def row_count(files: Files, path: str, length: int, file_format: FileFormat) -> 
     """
     if file_format == "orc":
         return read_tail(files, path, length).rows
-    if file_format == "parquet":
-        try:
-            metadata = pq.read_metadata(io.BufferedReader(RangeFile(files, path, length)))
-        except (pa.ArrowException, OSError) as error:
-            raise DataError(f"{path} is a damaged or truncated Parquet file: {error}") from error
-        return int(metadata.num_rows)
-    if file_format == "avro":
-        return _avro_rows(io.BufferedReader(RangeFile(files, path, length)), path) if length else 0
-    if file_format in ("sequencefile", "sequencebinary", "rcfile", "rctext"):
-        opened = io.BufferedReader(RangeFile(files, path, length))
-        return _container_rows(opened, path, length) if length else 0
+    if file_format in _WITH_COUNTS:
+        # Counts are all over these files; of another machine each look at one is a request.
+        is_near = file_format == "parquet" or isinstance(files, LocalFiles)
+        buffer = io.DEFAULT_BUFFER_SIZE if is_near else _CHUNK
+        opened = io.BufferedReader(RangeFile(files, path, length), buffer)
+        return _counted_rows(opened, path, length, file_format)
     return sum(
         files.read(path, start, min(_CHUNK, length - start)).count(b"\n")
         for start in range(0, length, _CHUNK)
     )
+
+
+def is_of_lines(file_format: FileFormat) -> bool:
+    """Tell whether each row is a line."""
+    return file_format != "orc" and file_format not in _WITH_COUNTS
+
+
+def rows_of_content(data: bytes, path: str, file_format: FileFormat) -> int:
+    """Count the rows of a whole file, which ``path`` is only called; DataError as above."""
+    if file_format == "orc":
+        return sum(stripe_rows(data))
+    if file_format in _WITH_COUNTS:
+        return _counted_rows(io.BytesIO(data), path, len(data), file_format)
+    return data.count(b"\n")
+
+
+def _counted_rows(file: IO[bytes], path: str, length: int, file_format: FileFormat) -> int:
+    if file_format == "parquet":
+        try:
+            return int(pq.read_metadata(file).num_rows)
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"{path} is a damaged or truncated Parquet file: {error}") from error
+    if not length:
+        return 0
+    return _avro_rows(file, path) if file_format == "avro" else _container_rows(file, path, length)
 
 
 def _avro_rows(file: IO[bytes], path: str) -> int:

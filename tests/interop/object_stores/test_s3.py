@@ -21,6 +21,7 @@ import pytest
 
 import hivesql
 from fuzz.seeds import AGAIN, FIRST
+from hivesql_planner.model.table import DEFAULT_PARTITION
 from interop import hive
 from interop.files.test_hdfs import LEFT, SCRIPT
 from interop.ours import Warehouse
@@ -143,6 +144,58 @@ def test_s3_holds_what_a_local_disk_holds(
         assert told["problems"] == []
     assert stored["files"] == [path for path in local["files"] if not path.endswith(".crc")]
     assert uploads(server) == []
+
+
+INSERT_ONLY = "TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
+WIDE = "SELECT stack(4, 1, 'x', 'q/r', 2, 'y', NULL, 3, 'z', 'ü %', 4, 'w', '') AS (k, v, b)"
+IN_PLACE = f"""
+    CREATE TABLE a (k INT, v STRING) STORED AS PARQUET {INSERT_ONLY};
+    INSERT INTO a VALUES (1, 'x');
+    INSERT INTO a SELECT k, v FROM a WHERE k > 1;
+    INSERT OVERWRITE TABLE a SELECT k + 1, v FROM a;
+    CREATE TABLE b (k INT, v STRING) STORED AS TEXTFILE {INSERT_ONLY};
+    INSERT INTO b VALUES (1, 'x'), (2, 'y');
+    INSERT OVERWRITE TABLE b SELECT * FROM b WHERE k > 9;
+    INSERT INTO b VALUES (3, 'z');
+    CREATE TABLE c (k INT, w CHAR(4), t TIMESTAMP WITH LOCAL TIME ZONE)
+    PARTITIONED BY (a INT, b STRING) CLUSTERED BY (k) INTO 2 BUCKETS STORED AS ORC {INSERT_ONLY};
+    INSERT INTO c PARTITION (a = 1, b)
+    SELECT k, v, TIMESTAMP '2020-01-01 00:00:00', b FROM ({WIDE}) s;
+    CREATE TABLE d (k INT, v STRING) STORED AS AVRO {INSERT_ONLY};
+    INSERT INTO d VALUES (1, 'x');
+    SELECT * FROM a UNION ALL SELECT * FROM b UNION ALL SELECT * FROM d;
+    SELECT k, w, b FROM c ORDER BY k
+"""
+
+
+@pytest.mark.parametrize("whole", ["0", "4194304"], ids=["uploaded", "told whole"])
+def test_tables_without_row_ids_are_written_in_place(
+    server: S3Server, jars: str, tmp_path: Path, whole: str
+) -> None:
+    """Of insert-only tables: one request a file, or three and one for its footer; no moves."""
+    name = f"place{whole}"
+    told = run(
+        server, jars, f"s3a://{BUCKET}/{name}", tmp_path / "m.db", IN_PLACE.split(";"),
+        {"fs.hivesql.whole.bytes": whole},
+    )  # fmt: skip
+    outcomes = told["outcomes"]
+    assert [one.get("error") for one in outcomes] == [None] * len(outcomes)
+    *_, rows, of_c = (one["rows"] for one in outcomes)
+    assert sorted(rows) == [[1, "x"], [2, "x"], [3, "z"]]
+    assert [[k, w.strip(), b] for k, w, b in of_c] == [
+        [1, "x", "q/r"], [2, "y", DEFAULT_PARTITION], [3, "z", "ü %"], [4, "w", DEFAULT_PARTITION],
+    ]  # fmt: skip
+    asked = [request for one in outcomes for request in one["requests"]]
+    assert not [request for request in asked if "staging" in request]
+    insert = outcomes[1]["requests"]
+    kinds = ["PUT"] if whole != "0" else ["POST", "PUT", "POST", "GET"]
+    assert [request.split()[0] for request in insert] == kinds, insert
+    assert [path for path in told["files"] if path.startswith(("a/", "b/"))] == [
+        "a/base_0000003/000000_0", "a/delta_0000001_0000001_0000/000000_0",
+        "b/base_0000002/000000_0", "b/delta_0000001_0000001_0000/000000_0",
+        "b/delta_0000003_0000003_0000/000000_0",
+    ]  # fmt: skip
+    assert not [key for key in uploads(server) if key.startswith(name)]
 
 
 HIVES = """

@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 
 from hivesql_executor.files.api import Files
 from hivesql_executor.files.small_contents import KnownFiles
-from hivesql_executor.jvm import know_flushed_files, new_object
+from hivesql_executor.jvm import know_our_file_systems, new_object
 from hivesql_executor.orc.footers import (
     check_deletes,
     check_inserts,
@@ -236,7 +236,7 @@ def run_merges(
         "highest": visible.high_watermark if visible else 0,
         "hidden": sorted(visible.exceptions) if visible else [],
     }
-    know_flushed_files(spark)
+    know_our_file_systems(spark)
     context: Any = spark.sparkContext
     lines = ListConverter().convert(
         [json.dumps({**common, **_describe(merge, upload_to)}) for merge in merges],

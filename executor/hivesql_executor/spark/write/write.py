@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import lru_cache
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from hivesql_executor.files.api import Files
-from hivesql_executor.jvm import call_static, finding_our_classes
+from hivesql_executor.jvm import finding_our_classes
 from hivesql_executor.orc.publish import (
     ESCAPE,
     ListedFiles,
@@ -56,6 +56,7 @@ from hivesql_executor.spark.write.event_files import (
     write_events,
 )
 from hivesql_executor.spark.write.partition_clustering import NEVER, gathered
+from hivesql_executor.spark.write.plain_files import PlainJob
 from hivesql_planner.acid.row_id import MAX_BUCKET
 from hivesql_planner.model.hive_type import SIZED_TEXTS, HiveType, Kind, quote_name
 from hivesql_planner.model.table import DEFAULT_PARTITION, Table
@@ -64,7 +65,6 @@ from hivesql_planner.relations import Expr
 
 __all__ = ["WrittenFile", "partition_text", "stage_insert", "write_change"]
 
-_COMMIT_PROTOCOL = "spark.sql.sources.commitProtocolClass"
 NO_BRANCH = -1
 """The branch of a matched row that stays as it is."""
 _SPREAD = 4
@@ -436,44 +436,21 @@ def _plain_writer(
     values = of_any_zone(values, table, zone)
     rows, keys = _plain_rows(named, table, values, parts, texts, files, gathering, observation)
     file_format, options = _plain_format(publication, zone)
+    staging = publication.staging
     if not table.is_transactional:
-        publication.changes.work_aside(publication.staging)
+        publication.changes.work_aside(staging)
+    is_our_class = file_format in (READER, _PLAIN_ORC) or not files.has_directories
+    job = PlainJob(rows, keys, file_format, options)
+    even_empty = _needs_an_empty_file(publication)
 
     def write() -> ListedFiles:
-        spark = rows.sparkSession
-        is_our_class = file_format in (READER, _PLAIN_ORC) or not files.has_directories
-        with (
-            finding_our_classes(spark) if is_our_class else nullcontext(),
-            nullcontext() if files.has_directories else _without_moves(spark),
-        ):
-            save()
-        statuses = files.list(publication.staging)
-        if not files.has_directories:
-            names = set(call_static(spark, "StagedFiles", "take", publication.staging).split("\0"))
-            statuses = tuple(status for status in statuses if status.path in names)
-        return ListedFiles(statuses)
-
-    def save() -> None:
-        # One file per task: two would claim one name.
-        writer = rows.write.options(**options).option("maxRecordsPerFile", 0)
-        if keys:
-            writer = writer.partitionBy(*keys)
-        writer.format(file_format).save(publication.staging)
-        if _needs_an_empty_file(publication) and not files.list(publication.staging):
-            empty = rows.where("false").drop(*keys).write.options(**options)
-            empty.format(file_format).mode("append").save(publication.staging)
+        if table.is_transactional and files.uploads(table.location) is not None:
+            places = _upload_places(publication)
+            return job.upload(staging, places, in_buckets=table.is_bucketed, even_empty=even_empty)
+        with finding_our_classes(rows.sparkSession) if is_our_class else nullcontext():
+            return job.stage(staging, files, even_empty=even_empty)
 
     return write
-
-
-@contextmanager
-def _without_moves(spark: SparkSession) -> Iterator[None]:
-    """Let Spark's writers put files where they are told to, in the block; see StagedFiles.java."""
-    spark.conf.set(_COMMIT_PROTOCOL, "hivesql.StagedFiles")
-    try:
-        yield
-    finally:
-        spark.conf.unset(_COMMIT_PROTOCOL)
 
 
 def _needs_an_empty_file(publication: Publication) -> bool:

@@ -40,10 +40,14 @@ final class UploadPlaces implements Serializable {
         }
     }
 
-    /** The path of a writer's file; keys are the values of the columns without one, in order. */
+    /** The path of a writer's file of events; keys are the values of the columns without one, in order. */
     Path path(int write, int writer, UTF8String[] keys) {
-        String file = String.format("%s/bucket_%05d", directories[write], writer);
-        if (columns.length == 0) return new Path(table + "/" + file);
+        return new Path(directory(write, keys), String.format("bucket_%05d", writer));
+    }
+
+    /** The directory of a write, likewise. */
+    String directory(int write, UTF8String[] keys) {
+        if (columns.length == 0) return table + "/" + directories[write];
         StringBuilder name = new StringBuilder();
         int key = 0;
         for (int i = 0; i < columns.length; i++) {
@@ -51,7 +55,7 @@ final class UploadPlaces implements Serializable {
             name.append(values[i] == null ? escaped(keys[key++].toString()) : values[i]);
         }
         String partition = name.toString();
-        return new Path(locations.getOrDefault(partition, table + "/" + partition) + "/" + file);
+        return locations.getOrDefault(partition, table + "/" + partition) + "/" + directories[write];
     }
 
     private static String escaped(String value) {
