@@ -1,12 +1,13 @@
 """HiveSQL beside Delta and Iceberg on one S3 server: requests, and seconds by how long each takes.
 
-    python tests/benchmarks/object_store_rivals.py [--rows 1000000] [--home .bench]
+    python tests/benchmarks/object_store_rivals.py [--rows 1000000] [--wide] [--home .bench]
                                                    [--only a,b] [milliseconds …]
 
 The server is that of the tests, on this machine, which makes each request wait so long (20 and
 100 ms); requests are counted in the first of these runs. Each operation has run once before, where
 nothing waits. Ours and Delta reach the store by S3A, Iceberg by its own client and with a catalog
-in a database; changes are merge-on-read everywhere.
+in a database; changes are merge-on-read everywhere. ``--wide`` makes rows of sixty bytes and more
+that no codec makes smaller, and so files of many megabytes.
 """
 
 from __future__ import annotations
@@ -51,18 +52,19 @@ def jars_of(name: str, home: Path) -> list[Path]:
 
 
 def measure(
-    name: str, rows: int, home: Path, work: Path, server: S3Server, latencies: list[int]
+    name: str, options: argparse.Namespace, home: Path, work: Path, server: S3Server
 ) -> dict[str, tuple[Counter[str], list[float]]]:
     """Requests and seconds of each operation."""
     os.environ["HIVESQL_BENCH_STORE"] = json.dumps({
         "warehouse": f"s3a://{BUCKET}/{name}",
         "jars": ",".join(map(str, jars_of(name, home))),
+        "wide": "wide" if options.wide else "",
         **server.settings(),
     })  # fmt: skip
     told: dict[str, tuple[Counter[str], list[float]]] = defaultdict(lambda: (Counter(), []))
-    contender = Process(name, _command(name, rows, home, work), work)
+    contender = Process(name, _command(name, options.rows, home, work), work)
     try:
-        for number, latency in enumerate([0, *latencies]):
+        for number, latency in enumerate([0, *options.latencies]):
             server.latency = latency / 1000
             for operation in ("fresh", *OPERATIONS):
                 server.requests.clear()
@@ -88,6 +90,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--home", type=Path, default=Path(".bench"))
+    parser.add_argument("--wide", action="store_true", help="texts that no codec makes small")
     parser.add_argument("--only", default=",".join(CONTENDERS))
     parser.add_argument("latencies", nargs="*", type=int, default=[20, 100])
     options = parser.parse_args()
@@ -95,10 +98,7 @@ def main() -> None:
     set_up(home)
     work = Path(tempfile.mkdtemp(prefix="hivesql-bench-", dir=home))
     with s3_server() as server:
-        told = {
-            name: measure(name, options.rows, home, work, server, options.latencies)
-            for name in names
-        }
+        told = {name: measure(name, options, home, work, server) for name in names}
     heads = [f"requests of {name}" for name in names]
     heads += [f"{name}, s at {one} ms" for one in options.latencies for name in names]
     print("|", " | ".join(["operation", *heads]), "|")

@@ -20,6 +20,8 @@ ROWS = (
     "cast(date_add(DATE '2020-09-13', cast(id % 5000 as int)) as timestamp) AS ts, "
     "cast(id % 100000 / 100 as decimal(10,2)) AS d"
 )
+WIDE = "sha2(cast(id as string), 512)"
+"""A text in the place of the short one, of which half is noise."""
 COLUMNS = "id bigint, k int, v double, s string, ts timestamp, d decimal(10,2)"
 SCAN = "SELECT count(*), sum(id), sum(cast(v * 100 as bigint)), max(s) FROM {table}"
 PARTS = 5
@@ -59,6 +61,8 @@ SHUFFLES = {"spark.sql.shuffle.partitions": "4"}
 STORE: dict[str, str] = json.loads(os.environ.get("HIVESQL_BENCH_STORE", "{}"))
 """Of an object store: ``warehouse``, ``jars``, and the settings of S3A; empty on a disk."""
 S3A = {key: text for key, text in STORE.items() if key.startswith("fs.")}
+if STORE.get("wide"):
+    ROWS = ROWS.replace("concat('row ', id % 5000)", WIDE)
 READS = ("scan", "narrow", "lookup", *star.READS)
 
 
