@@ -40,6 +40,8 @@ _ROW = ACID_FIELDS.index("row")
 _MANY = 20_000
 """Of more rows, the columns of the predicate are read first."""
 _MOST_SEEKS = 1_000
+_ROWS_OF_SEEK = 10_000
+"""A jump to a row takes as long as so many of a whole stripe."""
 _MOST_INDEXES = 100
 """Of more stripes and files, row groups are not looked at."""
 _FIRST = 1_000
@@ -269,9 +271,12 @@ def _again(
     piece, length = file_piece.piece, file_piece.file.length
     if len(chosen) <= _MOST_SEEKS and is_seekable(snapshot, piece.path, columns):
         numbers = _numbers(piece)[chosen.to_numpy()]
-        few = replace(piece, runs=joined(((number, 1) for number in numbers.tolist()), _GAP))
-        events = read_piece(snapshot, few, length, columns)
-        return events.take(pa.array(np.searchsorted(_numbers(few), numbers)))
+        runs = joined(((number, 1) for number in numbers.tolist()), _GAP)
+        # What was looked at as a whole stripe is read in columns.
+        if piece.runs is not None or len(runs) * _ROWS_OF_SEEK < piece.rows:
+            few = replace(piece, runs=runs)
+            events = read_piece(snapshot, few, length, columns)
+            return events.take(pa.array(np.searchsorted(_numbers(few), numbers)))
     return read_piece(snapshot, piece, length, columns).take(chosen)
 
 

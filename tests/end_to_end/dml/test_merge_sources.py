@@ -372,3 +372,26 @@ def test_the_source_is_forgotten(
 def test_an_unknown_column_of_the_condition(tables: hivesql.Session) -> None:
     with pytest.raises(hivesql.SemanticError, match="nope"):
         tables.sql("MERGE INTO t USING s ON t.n = s.nope WHEN MATCHED THEN DELETE")
+
+
+@pytest.mark.parametrize("step", [1_000, 20_000], ids=["everywhere", "here and there"])
+def test_few_rows_of_a_large_stripe(session: hivesql.Session, step: int) -> None:
+    """Whether its rows are jumped to or read with all others, what Spark finds is found."""
+    answers = []
+    for name, most in (("alone", "5000"), ("by_spark", "0")):
+        session.sql(f"""
+            SET hivesql.local.source.max={most};
+            CREATE TABLE {name} (id BIGINT, word STRING, dec DECIMAL(12,2), v STRING) {ACID};
+            INSERT INTO {name} SELECT i, concat('w', i % 99), i / 100, 'old'
+                FROM (SELECT posexplode(split(space(59999), ' ')) AS (i, x)) q;
+            DELETE FROM {name} WHERE id % 7000 = 0
+        """)
+        values = ", ".join(f"({number}, 'v{number}')" for number in range(0, 70_000, step))
+        session.sql(
+            f"MERGE INTO {name} t USING (VALUES {values}) s (id, v) ON t.id = s.id "
+            "WHEN MATCHED THEN UPDATE SET v = s.v "
+            "WHEN NOT MATCHED THEN INSERT VALUES (s.id, 'new', 0, s.v)"
+        )
+        answers.append(session.sql(f"SELECT * FROM {name} WHERE v <> 'old' ORDER BY id").rows)
+    assert answers[0] == answers[1]
+    assert len(answers[0]) == len(range(0, 70_000, step))
