@@ -186,7 +186,8 @@ def amend(
     """
     size = files.size(path)
     start, end = _new_end(partial(files.read, path), size, path, metadata, types)
-    files.replace_tail(path, start, end)
+    if end:
+        files.replace_tail(path, start, end)
     return start + len(end)
 
 
@@ -207,7 +208,10 @@ def _new_end(
     metadata: Mapping[str, bytes],
     types: Mapping[int, StoredType] | None,
 ) -> tuple[int, bytes]:
-    """From where on a file is another with this metadata and these types, and what is there."""
+    """From where on a file is another with this metadata and these types, and what is there.
+
+    That is nothing, at the end, for a file that is so already.
+    """
     first = max(0, size - _MOST_POSTSCRIPT)
     postscript = read_postscript(read(first, size - first))
     if postscript is None:
@@ -217,7 +221,10 @@ def _new_end(
     if types:
         start, footer_length = start - footer_length, 0
         footer = postscript.unpack(read(start, postscript.footer_length))
-        added = postscript.pack(with_types(footer, types)) + added
+        retyped = with_types(footer, types)
+        if retyped == footer and not metadata:
+            return size, b""
+        added = postscript.pack(retyped) + added
     try:
         return start, added + postscript.replace(footer_length=footer_length + len(added))
     except ValueError as error:

@@ -200,12 +200,14 @@ def test_columns_of_the_wanted_types_stay(tmp_path: Path) -> None:
     path = tmp_path / "x.orc"
     with path.open("wb") as file, pyorc.Writer(file, "struct<a:timestamp,b:string>") as writer:
         writer.write((datetime(2020, 1, 1, tzinfo=timezone.utc), "x"))
-    types = {1: INSTANT, 2: StoredType("char", 4)}
+    types, contents = {1: INSTANT, 2: StoredType("char", 4)}, []
     for _ in range(2):
-        amend(FILES, str(path), {}, types=types)
+        assert amend(FILES, str(path), {}, types=types) == path.stat().st_size
+        contents.append(path.read_bytes())
         assert read_tail(FILES, str(path)).schema == (
             "struct<a:timestamp with local time zone,b:char(4)>"
         )
+    assert contents[0] == contents[1]
 
 
 def test_amending_twice_adds(tmp_path: Path) -> None:
