@@ -239,7 +239,8 @@ def _leftovers(
         elif directory and _is_later(directory.visibility_txn, txns, runtime):
             problem = f"was compacted by transaction {directory.visibility_txn}, which the catalog "
             yield Finding(path, f"{problem}does not know; {_OLDER_CATALOG}", is_newer=True)
-        elif directory and name not in filled:
+        elif directory and name not in filled and files.has_directories:
+            # Elsewhere Hadoop leaves a marker where it has removed the last file.
             yield Finding(path, "holds no file: it was never written, or its files are missing")
 
 

@@ -213,6 +213,18 @@ def test_a_table_made_again_within_a_second_has_rows_of_its_own(
         assert keys(server, "again") == {}
 
 
+def test_a_marker_is_no_directory_whose_files_are_missing(server: S3Server, tmp_path: Path) -> None:
+    """Hadoop's S3A leaves one where it has removed the last file of a write that failed."""
+    import boto3
+
+    with connect(server, tmp_path / "m.db", "marked") as session:
+        session.sql(f"CREATE TABLE t (k INT) {ACID}")
+        session.sql("INSERT INTO t VALUES (1)")
+        client = boto3.client("s3", endpoint_url=server.url, region_name="us-east-1")
+        client.put_object(Bucket=BUCKET, Key="marked/t/delta_0000001_0000001_0001/")
+        assert session.check("t") == ()
+
+
 def test_nothing_is_written_over(server: S3Server, tmp_path: Path) -> None:
     """A metastore that was set back gives a write id again, whose files are there."""
     with connect(server, tmp_path / "m.db", "over") as session:
