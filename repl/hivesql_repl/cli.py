@@ -30,7 +30,13 @@ from hivesql_repl.batch import (
     run_scripts,
     show_plans,
 )
-from hivesql_repl.configuration import Profile, default_path, read_profile
+from hivesql_repl.configuration import (
+    Profile,
+    ShellLook,
+    default_path,
+    read_look,
+    read_profile,
+)
 from hivesql_repl.output.formats import Style, format_of
 from hivesql_repl.output.render import Printer
 from hivesql_repl.shell.running import HEADER, Runner
@@ -164,7 +170,8 @@ def _run(options: argparse.Namespace, profile: Profile) -> int:
             return 0 if runner.commands.run(f"watch {options.watch} {text}") else FAILED
         if scripts:
             return run_scripts(runner, scripts, force=options.force, checkpoint=checkpoint)
-        return _shell(runner, show_database=options.showDbInPrompt)
+        look = read_look(options.config)
+        return _shell(runner, look, show_database=options.showDbInPrompt)
 
 
 def _check_server(url: str | None, metastore: str | None) -> None:
@@ -196,13 +203,13 @@ def _check_place(metastore: str | None) -> None:
         )
 
 
-def _shell(runner: Runner, *, show_database: bool) -> int:
+def _shell(runner: Runner, look: ShellLook, *, show_database: bool) -> int:
     if not sys.stdin.isatty():
         script: list[Script] = [("<stdin>", _read("-"))]
         return run_scripts(runner, script, force=False)
     from hivesql_repl.shell.shell import run_shell
 
-    return run_shell(runner, show_database=show_database)
+    return run_shell(runner, look, show_database=show_database)
 
 
 def _settings(options: argparse.Namespace) -> dict[str, str]:

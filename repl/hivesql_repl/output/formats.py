@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Number
 from typing import IO, Any
 
 from hivesql.rendering.hive_text import Single, double_text, hive_text
@@ -175,9 +176,10 @@ def _table(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: Sty
     count = 0
     for batch in _batches(rows, style.batch):
         grid = Table(show_header=style.header)
-        for column in columns:
+        for position, column in enumerate(columns):
             grid.add_column(
                 Text(column),
+                justify="right" if _are_numbers(row[position] for row in batch) else "left",
                 overflow="ellipsis" if style.truncate else "fold",
                 no_wrap=style.truncate,
                 max_width=style.max_column_width or None,
@@ -187,6 +189,14 @@ def _table(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: Sty
         console.print(grid)
         count += len(batch)
     return count
+
+
+def _are_numbers(values: Iterable[Any]) -> bool:
+    """Tell whether all values but NULLs are numbers, whose last digits belong below each other."""
+    present = [value for value in values if value is not None]
+    return bool(present) and all(
+        isinstance(value, Number) and not isinstance(value, bool) for value in present
+    )
 
 
 def _batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:

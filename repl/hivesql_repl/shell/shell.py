@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,16 +19,20 @@ from prompt_toolkit.completion import FuzzyCompleter, ThreadedCompleter
 from prompt_toolkit.document import Document
 from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import Condition
-from prompt_toolkit.formatted_text import HTML, StyleAndTextTuples
+from prompt_toolkit.formatted_text import HTML, AnyFormattedText, StyleAndTextTuples
 from prompt_toolkit.history import FileHistory, ThreadedHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import Lexer, PygmentsLexer, SimpleLexer
 from prompt_toolkit.patch_stdout import patch_stdout
+from prompt_toolkit.styles import BaseStyle, style_from_pygments_cls
 from pygments.lexers.sql import SqlLexer
+from pygments.styles import get_all_styles, get_style_by_name
+from pygments.util import ClassNotFound
 
 from hivesql import HiveSqlError, Session
 from hivesql.script import is_complete, split
 from hivesql_planner.settings.file_system_keys import sets_secret
+from hivesql_repl.configuration import ShellLook
 from hivesql_repl.shell.aliases import command_of
 from hivesql_repl.shell.commands import Quit
 from hivesql_repl.shell.completion import SqlCompleter
@@ -36,14 +42,14 @@ MOST_COLOURED = 20_000
 """Characters; of longer texts colours would take a tenth of a second and more for each key."""
 
 
-def run_shell(runner: Runner, *, show_database: bool = True) -> int:
+def run_shell(runner: Runner, look: ShellLook, *, show_database: bool = True) -> int:
     r"""Talk until Ctrl-D or !quit; the exit code.
 
     Enter ends the input when it ends with ``;`` or ``\G``, is a ``!`` command, or is empty; else
     it opens a new line. Ctrl-C clears the input or stops the running statement.
     """
     home = Path(platformdirs.user_state_dir("hivesql", ensure_exists=True))
-    prompt = _prompt(runner, home)
+    prompt = _prompt(runner, home, look.style)
     runner.commands.shell = False
     runner.commands.history = lambda: list(prompt.history.get_strings())
     runner.printer.tell(
@@ -54,7 +60,7 @@ def run_shell(runner: Runner, *, show_database: bool = True) -> int:
     while True:
         try:
             with patch_stdout(raw=True):
-                text = prompt.prompt(lambda: _ask(runner.session, show_database))
+                text = prompt.prompt(lambda: _ask(runner.session, look.prompt, show_database))
             _run(runner, text)
         except KeyboardInterrupt:
             pass
@@ -64,7 +70,7 @@ def run_shell(runner: Runner, *, show_database: bool = True) -> int:
             return 128 + runner.ended_by
 
 
-def _prompt(runner: Runner, home: Path) -> PromptSession[str]:
+def _prompt(runner: Runner, home: Path, style: str | None) -> PromptSession[str]:
     completer = SqlCompleter(runner.session, runner.commands.known)
     return PromptSession(
         history=SecretiveHistory(FileHistory(str(home / "history"))),
@@ -78,7 +84,18 @@ def _prompt(runner: Runner, home: Path) -> PromptSession[str]:
         key_bindings=_keys(),
         enable_open_in_editor=True,
         vi_mode=wants_vi(),
+        style=_style(style),
     )
+
+
+def _style(name: str | None) -> BaseStyle | None:
+    if name is None:
+        return None
+    try:
+        return style_from_pygments_cls(get_style_by_name(name))
+    except ClassNotFound:
+        known = ", ".join(sorted(get_all_styles()))
+        raise ValueError(f"style of [shell]: there is no {name!r} (known: {known})") from None
 
 
 class SecretiveHistory(ThreadedHistory):
@@ -144,11 +161,20 @@ def ends(text: str) -> bool:
     return typed.endswith("\\G") or is_complete(typed)
 
 
-def _ask(session: Session, show_database: bool) -> HTML:
-    name = session.database if show_database else "hivesql"
+def _ask(session: Session, prompt: str | None, show_database: bool) -> AnyFormattedText:
     # A star, as in psql: what is done now waits for COMMIT.
     star = "*" if session.open_transaction is not None else ""
-    return HTML("<ansigreen>{}</ansigreen>{}> ").format(name, star)
+    if prompt is None:
+        name = session.database if show_database else "hivesql"
+        return HTML("<ansigreen>{}</ansigreen>{}> ").format(name, star)
+    text = prompt.format(
+        database=session.database,
+        user=session.runtime.user,
+        host=platform.node(),
+        star=star,
+        time=time.strftime("%H:%M:%S"),
+    )
+    return [("ansigreen", text)]
 
 
 def _quieten_java(home: Path) -> None:

@@ -127,8 +127,8 @@ def test_xml_is_well_formed_whatever_the_names() -> None:
 
 def test_table_in_batches() -> None:
     text = to_text("table", COLUMNS, ROWS, Style(batch=1))
-    assert "│ 1" in text
-    assert "│ 2" in text
+    assert "│  1" in text
+    assert "│  2" in text
     assert text.count("┃ id") == 2
     assert to_text("table", COLUMNS, []).count("┃ id") == 1
 
@@ -143,3 +143,13 @@ def test_style() -> None:
     cut = to_text("table", COLUMNS, [(1, "x" * 50)], Style(truncate=True, max_column_width=8))
     assert "xxxxxxx…" in cut
     assert json.loads(to_text("json", COLUMNS, []))["resultset"] == []
+
+
+def test_numbers_stand_on_the_right() -> None:
+    rows = [(1, True, "a", None, decimal.Decimal("0.5")), (-200, None, "b", None, None)]
+    text = to_text("table", ["n", "yes", "text", "nothing", "price"], rows)
+    lines = [line for line in text.splitlines() if line.startswith("│")]
+    assert [line.split("│")[1] for line in lines] == ["    1 ", " -200 "]
+    assert [line.split("│")[2] for line in lines] == [" true ", " NULL "]
+    assert [line.split("│")[4] for line in lines] == [" NULL    "] * 2
+    assert [line.split("│")[5] for line in lines] == ["   0.5 ", "  NULL "]

@@ -113,6 +113,21 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 
 @pytest.mark.slow
+def test_the_prompt_and_colours_of_ones_own(tmp_path: Path) -> None:
+    place = tmp_path / ".config" / "hivesql" / "config.toml"
+    place.parent.mkdir(parents=True)
+    place.write_text("[shell]\nprompt = '<{database}{star}> '\nstyle = 'monokai'\n")
+    terminal = Terminal(tmp_path)
+    terminal.expect("<default>")
+    terminal.run("START TRANSACTION;", "<default*>")
+    terminal.process.close(force=True)
+    place.write_text("[shell]\nstyle = 'nosuch'\n")
+    terminal = Terminal(tmp_path)
+    terminal.expect("there is no 'nosuch' (known: ")
+    terminal.process.close(force=True)
+
+
+@pytest.mark.slow
 def test_typing(terminal: Terminal, tmp_path: Path) -> None:
     terminal.run("CREATE DATABASE sales;", "ok (")
     terminal.run("USE sales;", "sales>")
