@@ -6,7 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
 import pytest
@@ -206,3 +206,21 @@ def test_a_broken_connection_is_given_up(prompt: DatabaseMetastore) -> None:
         assert raised.value.connection_invalidated
         db.rollback()
     assert prompt.databases() == ("default",)
+
+
+@pytest.mark.postgres
+def test_a_child_has_connections_of_its_own(prompt: DatabaseMetastore) -> None:
+    """Its parent's would be closed, or answer to both."""
+
+    def pid() -> int:
+        return int(prompt._rdbms.read(lambda db: db.scalar(select(func.pg_backend_pid()))) or 0)
+
+    parent = pid()
+    child = os.fork()
+    if not child:
+        status = 1
+        with suppress(BaseException):
+            status = 0 if pid() != parent and prompt.databases() == ("default",) else 1
+        os._exit(status)
+    assert os.waitpid(child, 0)[1] == 0
+    assert pid() == parent

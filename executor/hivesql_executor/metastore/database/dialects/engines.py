@@ -81,6 +81,7 @@ def _forget_parents() -> None:
     for shared in _engines.by_place.values():
         if isinstance(shared.turn, FileTurn):
             shared.turn.forget_parent()
+        shared.engine.dispose(close=False)
     _engines.__init__()  # type: ignore[misc]
 
 
