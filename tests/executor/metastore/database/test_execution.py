@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -26,7 +28,9 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 
 from hivesql_executor.metastore.api import LockOwner
+from hivesql_executor.metastore.database.dialects import pipelined
 from hivesql_executor.metastore.database.dialects.execution import (
+    follow_commit,
     run,
     run_all,
     run_later,
@@ -34,6 +38,7 @@ from hivesql_executor.metastore.database.dialects.execution import (
 )
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.schema import aux, next_write_id
+from hivesql_planner.errors import ExecutionError
 from hivesql_planner.locks.lock import Lock, LockType
 
 _of = next_write_id.c
@@ -206,6 +211,169 @@ def test_a_broken_connection_is_given_up(prompt: DatabaseMetastore) -> None:
         assert raised.value.connection_invalidated
         db.rollback()
     assert prompt.databases() == ("default",)
+
+
+@pytest.mark.databases("postgres")
+@pytest.mark.parametrize("put_off", [True, False])
+def test_a_value_that_no_server_takes_leaves_nothing_behind(rdbms: Any, put_off: bool) -> None:
+    def work(db: Connection) -> None:
+        run_later(db, ADD, row("t"))
+        (run_later if put_off else run)(db, ADD, row("a\0b"))
+
+    with pytest.raises(ExecutionError, match="NUL"):
+        rdbms.write(work)
+    assert rdbms.read(lambda db: run(db, NEXT, {"in_database": "d"})) == []
+
+
+@pytest.mark.databases("postgres")
+def test_a_value_that_was_not_sent_takes_nothing_with_it(rdbms: Any) -> None:
+    """Neither what was put off before, nor the transaction."""
+
+    def work(db: Connection) -> None:
+        run_later(db, ADD, row("t"))
+        with pytest.raises(DBAPIError):
+            run(db, ADD, row("a\0b"))
+
+    rdbms.write(work)
+    assert [one.table for one in rdbms.read(lambda db: run(db, NEXT, {"in_database": "d"}))] == [
+        "t"
+    ]
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("follows", [True, False])
+def test_what_failed_before_is_not_committed(prompt: DatabaseMetastore, follows: bool) -> None:
+    """To the COMMIT of a transaction that has failed the server answers ROLLBACK, as a success."""
+
+    def work(db: Connection) -> None:
+        run(db, ADD, row("t"))
+        with pytest.raises(DBAPIError):
+            run(db, ADD, row("u", 2**70))
+        if follows:
+            follow_commit(db, "SELECT 1")
+
+    with pytest.raises(ExecutionError, match="has failed before"):
+        prompt._rdbms.write(work)
+    assert prompt._rdbms.read(lambda db: run(db, NEXT, {"in_database": "d"})) == []
+
+
+@pytest.mark.postgres
+def test_interrupts_at_any_line_leave_no_answers_to_others(prompt: DatabaseMetastore) -> None:
+    """Each transaction is there as a whole or not at all, and the next one reads its own rows."""
+    rdbms = prompt._rdbms
+
+    def work(db: Connection) -> None:
+        run(db, RAISE, {"in_table": "a"})
+        run_later(db, RAISE, {"in_table": "b"})
+        run_all(db, (NEXT, {"in_database": "d"}), (NEXT, {"in_database": "d"}))
+        run_later(db, RAISE, {"in_table": "c"})
+
+    rdbms.write(lambda db: run_many(db, ADD, [row("a"), row("b"), row("c")]))
+    line, interrupted = 0, True
+    while interrupted:
+        line += 1
+        interrupted = False
+        with suppress(KeyboardInterrupt), interrupting(pipelined.__file__, line):
+            interrupted = True
+            rdbms.write(work)
+            interrupted = False
+        rows = rdbms.read(lambda db: run(db, NEXT, {"in_database": "d"}))
+        assert [one.table for one in rows] == ["a", "b", "c"]
+        assert len({one.next for one in rows}) == 1
+    assert line > 100
+
+
+@contextmanager
+def interrupting(file: str, line: int) -> Iterator[None]:
+    """Raise KeyboardInterrupt before the so manyeth line that is run in a file."""
+    before = sys.gettrace()
+    left = line
+
+    def trace(frame: FrameType, happening: str, _: Any) -> Any:
+        nonlocal left
+        if frame.f_code.co_filename != file:
+            return None
+        if happening == "line":
+            left -= 1
+            if left == 0:
+                raise KeyboardInterrupt
+        return trace
+
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+@pytest.mark.postgres
+def test_clients_of_one_connection_of_the_server_share_no_names(
+    prompt: DatabaseMetastore,
+) -> None:
+    """As behind a pooler that changes the connection between transactions."""
+    names = text("SELECT name FROM pg_prepared_statements WHERE name LIKE 'hivesql%'")
+    seen = []
+    for _ in range(2):
+        prompt._rdbms._engine.dispose()
+        prompt._rdbms.read(lambda db: run(db, NEXT, {"in_database": "d"}))
+        seen.append(set(prompt._rdbms.read(lambda db: db.scalars(names).all())))
+    assert seen[0] and seen[1]
+    assert not seen[0] & seen[1]
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize(
+    ("runs", "change"), [(7, b"DEALLOCATE ALL"), (2, b"PREPARE _pg3_0 AS SELECT 1")]
+)
+def test_nothing_is_prepared_where_others_prepare(
+    prompt: DatabaseMetastore, runs: int, change: bytes
+) -> None:
+    """What is missing, or there already, on each connection of the pool is learnt once."""
+    rdbms = prompt._rdbms
+    count = select(func.count()).select_from(next_write_id)
+    with ExitStack() as opened:
+        for _ in range(12):
+            db = opened.enter_context(rdbms._engine.connect())
+            for _ in range(runs):
+                assert run(db, NEXT, {"in_database": "d"}) == []
+                assert db.scalar(count) == 0
+            db.commit()
+            # Past psycopg, which would learn of it.
+            driver: Any = db.connection.dbapi_connection
+            driver.pgconn.exec_(change)
+    tries: list[int] = []
+
+    def work(db: Connection) -> int:
+        tries.append(1)
+        run_later(db, ADD, row(f"t{len(tries)}"))
+        return max(int(db.scalar(count) or 0) for _ in range(7))
+
+    assert rdbms.write(work) == 1
+    assert len(tries) == 2
+    prepared = text("SELECT count(*) FROM pg_prepared_statements")
+    assert rdbms.read(lambda db: db.scalar(prepared)) == 0
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("asks", ["by itself", "by SQLAlchemy"])
+def test_columns_may_change_under_what_is_prepared(prompt: DatabaseMetastore, asks: str) -> None:
+    """As when a newer version raises the schema: each connection of the pool is made anew."""
+    rdbms = prompt._rdbms
+    values = {"in_database": "d"}
+
+    def ask(db: Connection) -> list[Any]:
+        return list(run(db, NEXT, values) if asks == "by itself" else db.execute(NEXT, values))
+
+    with ExitStack() as opened:
+        for _ in range(12):
+            db = opened.enter_context(rdbms._engine.connect())
+            for _ in range(7):
+                assert ask(db) == []
+            db.commit()
+    change = text('ALTER TABLE "NEXT_WRITE_ID" ALTER COLUMN "NWI_NEXT" TYPE NUMERIC')
+    rdbms.write(lambda db: db.execute(change))
+    assert rdbms.read(ask) == []
+    assert rdbms.write(ask) == []
 
 
 @pytest.mark.postgres

@@ -136,14 +136,18 @@ def run_all(db: Connection, *statements: Statement) -> list[Rows]:
 def run_later(db: Connection, statement: Any, values: Mapping[str, Any]) -> None:
     """Run a statement that returns nothing; where it can, together with whatever comes next.
 
-    So what is wrong with it may be raised there, at the latest by the commit.
+    So what is wrong with it may be raised there, at the latest by the commit; what is wrong with
+    its values is raised here.
     """
     driver = _driver(db)
     texts = _texts_of(db, driver, ((statement, values),)) if hasattr(driver, "put_off") else None
     if texts is None:
         run(db, statement, values)
     else:
-        driver.put_off(texts[0].call(values))
+        try:
+            driver.put_off(texts[0].call(values))
+        except Exception as error:  # noqa: BLE001 - it is raised as SQLAlchemy raises it
+            db._handle_dbapi_exception(error, texts[0].text, values, None, None)
 
 
 def run_many(db: Connection, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -7,6 +7,8 @@ processors more than what the statements do.
 from __future__ import annotations
 
 import functools
+import itertools
+import secrets
 import select
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,7 +17,7 @@ from typing import Any
 import psycopg
 from psycopg import pq
 from psycopg.adapt import PyFormat, Transformer
-from psycopg.errors import InvalidSqlStatementName, error_from_result
+from psycopg.errors import InFailedSqlTransaction, error_from_result
 from sqlalchemy.dialects.postgresql.psycopg import dialect
 
 from hivesql_executor.metastore.database.dialects.execution import Call
@@ -25,12 +27,20 @@ _COMMIT = b"COMMIT"
 _TEXT = PyFormat.TEXT
 _BROKEN = pq.ConnStatus.BAD
 _IDLE = pq.TransactionStatus.IDLE
-_DONE = pq.ExecStatus.COMMAND_OK
+_FAILED_BEFORE = pq.TransactionStatus.INERROR
+_NO_PIPELINE = pq.PipelineStatus.OFF
 _FAILED = (pq.ExecStatus.FATAL_ERROR, pq.ExecStatus.PIPELINE_ABORTED)
 
 
+_Sent = tuple[str, Sequence[Any]]
+"""A text, and its values as they go to the server."""
+
+
 class PipelinedConnection(psycopg.Connection[Any]):
-    """A connection that begins, and ends, its transactions together with their statements."""
+    """A connection that begins, and ends, its transactions together with their statements.
+
+    Who sets its ``prepare_threshold`` to None lets it prepare nothing.
+    """
 
     text_dialect = dialect(  # type: ignore[no-untyped-call]
         paramstyle="numeric_dollar"
@@ -40,8 +50,10 @@ class PipelinedConnection(psycopg.Connection[Any]):
     def __init__(self, pgconn: Any, *parts: Any, **options: Any) -> None:
         super().__init__(pgconn, *parts, **options)
         self._names: dict[str, bytes] = {}
-        self._number = 0
-        self._later: list[Call] = []
+        # A pooler gives a server's connection to many clients: each has names of its own.
+        self._token = secrets.token_hex(6)
+        self._numbers = itertools.count(1)
+        self._later: list[_Sent] = []
         self._following: bytes | None = None
         self._failure: psycopg.Error | None = None
         self._poll = select.poll()
@@ -50,7 +62,8 @@ class PipelinedConnection(psycopg.Connection[Any]):
         """Send what was put off, and calls; the rows of each call, and how many it changed."""
         adapter = Transformer(self)
         answers = []
-        for call, result in zip(calls, self._send(adapter, calls)[-len(calls) :], strict=True):
+        sent = [_dump(adapter, call) for call in calls]
+        for call, result in zip(calls, self._send(sent)[-len(calls) :], strict=True):
             rows: list[Any] = []
             if call.row is not None:
                 adapter.set_pgresult(result)
@@ -59,8 +72,11 @@ class PipelinedConnection(psycopg.Connection[Any]):
         return answers
 
     def put_off(self, call: Call) -> None:
-        """Send a call together with whatever is next; it fails there."""
-        self._later.append(call)
+        """Send a call together with whatever is next; it fails there.
+
+        Values that cannot be sent fail here.
+        """
+        self._later.append(_dump(Transformer(self), call))
 
     def follow_commit(self, text: str | None) -> None:
         """Send a statement together with the next commit, and after that; None for nothing."""
@@ -75,22 +91,28 @@ class PipelinedConnection(psycopg.Connection[Any]):
     def cursor(self, *parts: Any, **options: Any) -> Any:
         """Return a cursor, before whose statements comes what was put off."""
         if self._later:
-            self._send(Transformer(self), ())
+            self._send(())
         return super().cursor(*parts, **options)
 
     def commit(self) -> None:
         """Commit what was put off too."""
         following, self._following = self._following, None
+        if self.pgconn.transaction_status == _FAILED_BEFORE:
+            # The server would roll back, and call it a success.
+            raise InFailedSqlTransaction("a statement of the transaction has failed before")
         if not self._later and following is None:
             super().commit()
             return
         ends = (_COMMIT, following) if following else (_COMMIT,)
-        self._send(Transformer(self), (), *ends)
+        self._send((), *ends)
 
     def rollback(self) -> None:
         """Forget what was put off."""
         self._later.clear()
         self._following = None
+        if self.pgconn.pipeline_status != _NO_PIPELINE:
+            # Who was interrupted has left answers behind, which others would take for theirs.
+            self.close()
         super().rollback()
 
     def _deallocate(self, name: bytes | None) -> Any:
@@ -99,7 +121,7 @@ class PipelinedConnection(psycopg.Connection[Any]):
             self._names.clear()
         return super()._deallocate(name)
 
-    def _send(self, adapter: Any, calls: Sequence[Call], *ends: bytes) -> list[Any]:
+    def _send(self, calls: Sequence[_Sent], *ends: bytes) -> list[Any]:
         """Send all at once and await the results, of which the first that failed is raised.
 
         Of the two that may be at the end, the second is looked at later.
@@ -107,14 +129,14 @@ class PipelinedConnection(psycopg.Connection[Any]):
         calls, self._later = (*self._later, *calls), []
         pgconn = self.pgconn
         begins = not self.autocommit and pgconn.transaction_status == _IDLE
-        is_alone = not (begins or ends) and len(calls) == 1 and calls[0].text in self._names
+        is_alone = not (begins or ends) and len(calls) == 1 and calls[0][0] in self._names
         fresh: dict[str, bytes] = {}
         try:
             if not is_alone:
                 pgconn.enter_pipeline_mode()
             if begins:
                 pgconn.send_query_params(_begin(self.isolation_level), None)
-            places, count = self._send_calls(adapter, calls, fresh, int(begins))
+            places, count = self._send_calls(calls, fresh, int(begins))
             for end in ends:
                 pgconn.send_query_params(end, None)
                 count += 1
@@ -122,10 +144,13 @@ class PipelinedConnection(psycopg.Connection[Any]):
                 pgconn.pipeline_sync()
             results = self._receive(pgconn, count, is_alone=is_alone)
         except BaseException:
-            # What is interrupted goes on in the server otherwise.
-            if pgconn.status != _BROKEN:
-                with suppress(psycopg.Error):
-                    self.cancel_safe(timeout=_CANCEL_SECONDS)
+            # What is interrupted goes on in the server otherwise, and its answers come later.
+            try:
+                if pgconn.status != _BROKEN:
+                    with suppress(psycopg.Error):
+                        self.cancel_safe(timeout=_CANCEL_SECONDS)
+            finally:
+                self.close()
             raise
         failures = (
             error_from_result(result, self.info.encoding)
@@ -136,31 +161,32 @@ class PipelinedConnection(psycopg.Connection[Any]):
         if failure is None and len(results) < count:
             failure = psycopg.OperationalError("the connection is lost")
         is_committed = (
-            len(ends) > 1 and len(results) >= count - 1 and results[count - 2].status == _DONE
+            len(ends) > 1
+            and len(results) >= count - 1
+            and results[count - 2].command_status == _COMMIT
         )
         if failure is not None and not is_committed:
-            if isinstance(failure, InvalidSqlStatementName):
-                self._names.clear()
             raise failure
         self._failure = failure
         self._names.update(fresh)
         return [results[place] for place in places]
 
     def _send_calls(
-        self, adapter: Any, calls: Sequence[Call], fresh: dict[str, bytes], count: int
+        self, calls: Sequence[_Sent], fresh: dict[str, bytes], count: int
     ) -> tuple[list[int], int]:
         """Send calls after so many others; which results are theirs, and how many there will be."""
         places = []
-        for text, values, _ in calls:
-            name = self._names.get(text) or fresh.get(text)
-            if name is None:
-                # A name is used once: whether it is taken is not known where others failed.
-                self._number += 1
-                name = fresh[text] = b"hivesql_%d" % self._number
-                self.pgconn.send_prepare(name, text.encode())
-                count += 1
-            texts = adapter.dump_sequence(values, [_TEXT] * len(values))
-            self.pgconn.send_query_prepared(name, texts)
+        for text, values in calls:
+            if self.prepare_threshold is None:
+                self.pgconn.send_query_params(text.encode(), values)
+            else:
+                name = self._names.get(text) or fresh.get(text)
+                if name is None:
+                    # A name is used once: whether it is taken is not known where others failed.
+                    name = fresh[text] = f"hivesql_{self._token}_{next(self._numbers)}".encode()
+                    self.pgconn.send_prepare(name, text.encode())
+                    count += 1
+                self.pgconn.send_query_prepared(name, values)
             places.append(count)
             count += 1
         return places, count
@@ -197,6 +223,10 @@ class PipelinedConnection(psycopg.Connection[Any]):
         self._poll.register(pgconn.socket, events)
         ((_, ready),) = self._poll.poll()
         return int(ready)
+
+
+def _dump(adapter: Any, call: Call) -> _Sent:
+    return call.text, adapter.dump_sequence(call.values, [_TEXT] * len(call.values))
 
 
 @functools.cache

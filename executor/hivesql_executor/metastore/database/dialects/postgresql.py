@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, cast
+from weakref import WeakSet
 
 from sqlalchemy import (
     CTE,
@@ -15,6 +16,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
+    ExceptionContext,
     Select,
     Text,
     Update,
@@ -47,9 +49,13 @@ from hivesql_executor.metastore.database.schema import (
     txn_lock,
 )
 
-# Serialization failure, deadlock, duplicate key of two racing inserts; a prepared statement that
-# somebody between us and the server has forgotten.
-_RETRYABLE_STATES = frozenset({"40001", "40P01", "23505", "26000"})
+# Serialization failure, deadlock, duplicate key of two racing inserts.
+_RETRYABLE_STATES = frozenset({"40001", "40P01", "23505"})
+# A prepared statement that is not there, or is there already: somebody between us and the server
+# has forgotten it, or gives one connection of the server to many clients.
+_MISPLACED_STATES = frozenset({"26000", "42P05"})
+# Whose servers are reached so: nothing is prepared there any more.
+_unprepared: WeakSet[Any] = WeakSet()
 _OPTIONS = {
     # Who listens and says nothing would be waited for two minutes, at each try.
     "connect_timeout": "20",
@@ -92,15 +98,21 @@ class PostgresTerms(OnConflict):
         # Windows cannot wait for a connection that way.
         if engine.dialect.driver == "psycopg" and sys.platform != "win32":
             event.listen(engine, "do_connect", _connect)
+            event.listen(engine, "handle_error", _renew)
         return engine
 
     def is_retryable(self, error: DBAPIError) -> bool:
         """Tell whether others came first, or the connection broke."""
-        return _state(error) in _RETRYABLE_STATES or self.is_lost(error)
+        return (
+            _state(error) in _RETRYABLE_STATES or _is_misprepared(error.orig) or self.is_lost(error)
+        )
 
     def is_lost(self, error: DBAPIError) -> bool:
         """Tell whether the connection broke, or the server is ending it."""
-        return bool(error.connection_invalidated) or _state(error).startswith(("08", "57P"))
+        # What is prepared wrongly is given up with its connection, on which the server answers.
+        return not _is_misprepared(error.orig) and (
+            bool(error.connection_invalidated) or _state(error).startswith(("08", "57P"))
+        )
 
     def is_rolled_back(self, error: DBAPIError) -> bool:
         """Tell whether the server has answered the commit with an error."""
@@ -186,8 +198,32 @@ def _hastening(statement: Update | Select[Any]) -> Any:
 def _connect(dialect: Any, record: Any, place: list[Any], options: dict[str, Any]) -> Any:
     from hivesql_executor.metastore.database.dialects.pipelined import PipelinedConnection
 
+    if dialect in _unprepared:
+        options = {**options, "prepare_threshold": None}
     return PipelinedConnection.connect(*place, **options)
 
 
+def _renew(context: ExceptionContext) -> None:
+    """Give up connections whose prepared statements are not what they were."""
+    error = context.original_exception
+    if _is_misprepared(error):
+        context.is_disconnect = True
+        if _sqlstate(error) in _MISPLACED_STATES:
+            _unprepared.add(context.dialect)
+
+
+def _is_misprepared(error: BaseException | None) -> bool:
+    """Tell whether a prepared statement is not there, of another, or returns other columns."""
+    if _sqlstate(error) in _MISPLACED_STATES:
+        return True
+    # "cached plan must not change result type", in the server's language.
+    place = getattr(getattr(error, "diag", None), "source_function", None)
+    return _sqlstate(error) == "0A000" and place == "RevalidateCachedQuery"
+
+
 def _state(error: DBAPIError) -> str:
-    return str(getattr(error.orig, "sqlstate", None) or "")
+    return _sqlstate(error.orig)
+
+
+def _sqlstate(error: BaseException | None) -> str:
+    return str(getattr(error, "sqlstate", None) or "")
