@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -376,19 +377,42 @@ def test_columns_may_change_under_what_is_prepared(prompt: DatabaseMetastore, as
     assert rdbms.write(ask) == []
 
 
-@pytest.mark.postgres
-def test_a_child_has_connections_of_its_own(prompt: DatabaseMetastore) -> None:
-    """Its parent's would be closed, or answer to both."""
+_FORK = """
+import os, sys
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 
-    def pid() -> int:
-        return int(prompt._rdbms.read(lambda db: db.scalar(select(func.pg_backend_pid()))) or 0)
+metastore = DatabaseMetastore.open(sys.argv[1], "/wh")
 
-    parent = pid()
-    child = os.fork()
-    if not child:
-        status = 1
-        with suppress(BaseException):
-            status = 0 if pid() != parent and prompt.databases() == ("default",) else 1
-        os._exit(status)
-    assert os.waitpid(child, 0)[1] == 0
-    assert pid() == parent
+def use():
+    for _ in range(20):
+        assert metastore.databases() == ("default",)
+        metastore.commit_txn(*metastore.open_txns(1, "u", "h"))
+
+use()
+child = os.fork()
+if not child:
+    try:
+        use()
+        os._exit(0)
+    finally:
+        os._exit(1)
+try:
+    use()
+finally:
+    _, status = os.waitpid(child, 0)
+assert status == 0
+metastore.close()
+"""
+
+
+@pytest.mark.databases("sqlite", "postgres", "mariadb")
+def test_a_forked_process_has_connections_of_its_own(metastore_url: str) -> None:
+    """Its parent's would answer to both."""
+    forked = subprocess.run(
+        [sys.executable, "-c", _FORK, metastore_url],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert forked.returncode == 0, forked.stderr
