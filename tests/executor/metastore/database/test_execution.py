@@ -114,6 +114,15 @@ def test_what_was_put_off_comes_before_what_follows(rdbms: Any) -> None:
     ]
 
 
+def test_no_statements_have_no_answers(rdbms: Any) -> None:
+    def work(db: Connection) -> None:
+        run_later(db, ADD, row("t"))
+        assert run_all(db) == []
+
+    rdbms.write(work)
+    assert len(rdbms.read(lambda db: run(db, NEXT, {"in_database": "d"}))) == 1
+
+
 def test_what_was_put_off_is_rolled_back(rdbms: Any) -> None:
     def work(db: Connection) -> None:
         run_later(db, ADD, row("t"))

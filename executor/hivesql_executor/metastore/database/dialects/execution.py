@@ -118,6 +118,8 @@ def run(db: Connection, statement: Any, values: Mapping[str, Any] = NO_VALUES) -
 
 def run_all(db: Connection, *statements: Statement) -> list[Rows]:
     """Run statements, none of which needs an answer to those before; where it can, all at once."""
+    if not statements:
+        return []
     driver = _driver(db)
     texts = _texts_of(db, driver, statements)
     if texts is None:
