@@ -84,7 +84,7 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
         _merge_few(121 + 30 * i, "AND t.day = '2024-01-02' ") for i in range(MERGES)
     ),
     "groups": (
-        "SELECT cust % 1000 AS c, code, count(*), sum(amount), avg(price) FROM {fact} "
+        "SELECT cust % 1000 AS c, code, count(*), sum(amount), round(avg(price), 3) FROM {fact} "
         "GROUP BY cust % 1000, code ORDER BY c, code LIMIT 20",
     ),
     "distinct": (

@@ -331,6 +331,7 @@ class Comet(HiveSql):
         "spark.shuffle.manager": (
             "org.apache.spark.sql.comet.execution.shuffle.CometShuffleManager"
         ),
+        "spark.comet.scan.enabled": "false",
         "spark.comet.sparkToColumnar.enabled": "true",
         "spark.comet.sparkToColumnar.supportedOperatorList": "BatchScan",
         "spark.memory.offHeap.enabled": "true",
