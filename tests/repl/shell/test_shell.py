@@ -266,7 +266,7 @@ def test_ctrl_c_stops_a_statement_and_keeps_the_session(paged: Terminal) -> None
     assert "ERROR" in shown
     terminal.run("SET spark.sql.shuffle.partitions=1;", "ok (")
     # The one core is free again and the aborted transaction holds no lock.
-    assert "│ 1" in terminal.run("SELECT count(*) FROM t;", "1 row selected")
+    assert "│   1 │" in terminal.run("SELECT count(*) FROM t;", "1 row selected")
     assert "0 rows selected" in terminal.run("SHOW LOCKS;", "selected")
     assert "aborted" in terminal.run("SHOW TRANSACTIONS;", "selected").lower()
     terminal.run("UPDATE t SET id = 2;", "1 row affected")
