@@ -50,13 +50,18 @@ public final class StagedFiles extends FileCommitProtocol implements Serializabl
 
     @Override
     public void commitJob(JobContext context, Seq<TaskCommitMessage> tasks) {
-        StringBuilder names = new StringBuilder();
+        COMMITTED.merge(directory, joined(tasks), String::concat);
+    }
+
+    /** What the tasks of a job told of their files, each ended by a zero. */
+    static String joined(Seq<TaskCommitMessage> tasks) {
+        StringBuilder files = new StringBuilder();
         for (Iterator<TaskCommitMessage> all = tasks.iterator(); all.hasNext();) {
-            for (String name : (String[]) all.next().obj()) {
-                names.append(name).append('\0');
+            for (String file : (String[]) all.next().obj()) {
+                files.append(file).append('\0');
             }
         }
-        COMMITTED.merge(directory, names.toString(), String::concat);
+        return files.toString();
     }
 
     @Override

@@ -21,7 +21,6 @@ import org.apache.spark.internal.io.FileNameSpec;
 import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.Option;
-import scala.collection.Iterator;
 import scala.collection.immutable.Seq;
 
 /**
@@ -81,13 +80,7 @@ public final class UploadedRows extends FileCommitProtocol implements Serializab
 
     @Override
     public void commitJob(JobContext context, Seq<TaskCommitMessage> tasks) {
-        StringBuilder files = new StringBuilder();
-        for (Iterator<TaskCommitMessage> all = tasks.iterator(); all.hasNext();) {
-            for (String file : (String[]) all.next().obj()) {
-                files.append(file).append('\0');
-            }
-        }
-        COMMITTED.merge(directory, files.toString(), String::concat);
+        COMMITTED.merge(directory, StagedFiles.joined(tasks), String::concat);
     }
 
     /** Give up what tasks have uploaded; what cannot be now the cleaner gives up. */
