@@ -26,8 +26,6 @@ from prompt_toolkit.lexers import Lexer, PygmentsLexer, SimpleLexer
 from prompt_toolkit.patch_stdout import patch_stdout
 from prompt_toolkit.styles import BaseStyle, style_from_pygments_cls
 from pygments.lexers.sql import SqlLexer
-from pygments.styles import get_all_styles, get_style_by_name
-from pygments.util import ClassNotFound
 
 from hivesql import HiveSqlError, Session
 from hivesql.script import is_complete, split
@@ -91,6 +89,10 @@ def _prompt(runner: Runner, home: Path, style: str | None) -> PromptSession[str]
 def _style(name: str | None) -> BaseStyle | None:
     if name is None:
         return None
+    # Imported late: few have a style of their own.
+    from pygments.styles import get_all_styles, get_style_by_name
+    from pygments.util import ClassNotFound
+
     try:
         return style_from_pygments_cls(get_style_by_name(name))
     except ClassNotFound:
