@@ -99,7 +99,6 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 QUERIES = ("star", "wide", "bydays", "groups", "distinct", "window", "texts")
-READS = QUERIES
 OPERATIONS = (
     "load", "dimension", "star", "wide", "bydays", "updateday", "cdc", "scd2", "star changed",
     "wide changed", "deletecust", "fewmerges", "daymerges", "star changed again",

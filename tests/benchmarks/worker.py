@@ -63,7 +63,7 @@ STORE: dict[str, str] = json.loads(os.environ.get("HIVESQL_BENCH_STORE", "{}"))
 S3A = {key: text for key, text in STORE.items() if key.startswith("fs.")}
 if STORE.get("wide"):
     ROWS = ROWS.replace("concat('row ', id % 5000)", WIDE)
-READS = ("scan", "narrow", "lookup", *star.READS)
+READS = ("scan", "narrow", "lookup", *star.QUERIES)
 
 
 class Contender:
