@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.local.evaluate import enforce_check
 from hivesql_executor.local.events import delete_events, insert_events, stage
 from hivesql_executor.local.fitting import KEYS, Fitting, fitting
@@ -154,11 +155,13 @@ def write_events(
     )
 
     def stage_hits() -> list[EventFile]:
-        staged = [
-            _stage(hit, number, writes[number], snapshot, write_id=write_id, staging=staging)
-            for hit, number in events
-            if len(hit.row)
-        ]
+        def write(event: tuple[Hit, int]) -> EventFile:
+            hit, number = event
+            return _stage(hit, number, writes[number], snapshot, write_id=write_id, staging=staging)
+
+        staged = each_at_once(
+            snapshot.files, write, [event for event in events if len(event[0].row)]
+        )
         snapshot.files.sync([f"{staging}/{file.name}" for file in staged])
         return staged
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.local.evaluate import evaluate
 from hivesql_executor.local.pieces import Piece, joined, note_pieces, pieces_of
 from hivesql_executor.local.read import (
@@ -90,25 +92,27 @@ def fitting(
     """
 
     def wanted_of(only: Only) -> list[_Wanted]:
-        return [
-            file_piece
-            for part in snapshot.parts
-            for file_piece in _wanted(snapshot, part, where, columns, only=only)
-        ]
+        sought = [file for part in snapshot.parts for file in _sought(snapshot, part, only)]
+
+        def look(sought: tuple[PartitionFiles, DataFile]) -> list[_Wanted]:
+            return [*_wanted(snapshot, *sought, where, columns, in_runs=only is not None)]
+
+        return [*chain.from_iterable(each_at_once(snapshot.files, look, sought))]
 
     pieces = _narrowed(wanted_of, lambda file_piece: file_piece.piece, most_bytes, most_rows)
     check_small([file_piece.piece for file_piece in pieces], most_bytes, most_rows)
     note_pieces(file_piece.piece for file_piece in pieces)
     by_part: dict[int, list[Fitting]] = {}
-    for file_piece in pieces:
-        rows = _fitting(snapshot, file_piece, where, columns)
+    for rows in each_at_once(
+        snapshot.files, lambda piece: _fitting(snapshot, piece, where, columns), pieces
+    ):
         if rows is not None:
-            by_part.setdefault(id(file_piece.part), []).append(rows)
-    return [
-        file
-        for fittings in by_part.values()
-        for file in _alive(fittings, snapshot, fittings[0].part, most_bytes)
-    ]
+            by_part.setdefault(id(rows.part), []).append(rows)
+
+    def alive(fittings: Sequence[Fitting]) -> list[Fitting]:
+        return [*_alive(fittings, snapshot, fittings[0].part, most_bytes)]
+
+    return [*chain.from_iterable(each_at_once(snapshot.files, alive, [*by_part.values()]))]
 
 
 def first_rows(
@@ -121,7 +125,8 @@ def first_rows(
     fittings: list[Fitting] = []
     read: list[Piece] = []
     for part in snapshot.parts:
-        for file_piece in _wanted(snapshot, part, None, columns):
+        pieces = (_wanted(snapshot, *file, None, columns) for file in _sought(snapshot, part))
+        for file_piece in chain.from_iterable(pieces):
             for piece in _chunks(snapshot, file_piece.piece, columns, max(count, _FIRST)):
                 if count <= 0:
                     return fittings
@@ -183,34 +188,38 @@ def _narrowed(
     return by_stripes if is_slower else by_groups
 
 
+def _sought(
+    snapshot: SmallSnapshot, part: PartitionFiles, only: Only = None
+) -> Iterator[tuple[PartitionFiles, DataFile]]:
+    """Yield the data files of a part that may have a living row."""
+    gone = _certainly_deleted(snapshot, part)
+    for file in part.files.data:
+        path = f"{part.location}/{file.path}"
+        is_gone = gone and snapshot.tails[path].only in gone
+        if (only is None or path in only) and not is_gone:
+            yield part, file
+
+
 def _wanted(
     snapshot: SmallSnapshot,
     part: PartitionFiles,
+    file: DataFile,
     where: Predicate | None,
     columns: tuple[Column, ...],
     *,
-    only: Only = None,
+    in_runs: bool = False,
 ) -> Iterator[_Wanted]:
-    table = snapshot.table
-    gone = _certainly_deleted(snapshot, part)
     tested = frozenset(columns_of(where)) if where is not None else frozenset()
-    for file in part.files.data:
-        path = f"{part.location}/{file.path}"
-        if only is not None and path not in only:
-            continue
-        tail = snapshot.tails[path]
-        if gone and tail.only in gone:
-            continue
-        places = {
-            column.name: (_ROW, i)
-            for i, column in enumerate(table.columns)
-            if column.name in tested and is_as_stored(tail, i, column)
-        }
-        in_runs = only is not None and is_seekable(snapshot, path, columns)
-        for piece in pieces_of(
-            snapshot.files, path, file.length, tail, where, places, in_runs=in_runs
-        ):
-            yield _Wanted(part, file, piece)
+    path = f"{part.location}/{file.path}"
+    tail = snapshot.tails[path]
+    places = {
+        column.name: (_ROW, i)
+        for i, column in enumerate(snapshot.table.columns)
+        if column.name in tested and is_as_stored(tail, i, column)
+    }
+    can_run = in_runs and is_seekable(snapshot, path, columns)
+    for piece in pieces_of(snapshot.files, path, file.length, tail, where, places, in_runs=can_run):
+        yield _Wanted(part, file, piece)
 
 
 def _certainly_deleted(snapshot: SmallSnapshot, part: PartitionFiles) -> set[tuple[int, ...]]:
@@ -295,7 +304,7 @@ def _alive(
     keys = list(zip(*(column.to_pylist() for column in ids.values()), strict=True))
     certain = _certainly_deleted(snapshot, part)
     events = _deletes(ids, snapshot, part, most_bytes) if not certain.issuperset(keys) else ()
-    deleted = certain | _keys_among(ids, list(events))
+    deleted = certain | _keys_among(ids, events)
     gone, start = pa.array([key in deleted for key in keys], pa.bool_()), 0
     for file in fittings:
         count = len(file.ids["rowId"])
@@ -309,39 +318,50 @@ def _alive(
 
 def _deletes(
     ids: dict[str, pa.Array], snapshot: SmallSnapshot, part: PartitionFiles, most_bytes: int
-) -> Iterator[Stored]:
-    """Yield the visible delete events that may be of rows with these ids, but for certain ones."""
+) -> list[Stored]:
+    """Return the visible delete events that may be of rows with these ids, but for certain ones."""
     numbers = {name: array.to_numpy() for name, array in ids.items()}
     ends = {name: (int(array.min()), int(array.max())) for name, array in numbers.items()}
     places = {name: (ACID_FIELDS.index(name),) for name in KEYS}
 
+    def pieces_near(file: DeleteFile, *, in_runs: bool) -> Iterator[tuple[DeleteFile, Piece]]:
+        path = f"{part.location}/{file.path}"
+        tail = snapshot.tails[path]
+        is_certain = tail.only is not None and not file.write_id_filter
+        if is_certain or not _meet(ends, tail.key_range):
+            return
+        near = _within(numbers, tail.key_range)
+        if len(near["rowId"]):
+            where = any_of_ids({name: array.tolist() for name, array in near.items()})
+            for piece in pieces_of(
+                snapshot.files, path, file.length, tail, where, places, in_runs=in_runs
+            ):
+                yield file, piece
+
     def wanted_of(only: Only) -> list[tuple[DeleteFile, Piece]]:
-        pieces_of_files: list[tuple[DeleteFile, Piece]] = []
-        for file in part.files.deletes:
-            path = f"{part.location}/{file.path}"
-            if only is not None and path not in only:
-                continue
-            tail = snapshot.tails[path]
-            is_certain = tail.only is not None and not file.write_id_filter
-            if is_certain or not _meet(ends, tail.key_range):
-                continue
-            near = _within(numbers, tail.key_range)
-            if len(near["rowId"]):
-                where = any_of_ids({name: array.tolist() for name, array in near.items()})
-                pieces = pieces_of(
-                    snapshot.files, path, file.length, tail, where, places, in_runs=only is not None
-                )
-                pieces_of_files += [(file, piece) for piece in pieces]
-        return pieces_of_files
+        sought = [
+            file
+            for file in part.files.deletes
+            if only is None or f"{part.location}/{file.path}" in only
+        ]
+
+        def look(file: DeleteFile) -> list[tuple[DeleteFile, Piece]]:
+            return [*pieces_near(file, in_runs=only is not None)]
+
+        return [*chain.from_iterable(each_at_once(snapshot.files, look, sought))]
 
     file_pieces = _narrowed(wanted_of, lambda pair: pair[1], most_bytes)
     check_small([piece for _, piece in file_pieces], most_bytes)
-    for file, piece in file_pieces:
+
+    def read(pair: tuple[DeleteFile, Piece]) -> Stored:
+        file, piece = pair
         events = read_piece(snapshot, piece, file.length, ())
         if file.write_id_filter:
             is_visible = seen_by(snapshot.visible, events.writers)
             events = events.take(pc.indices_nonzero(is_visible))
-        yield events
+        return events
+
+    return each_at_once(snapshot.files, read, file_pieces)
 
 
 def _meet(ends: Mapping[str, tuple[int, int]], others: Mapping[str, tuple[int, int]]) -> bool:

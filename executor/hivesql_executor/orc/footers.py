@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from hivesql_executor.files.api import Files
+from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.orc.tail import OrcTail, cached_tail, known_tail
 from hivesql_planner.acid.files_to_read import DataFile, DeleteFile
@@ -23,11 +23,7 @@ from hivesql_planner.acid.layout import (
 from hivesql_planner.errors import DataError
 
 KEY, ROW = ACID_FIELDS[1], ACID_FIELDS[-1]
-_THREADS = 8
-"""Local files that are read at once."""
-_REQUESTS = 16
-"""Those of other file systems, as many as FileTree.java asks for."""
-# So many are read before the threads of a pool have started.
+# So many local ones are read before the threads of a pool have started.
 _FEW = 64
 
 
@@ -57,11 +53,8 @@ def read_footers(
     )
     cached = {path: tail for path, tail in looked if tail is not None}
     missing = [file for file in listed if file[0] not in cached]
-    if len(missing) <= (_FEW if is_local else 1):
-        return cached | {file[0]: cached_tail(files, *file) for file in missing}
-    with ThreadPoolExecutor(_THREADS if is_local else _REQUESTS) as pool:
-        tails = pool.map(lambda file: cached_tail(files, *file), missing)
-        return cached | {file[0]: tail for file, tail in zip(missing, tails, strict=True)}
+    tails = each_at_once(files, lambda file: cached_tail(files, *file), missing, few=_FEW)
+    return cached | {file[0]: tail for file, tail in zip(missing, tails, strict=True)}
 
 
 def check_file(path: str, file: DataFile | DeleteFile, tail: OrcTail) -> None:
