@@ -13,7 +13,6 @@ from hivesql_executor.spark.buckets import register_hashes
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.statements.functions import BY_CLASS, CLASS_PREFIX, FunctionKind
 
-_PACKAGE = "org.apache.hadoop.hive.ql.udf"
 # Some lines of Spark have the first one themselves.
 _FUNCTIONS_OF_OURS = {"try_reflect(": "YoungerFunctions", "hive_zoned_": "DatePatterns"}
 _CALLED = re.compile(rf"\b{CLASS_PREFIX}(\w+)\(")
@@ -28,7 +27,7 @@ def register_called(session: SparkSession, texts: Iterable[str]) -> None:
         if any(begins in text for text in texts):
             call_static(session, java_class, "register", own._jsparkSession)
     for name in {name for text in texts for name in _CALLED.findall(text)}:
-        register_function(session, CLASS_PREFIX + name, name, f"{_PACKAGE}.{BY_CLASS[name]}")
+        register_function(session, CLASS_PREFIX + name, name, BY_CLASS[name])
 
 
 def register_function(

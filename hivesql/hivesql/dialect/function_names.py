@@ -47,11 +47,11 @@ HIVE = frozenset((_LISTED + _GRAMMAR).split())
 _FAMILIES = ("ds_", "st_")  # DataSketches and ESRI geometry
 # Spark has no such function, or one of another meaning.
 REFUSED = frozenset(
-    """approx_distinct assert_true_oom bloom_filter bucket_number cast_format
-    compute_bit_vector_fm compute_bit_vector_hll context_ngrams create_union current_authorizer
+    """assert_true_oom bloom_filter bucket_number cast_format
+    compute_bit_vector_fm compute_bit_vector_hll create_union current_authorizer
     current_groups deserialize extract_union get_llap_splits
     get_splits get_sql_schema in_bloom_filter internal_interval
-    matchpath ndv_compute_bit_vector ngrams noop
+    matchpath ndv_compute_bit_vector noop
     noopstreaming noopwithmap noopwithmapstreaming
     replicate_rows
     toarray tomap tostruct tumbling_window""".split()  # noqa: SIM905 - words read better than a list of strings

@@ -7,7 +7,7 @@ import re
 from hivesql.dialect.value_types import field_of
 from hivesql.expressions.calls import Call, Rule, rest, takes
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.hive_type import DATE, INTEGERS, VOID, HiveType, Kind, quote_name
+from hivesql_planner.model.hive_type import DATE, INTEGERS, STRING, VOID, HiveType, Kind, quote_name
 from hivesql_planner.statements.functions import CLASS_PREFIX
 from hivesql_planner.statements.surrogate_keys import counted_key
 
@@ -258,7 +258,55 @@ def _surrogate_key(call: Call) -> str:
     return counted_key(of_write, of_task)
 
 
+def refuse_distinct(call: Call) -> None:
+    """Refuse DISTINCT inside of an aggregate that Hive does not run with it either."""
+    if call.texts and call.texts[0].lower().startswith("distinct"):
+        # Hive fails too, in words about its own classes.
+        message = f"{call.name} takes no DISTINCT: select the distinct values in a subquery"
+        raise SemanticError(message, code=40000)
+
+
+def _n_grams(call: Call) -> str:
+    """Call Hive's own class once what it checks of types has been checked."""
+    refuse_distinct(call)
+    if len(call.types) not in (3, 4):
+        message = "Please specify either three or four arguments."
+        raise SemanticError(f"{call.name}: {message}", code=40000)
+    words = call.type(0)
+    if words is not None and words.kind is not Kind.ARRAY:
+        raise _unfit("list type arguments", words, 1)
+    if words is not None and STRING not in (words.children[0], *words.children[0].children):
+        message = "Only array<string> or array<array<string>> is allowed, but"
+        raise SemanticError(f"{message} {words} was passed as parameter 1.", code=40000)
+    context = call.name == "context_ngrams"
+    if context and (kind := call.type(1)) is not None and kind.kind is not Kind.ARRAY:
+        raise _unfit("arrays of strings", kind, 2)
+    for i in range(2 if context else 1, len(call.types)):
+        if (kind := call.type(i)) is not None and kind.kind not in INTEGERS:
+            raise _unfit("integers", kind, i + 1)
+    return f"{CLASS_PREFIX}{call.name}(@*)"
+
+
+def _unfit(what: str, kind: HiveType, place: int) -> SemanticError:
+    message = f"Only {what} are accepted but {kind} was passed as parameter {place}."
+    return SemanticError(message, code=40000)
+
+
+def _estimated_count(call: Call) -> str:
+    """Count distinct values by a sketch, exactly up to some hundreds; it takes no empty text."""
+    refuse_distinct(call)
+    if len(call.types) != 1:
+        raise SemanticError("Function only takes 1 parameter", code=40000)
+    kind = call.type(0)
+    if kind is not None and kind.kind in (Kind.ARRAY, Kind.MAP):
+        message = f"Only primitive/struct rows are accepted but {kind} was passed."
+        raise SemanticError(message, code=40000)
+    return "hll_sketch_estimate(hll_sketch_agg(concat('=', CAST(@0 AS STRING))))"
+
+
 BUILT: dict[str, Rule] = {
+    "approx_distinct": _estimated_count,
+    **dict.fromkeys(("ngrams", "context_ngrams"), _n_grams),
     "surrogate_key": _surrogate_key,
     "json_read": _json,
     **dict.fromkeys(_MASKED, _masked),

@@ -16,7 +16,7 @@ from hivesql.dialect.value_types import (
 )
 from hivesql.expressions.calls import Call, Rule, rest, takes, unknown_if_any_null
 from hivesql.expressions.comparisons import hold_maps, without_maps
-from hivesql.expressions.composed_functions import BUILT, with_blanks
+from hivesql.expressions.composed_functions import BUILT, refuse_distinct, with_blanks
 from hivesql.expressions.date_rules import DATE_RULES
 from hivesql.expressions.function_types import type_of_call
 from hivesql.expressions.hash_functions import HASHES
@@ -361,10 +361,7 @@ def _check_shares(call: Call) -> None:
 
 def _approximated(call: Call) -> str:
     """By the histogram of Hive's class, which is exact for as many values as it has bins."""
-    if call.texts and call.texts[0].lower().startswith("distinct"):
-        # Hive fails too, in words about its own classes.
-        message = f"{call.name} takes no DISTINCT: select the distinct values in a subquery"
-        raise SemanticError(message, code=40000)
+    refuse_distinct(call)
     takes(2, 3)(call)
     kind, shares = call.type(0), call.type(1)
     if kind not in (None, TIMESTAMP, VOID) and not is_number(kind):

@@ -141,6 +141,9 @@ def _map_of(call: Call) -> Type:
     return kind if kind is not None and kind.kind is Kind.MAP else None
 
 
+_N_GRAMS = HiveType.array(
+    HiveType.struct(("ngram", HiveType.array(STRING)), ("estfrequency", DOUBLE))
+)
 TYPES: dict[str, TypeRule] = {
     **_named(STRING, """
         concat_ws trim ltrim rtrim lpad rpad repeat reverse space
@@ -156,8 +159,8 @@ TYPES: dict[str, TypeRule] = {
         datediff size row_number rank dense_rank ntile width_bucket array_position xpath_int hash
         murmur_hash"""),
     **_named(BIGINT, """
-        count to_epoch_milli unix_timestamp to_unix_timestamp crc32 factorial xpath_long regr_count
-        grouping_id surrogate_key"""),
+        approx_distinct count to_epoch_milli unix_timestamp to_unix_timestamp crc32 factorial
+        xpath_long regr_count grouping_id surrogate_key"""),
     **_named(DOUBLE, """
         sqrt exp ln log log2 log10 pow power cbrt sin cos tan asin acos atan sinh cosh tanh degrees
         radians e pi rand stddev std stddev_pop stddev_samp variance var_pop var_samp corr covar_pop
@@ -172,6 +175,7 @@ TYPES: dict[str, TypeRule] = {
         floor_month floor_week floor_day floor_hour floor_minute floor_second"""),
     **_named(BINARY, "unhex unbase64 encode aes_encrypt aes_decrypt binary"),
     **_named(HiveType.array(STRING), "split xpath"),
+    **_named(_N_GRAMS, "ngrams context_ngrams"),
     **{type_.kind.value: type_ for type_ in (TINYINT, SMALLINT, INT, BIGINT, FLOAT, STRING)},
     **dict.fromkeys(("upper", "lower", "ucase", "lcase"), _text),
     "concat": lambda call: concatenated(call.types),

@@ -373,6 +373,26 @@ def test_what_percentiles_are_not_estimated_of(argument: str, told: str) -> None
     assert caught.value.code == 40000
 
 
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        ("approx_distinct(array(id))", "Only primitive/struct rows are accepted but array<int>"),
+        ("approx_distinct(id, name)", "Function only takes 1 parameter"),
+        ("approx_distinct(DISTINCT id)", "approx_distinct takes no DISTINCT"),
+        ("ngrams(name, 2, 3)", "Only list type arguments are accepted but string was passed"),
+        ("ngrams(array(id), 2, 3)", "array<array<string>> is allowed, but array<int> was passed"),
+        ("ngrams(split(name, ' '), 2)", "Please specify either three or four arguments"),
+        ("ngrams(split(name, ' '), 'a', 3)", "integers are accepted but string was passed as"),
+        ("ngrams(DISTINCT split(name, ' '), 2, 3)", "ngrams takes no DISTINCT"),
+        ("context_ngrams(split(name, ' '), id, 3)", "arrays of strings are accepted but int"),
+    ],
+)
+def test_what_is_not_estimated_of_texts_and_values(call: str, told: str) -> None:
+    with pytest.raises(SemanticError, match=told) as caught:
+        query(f"SELECT {call} FROM t")
+    assert caught.value.code == 40000
+
+
 @pytest.mark.parametrize("share", ["1 - 0.5", "0.25 * 3", "array(1.5 - 1)", "0.5D", "2.0 / 3"])
 def test_shares_may_be_calculated(share: str) -> None:
     query(f"SELECT percentile_approx(id, {share}) FROM t")

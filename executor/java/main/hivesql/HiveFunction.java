@@ -37,7 +37,7 @@ public final class HiveFunction extends AbstractFunction1 {
     public static String register(SparkSession session, String name, String shown, String className) {
         Class implementation;
         try {
-            implementation = Class.forName(className, true, session.sharedState().jarClassLoader());
+            implementation = Class.forName(className, true, loaderOf(session, className));
         } catch (ClassNotFoundException | LinkageError none) {
             return null;
         }
@@ -59,6 +59,12 @@ public final class HiveFunction extends AbstractFunction1 {
         }
         Description said = (Description) implementation.getAnnotation(Description.class);
         return said == null ? null : new String[] {said.value(), said.extended()};
+    }
+
+    /** Where a class lies: among those of the session's jars, or beside this one. */
+    private static ClassLoader loaderOf(SparkSession session, String className) {
+        boolean isOurs = className.startsWith(HiveFunction.class.getPackageName() + ".");
+        return isOurs ? HiveFunction.class.getClassLoader() : session.sharedState().jarClassLoader();
     }
 
     private static String kindOf(Class implementation) {

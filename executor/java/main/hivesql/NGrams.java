@@ -1,0 +1,15 @@
+package hivesql;
+
+import org.apache.hadoop.hive.ql.parse.SemanticException;
+import org.apache.hadoop.hive.ql.udf.generic.AbstractGenericUDAFResolver;
+import org.apache.hadoop.hive.ql.udf.generic.GenericUDAFEvaluator;
+import org.apache.hadoop.hive.ql.udf.generic.GenericUDAFnGrams;
+import org.apache.hadoop.hive.serde2.typeinfo.TypeInfo;
+
+/** Hive's ngrams in the only form of an aggregate that Spark's Hive module runs. */
+public final class NGrams extends AbstractGenericUDAFResolver {
+    @Override
+    public GenericUDAFEvaluator getEvaluator(TypeInfo[] types) throws SemanticException {
+        return new GenericUDAFnGrams().getEvaluator(types);
+    }
+}
