@@ -241,6 +241,10 @@ def explain_in_style(statement: Statement, style: str, settings: Settings) -> st
     """Tell what EXPLAIN answers in one of its styles; ``locks`` may go with ``formatted``."""
     if style.endswith("locks"):
         return explain_locks(requested(statement, settings), formatted=style != "locks")
+    if style == "dependency":
+        from hivesql_planner.dependencies import explain_dependencies
+
+        return explain_dependencies(plan(statement, settings).body)
     tell = {"extended": explain_extended, "formatted": explain_formatted}.get(style, explain)
     return tell(plan(statement, settings))
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hivesql_planner.model.hive_type import BIGINT, STRING, HiveType
-from hivesql_planner.model.table import Column, Partition, Table
+from hivesql_planner.model.table import Column, Partition, Table, TableName
 
 if TYPE_CHECKING:
     from hivesql_planner.predicates.partitions import PartitionTest
@@ -106,6 +106,8 @@ class Scan:
     """Set, the scan gives what happened instead of what is there."""
     listing: Listing | None = field(default=None, repr=False, compare=False)
     """What the partitions were chosen from; None where nobody needs to ask again."""
+    views: tuple[TableName, ...] = field(default=(), repr=False, compare=False)
+    """The views through which the statement reads it, outermost first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from hivesql.binding import Binding
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.model.hive_type import HiveType
-from hivesql_planner.model.table import Partition, Table
+from hivesql_planner.model.table import Partition, Table, TableName
 from hivesql_planner.predicates.predicate import AllOf, Predicate
 from hivesql_planner.predicates.pruning import PartitionPruner, partition_tests
 from hivesql_planner.relations import AsOf, Changes, Listing, Scan, Source
@@ -66,6 +66,8 @@ class TableUse:
     """Where the statement's text names it, or the view that reads it."""
     is_filtered: bool = False
     """Whether some condition speaks of its partition columns alone."""
+    through: tuple[TableName, ...] = ()
+    """The views whose text mentions it, outermost first."""
 
     @property
     def with_hidden(self) -> bool:
@@ -99,6 +101,7 @@ class TableUse:
             changes=self.changes,
             where=where,
             listing=listing,
+            views=self.through,
         )
 
     def _listed(self, binding: Binding) -> tuple[tuple[Partition, ...], int, Listing | None]:

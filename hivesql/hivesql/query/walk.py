@@ -402,7 +402,8 @@ class Walk:
         if table.is_view:
             text, columns, use = *self._view(table, start), None
         else:
-            use = TableUse(table, self.binding.view_name(table.name), start=start)
+            view = self.binding.view_name(table.name)
+            use = TableUse(table, view, start=start, through=self.binding.views)
             note_properties(use, self.binding.tokens, end)
             self.uses.append(use)
             text, columns = f"`{use.view}`", traced(outputs_of(table), use)

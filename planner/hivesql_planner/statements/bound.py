@@ -381,7 +381,9 @@ class Explain:
     """EXPLAIN: the statement is planned and not run, but for ``analyze``, which measures it."""
 
     statement: Statement
-    style: Literal["", "extended", "formatted", "locks", "formatted locks", "analyze"] = ""
+    style: Literal[
+        "", "extended", "formatted", "locks", "formatted locks", "analyze", "dependency"
+    ] = ""
 
 
 # Not imported: most statements need none of them.

@@ -95,7 +95,7 @@ class ExplainBody:
     """EXPLAIN."""
 
     body: Body
-    style: Literal["", "extended", "formatted", "locks", "formatted locks", "analyze"]
+    style: Literal["", "extended", "formatted", "locks", "formatted locks", "analyze", "dependency"]
 
 
 Bound = (

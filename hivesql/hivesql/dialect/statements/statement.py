@@ -47,7 +47,7 @@ _BY_SQLGLOT = frozenset(
      "restore", "truncate", "update"}
 )  # fmt: skip
 _EXPLAIN_REFUSED = {
-    "authorization", "dependency", "cbo", "ast", "vectorization", "reoptimization",
+    "authorization", "cbo", "ast", "vectorization", "reoptimization",
     "ddl", "logical", "abstract", "rewrite", "start", "begin", "commit", "rollback", "lock",
     "unlock",
 }  # fmt: skip
@@ -139,7 +139,7 @@ def _explain(cursor: Cursor) -> ExplainBody:
         cursor.fail("expected a statement")
     if cursor.take("formatted", "locks") or cursor.take("locks", "formatted"):
         return ExplainBody(_body(cursor), "formatted locks")
-    for style in ("extended", "formatted", "locks"):
+    for style in ("extended", "formatted", "locks", "dependency"):
         if cursor.take(style):
             return ExplainBody(_body(cursor), style)
     if not cursor.at("analyze", "table") and cursor.take("analyze"):
