@@ -10,11 +10,17 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.api import Files
-from hivesql_executor.files.uploads import content_of, is_whole, word_of
-from hivesql_executor.orc.row_counts import is_of_lines, row_count, rows_of_content
-from hivesql_executor.orc.tail import amend, amended
+from hivesql_executor.files.uploads import content_of, is_whole
+from hivesql_executor.orc.row_counts import row_count
+from hivesql_executor.orc.tail import amend
 from hivesql_executor.orc.tail_bytes import StoredType
-from hivesql_executor.orc.types import instants, stored_types
+from hivesql_executor.orc.types import stored_types
+from hivesql_executor.orc.uploaded_rows import (
+    UploadedFile,
+    count_completed,
+    count_waiting,
+    plain_types,
+)
 from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_executor.tracing import span
 from hivesql_executor.transactions.owned_places import require_own_places
@@ -96,15 +102,6 @@ class _Staged:
     writer: int
     partition: str | None
     rows: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class UploadedFile:
-    """A file of a table without row ids that a task has uploaded to its place."""
-
-    path: str
-    upload: str
-    lines: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,19 +448,11 @@ def _complete_plain(
         for staged in group
     }  # fmt: skip
     uploads = _uploads_to(targets, publication, files, waiting)
-    rows: dict[str, int] = {}
-    types = plain_types(table)
-    for path, (_, uploaded) in targets.items():
-        if is_whole(uploaded.upload):
-            content = content_of(uploaded.upload)
-            rows[path] = rows_of_content(content, path, table.format)
-            if types and rows[path]:
-                waiting[path] = word_of(amended(content, {}, types))
-        elif is_of_lines(table.format):
-            rows[path] = uploaded.lines
-    unwanted = [path for path, n in rows.items() if n == 0 and write.kind is not WriteKind.BASE]
-    if unwanted:
-        uploads.abort([(path, waiting.pop(path)) for path in unwanted])
+    even_empty = write.kind is WriteKind.BASE
+    rows = count_waiting(
+        [uploaded for _, uploaded in targets.values()], waiting, table, uploads,
+        even_empty=even_empty,
+    )  # fmt: skip
     begun.directories |= dict.fromkeys(by_directory)
     # Should one fail, those that came already go again.
     begun.files += waiting
@@ -474,20 +463,14 @@ def _complete_plain(
         for path, word in waiting.items()
     }
     waiting.clear()
-    for path, length in lengths.items():
-        if path not in rows:
-            rows[path] = row_count(files, path, length, table.format)
-            if rows[path] == 0 and write.kind is not WriteKind.BASE:
-                files.delete(path)
-                continue
-            length = amend(files, path, {}, types=types) if types else length
+    for path, count, length in count_completed(lengths, rows, table, files, even_empty=even_empty):
         hit_failpoint(FailPoint.FILE_PUBLISHED)
         yield WrittenFile(
             path=path,
             partition=targets[path][0].partition,
             kind=write.kind,
             statement_id=write.statement_id,
-            rows=rows[path],
+            rows=count,
             bytes=length,
         )
 
@@ -582,12 +565,6 @@ def _check_unlike(write: Write, partition: str | None, directory: str, files: Fi
 
 def _has_data(directory: str, files: Files) -> bool:
     return any(not is_hidden(status.path.rpartition("/")[2]) for status in files.list(directory))
-
-
-def plain_types(table: Table) -> dict[int, StoredType]:
-    """Return the instants in the table's plain ORC files, which Spark calls timestamps."""
-    types = (column.type for column in table.columns)
-    return instants(types, 1) if table.format == "orc" else {}
 
 
 def _free_name(writer: int, names: set[str]) -> str:

@@ -14,9 +14,9 @@ from pyspark.sql import functions as f
 from hivesql_executor.files.api import Files
 from hivesql_executor.files.staging import working_directory
 from hivesql_executor.orc.footers import read_footers
-from hivesql_executor.orc.publish import plain_types
 from hivesql_executor.orc.row_counts import row_count
 from hivesql_executor.orc.tail import amend
+from hivesql_executor.orc.uploaded_rows import plain_types
 from hivesql_executor.spark.compact.merge import Merge, SortedFile, origin, run_merges
 from hivesql_executor.spark.file_paths import literal_paths
 from hivesql_executor.spark.formats.text_tables import is_of_lines, skipped_lines

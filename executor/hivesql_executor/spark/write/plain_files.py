@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote_plus
 
 from hivesql_executor.jvm import call_static, finding_our_classes, know_our_file_systems
-from hivesql_executor.orc.publish import ListedFiles, UploadedFile
+from hivesql_executor.orc.publish import ListedFiles
+from hivesql_executor.orc.uploaded_rows import UploadedFile
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import ExecutionError
 
