@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.files.near_bytes import read_near
 from hivesql_executor.files.small_contents import LARGEST, SMALL, recall_content, remember_content
 
 if TYPE_CHECKING:
@@ -169,6 +170,8 @@ def readable(files: Files, path: str, length: int, buffer: int, *, modified: int
         data = recall_content(files, path, length, modified)
         if data is not None or length <= SMALL:
             return io.BytesIO(data or _read_once(files, path, length, modified))
+        if length > READ_WHOLE:
+            return io.BufferedReader(RangeFile(files, path, length, modified))
     if length <= buffer:
         return io.BytesIO(files.read(path, 0, length))
     return io.BufferedReader(RangeFile(files, path, length), buffer)
@@ -194,6 +197,8 @@ def read_range(
         if data is not None or length <= most:
             data = data or _read_once(files, path, length, modified)
             return data[offset : offset + count]
+        if length > READ_WHOLE:
+            return read_near(files, path, offset, count, length=length, modified=modified)
     return files.read(path, offset, count)
 
 
@@ -212,16 +217,20 @@ def readable_rows(
     if not isinstance(files, LocalFiles):
         if modified and length <= READ_WHOLE:
             return io.BytesIO(_read_once(files, path, length, modified))
-        return readable(files, path, length, READ_WHOLE)
+        return readable(files, path, length, READ_WHOLE, modified=modified)
     return readable(files, path, length, buffer, modified=modified)
 
 
 class RangeFile(io.RawIOBase):
-    """A read-only file object over ranges of a file, for readers that seek."""
+    """A read-only file object over ranges of a file, for readers that seek.
 
-    def __init__(self, files: Files, path: str, length: int) -> None:
+    Where ``modified`` tells the file from others of its name, what is near is read with them.
+    """
+
+    def __init__(self, files: Files, path: str, length: int, modified: int = 0) -> None:
         super().__init__()
         self._files, self._path, self._length, self._at = files, path, length, 0
+        self._modified = modified
 
     def readable(self) -> bool:
         """Say yes."""
@@ -244,7 +253,13 @@ class RangeFile(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Fill a buffer from where we are; how many bytes there were."""
         count = min(len(buffer), max(0, self._length - self._at))
-        data = self._files.read(self._path, self._at, count) if count else b""
+        if count and self._modified:
+            data = read_near(
+                self._files, self._path, self._at, count, length=self._length,
+                modified=self._modified,
+            )  # fmt: skip
+        else:
+            data = self._files.read(self._path, self._at, count) if count else b""
         buffer[: len(data)] = data
         self._at += len(data)
         return len(data)

@@ -17,7 +17,7 @@ _MOST_IN_PLAN = 256 * 1024
 """Bytes of all files that go with one plan."""
 _MOST_REMEMBERED = 64 << 20
 """Bytes of all of them that are remembered."""
-_remembered: OrderedDict[tuple[object, str, int, int], bytes] = OrderedDict()
+_remembered: OrderedDict[tuple[object, ...], bytes] = OrderedDict()
 _guard = threading.Lock()
 
 
@@ -26,10 +26,23 @@ def remember_content(files: object, path: str, modified: int, data: bytes) -> No
 
     ``files`` is its file system, and ``modified`` tells it from another one of its name.
     """
-    if len(data) > LARGEST:
-        return
+    if len(data) <= LARGEST:
+        _remember((files, path, len(data), modified), data)
+
+
+def remember_piece(files: object, path: str, modified: int, number: int, data: bytes) -> None:
+    """Remember a numbered piece of a larger file."""
+    _remember((files, path, "piece", modified, number), data)
+
+
+def recall_piece(files: object, path: str, modified: int, number: int) -> bytes | None:
+    """Return a piece of a larger file; None where it is not remembered."""
+    return _recall((files, path, "piece", modified, number))
+
+
+def _remember(key: tuple[object, ...], data: bytes) -> None:
     with _guard:
-        _remembered[files, path, len(data), modified] = data
+        _remembered[key] = data
         room = _MOST_REMEMBERED - sum(map(len, _remembered.values()))
         while room < 0:
             room += len(_remembered.popitem(last=False)[1])
@@ -37,7 +50,10 @@ def remember_content(files: object, path: str, modified: int, data: bytes) -> No
 
 def recall_content(files: object, path: str, length: int, modified: int) -> bytes | None:
     """Return what a file of that length and time has; None where that is not remembered."""
-    key = files, path, length, modified
+    return _recall((files, path, length, modified))
+
+
+def _recall(key: tuple[object, ...]) -> bytes | None:
     with _guard:
         data = _remembered.get(key)
         if data is not None:

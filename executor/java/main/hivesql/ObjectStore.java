@@ -106,11 +106,12 @@ final class ObjectStore {
     }
 }
 
-/** The file system of one file whose length is known; a small one is read by one request. */
+/** The file system of one file whose length is known: a small one takes one request, others few. */
 final class FileOfLength extends FilterFileSystem {
     private final long length;
     private final KnownFile known;
     private byte[] whole;
+    private NearBytes.Pieces pieces;
 
     FileOfLength(FileSystem system, long length, KnownFile known) {
         super(system);
@@ -125,7 +126,10 @@ final class FileOfLength extends FilterFileSystem {
 
     @Override
     public FSDataInputStream open(Path path) throws IOException {
-        if (length > SmallFiles.LARGEST) return ObjectStore.open(fs, path, length);
+        if (length > SmallFiles.LARGEST) {
+            if (pieces == null) pieces = new NearBytes.Pieces(fs, path, length, known);
+            return new FSDataInputStream(new StoreInput(pieces));
+        }
         if (whole == null) {
             byte[] bytes = SmallFiles.recall(path.toString(), known);
             if (bytes == null || bytes.length != length) {
