@@ -59,8 +59,8 @@ final class UploadPlaces implements Serializable {
     }
 
     private static String escaped(String value) {
-        return value.isEmpty()
-                ? ExternalCatalogUtils.DEFAULT_PARTITION_NAME()
-                : ExternalCatalogUtils.escapePathName(value);
+        if (value.isEmpty()) return ExternalCatalogUtils.DEFAULT_PARTITION_NAME();
+        // Spark leaves the first of all characters as it is, which no name in a store may have.
+        return ExternalCatalogUtils.escapePathName(value).replace("\0", "%00");
     }
 }
