@@ -89,6 +89,7 @@ final class SortedInput implements Comparable {
             if (!rows.nextBatch(batch) || batch.size == 0) {
                 return false;
             }
+            SignedZeros.restore(batch);
         }
         if (keyed) {
             before.set(key.write, key.bucket, key.row);

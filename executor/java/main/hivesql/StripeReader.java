@@ -123,7 +123,9 @@ final class StripeReader {
 
     /** Read the next rows; how many, 0 at the end. */
     int read() throws IOException {
-        return rows.nextBatch(batch) ? batch.size : 0;
+        if (!rows.nextBatch(batch)) return 0;
+        SignedZeros.restore(batch);
+        return batch.size;
     }
 
     /** Of as many rows from a position on, read those that are kept. */
@@ -141,6 +143,7 @@ final class StripeReader {
         if (rows.getRowNumber() != start || !rows.nextBatch(batch) || batch.size != size) {
             throw new IllegalStateException("rows from " + start + " on are not where they were");
         }
+        if (count * SPARSE > size) SignedZeros.restore(batch);
     }
 
     void keep(int[] kept, int count) {
