@@ -238,7 +238,8 @@ class FileChanges:
             for path in reversed(begun.files):
                 with suppress(Exception):
                     files.delete(path)
-            for directory in begun.directories if files.has_directories else ():
+            # In object stores Hadoop's S3A leaves a marker where it has removed the last file.
+            for directory in begun.directories:
                 with suppress(Exception):
                     files.remove_if_empty(directory)
             self.remove_unnamed(location, begun.directories)

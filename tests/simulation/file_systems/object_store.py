@@ -2,7 +2,8 @@
 
 There are no directories and no renames: a move copies each object and deletes it. A list shows all
 that was put before it. A file is put where there is none of its name, or uploaded by a task and
-there once somebody completes the upload; an upload that nobody completes waits for ever. Objects
+there once somebody completes the upload; an upload that nobody completes waits for ever. As by
+Hadoop's S3A, a marker of its directory may stay where the last file was deleted by itself. Objects
 are files below a directory of this machine, where whoever compares what is there may look at them.
 """
 
@@ -24,6 +25,8 @@ from simulation.scheduler import Scheduler
 T = TypeVar("T")
 _TOLD_WHOLE = 0.5
 """Of all files, how many are small."""
+_MARKED = 0.5
+"""Of all directories that lose their last file, how many leave a marker."""
 
 
 class SimulatedStore:
@@ -35,6 +38,7 @@ class SimulatedStore:
     def __init__(self, scheduler: Scheduler, root: Path) -> None:
         self._scheduler, self._root = scheduler, root
         self._begun: dict[tuple[str, str], bytes] = {}
+        self._markers: set[str] = set()
         self._count = 0
 
     # -- uploads
@@ -105,7 +109,8 @@ class SimulatedStore:
     def all_directories(self, location: str) -> tuple[str, ...]:
         """First parts of the names of objects further below."""
         found = self._ask("list", location, lambda: self._below(location))
-        return tuple(sorted({path.partition("/")[0] for path in found if "/" in path}))
+        marked = [f"{path.removeprefix(f'{location}/')}/" for path in self._marked(location)]
+        return tuple(sorted({path.partition("/")[0] for path in (*found, *marked) if "/" in path}))
 
     def directories(self, location: str) -> tuple[str, ...]:
         """Those that are not hidden."""
@@ -139,7 +144,9 @@ class SimulatedStore:
         """Nothing."""
 
     def remove_if_empty(self, path: str) -> None:
-        """Nothing."""
+        """Remove its marker."""
+        if path in self._markers:
+            self._ask("unmark", path, lambda: self._markers.discard(path))
 
     def write(self, path: str, data: bytes) -> None:
         """Put an object where there is none."""
@@ -171,7 +178,12 @@ class SimulatedStore:
     def delete(self, path: str) -> None:
         """Remove an object and all below it."""
         found = self._ask("list", path, lambda: self._below(path))
+        home = path.rpartition("/")[0]
+        is_last = Path(path).is_file() and len(self._below(home)) == 1
         self._delete([*(f"{path}/{name}" for name in found), path])
+        self._markers.difference_update(self._marked(path), [path])
+        if is_last and self._scheduler.chance(path).random() < _MARKED:
+            self._markers.add(home)
 
     def delete_below(self, location: str, names: Sequence[str]) -> None:
         """Remove objects and whole directories of a directory."""
@@ -180,6 +192,10 @@ class SimulatedStore:
         doomed = [path for path in found if path in names or path.startswith(inner)]
         if doomed:
             self._delete([f"{location}/{path}" for path in doomed])
+        for name in names:
+            self._markers.difference_update(
+                self._marked(f"{location}/{name}"), [f"{location}/{name}"]
+            )
 
     def replace_tail(self, path: str, offset: int, data: bytes) -> None:
         """Put it again with another end."""
@@ -206,6 +222,10 @@ class SimulatedStore:
             for path in sorted(home.rglob("*"))
             if path.is_file()
         }
+
+    def _marked(self, location: str) -> list[str]:
+        """Markers below a directory."""
+        return [path for path in self._markers if path.startswith(f"{location}/")]
 
     def _put(self, path: str, data: bytes) -> None:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
