@@ -123,6 +123,11 @@ def bucket_file_name(bucket: int, attempt: int | None = None) -> str:
     return f"bucket_{bucket:05d}" + (f"_{attempt}" if attempt is not None else "")
 
 
+def original_file_name(writer: int) -> str:
+    """``NNNNNN_0``: a file without row ids."""
+    return f"{writer:06d}_0"
+
+
 @functools.lru_cache(maxsize=_REMEMBERED)
 def parse_bucket_file(name: str) -> tuple[int, int | None] | None:
     """Bucket and attempt of an ACID data file's name; None for any other name."""

@@ -198,6 +198,32 @@ def test_tables_without_row_ids_are_written_in_place(
     assert not [key for key in uploads(server) if key.startswith(name)]
 
 
+JOINED = f"""
+    CREATE TABLE a (k INT, v STRING) STORED AS ORC {INSERT_ONLY};
+    CREATE TABLE b (k INT, v STRING) STORED AS TEXTFILE {INSERT_ONLY};
+    CREATE TABLE c (k INT, v STRING) CLUSTERED BY (k) INTO 2 BUCKETS STORED AS PARQUET {INSERT_ONLY}
+""" + "".join(
+    f"; INSERT INTO {name} SELECT stack(2, 1, 'x', 2, 'y') AS (k, v); "
+    f"INSERT INTO {name} SELECT 3, 'z'; ALTER TABLE {name} COMPACT 'major'; SELECT * FROM {name}"
+    for name in "abc"
+)
+
+
+def test_insert_only_tables_are_compacted_in_place(
+    server: S3Server, jars: str, tmp_path: Path
+) -> None:
+    """Files are uploaded to their base, and none is staged."""
+    told = run(server, jars, f"s3a://{BUCKET}/joined", tmp_path / "m.db", JOINED.split(";"))
+    outcomes = told["outcomes"]
+    assert [one.get("error") for one in outcomes] == [None] * len(outcomes)
+    assert [sorted(one["rows"]) for one in outcomes[6::4]] == [[[1, "x"], [2, "y"], [3, "z"]]] * 3
+    asked = [request for one in outcomes for request in one["requests"]]
+    assert not [request for request in asked if "staging" in request]
+    assert {path.split("_")[0] for path in told["files"]} == {"a/base", "b/base", "c/base"}
+    assert told["problems"] == []
+    assert not [key for key in uploads(server) if key.startswith("joined")]
+
+
 HIVES = """
     CREATE TABLE t (id int, v string) PARTITIONED BY (p int)
     STORED AS ORC TBLPROPERTIES ('transactional'='true');

@@ -3,35 +3,46 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
+from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.files.api import Files
+from hivesql_executor.files.small_contents import KnownFiles
 from hivesql_executor.files.staging import working_directory
 from hivesql_executor.orc.footers import read_footers
 from hivesql_executor.orc.row_counts import row_count
 from hivesql_executor.orc.tail import amend
-from hivesql_executor.orc.uploaded_rows import plain_types
+from hivesql_executor.orc.uploaded_rows import count_completed, count_waiting, plain_types
 from hivesql_executor.spark.compact.merge import Merge, SortedFile, origin, run_merges
 from hivesql_executor.spark.file_paths import literal_paths
 from hivesql_executor.spark.formats.text_tables import is_of_lines, skipped_lines
 from hivesql_executor.spark.nanoseconds.columns import refuse_nanoseconds
 from hivesql_executor.spark.scan.plain_tables import scan_plain
 from hivesql_executor.spark.values import stored_value
-from hivesql_executor.spark.write.event_files import orc_settings
+from hivesql_executor.spark.write.event_files import UploadPlaces, orc_settings
+from hivesql_executor.spark.write.plain_files import PlainJob
 from hivesql_executor.spark.write.write import orc_options
 from hivesql_planner.acid.files_to_read import files_to_read
-from hivesql_planner.acid.layout import parse_directory, parse_original_file
+from hivesql_planner.acid.layout import (
+    original_file_name,
+    parse_directory,
+    parse_original_file,
+)
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Table
+
+if TYPE_CHECKING:
+    from hivesql_executor.files.uploads import Uploads
+    from hivesql_planner.acid.files_to_read import DataFile
 
 _FILE_BYTES = 128 << 20
 _PART = re.compile(r"part-(\d+)-")
@@ -54,26 +65,31 @@ def compact_plain(
     """
     _check(table)
     chosen = files_to_read(state, visible, insert_only=True).data
-    chosen_files = [(f"{location}/{file.path}", file.length) for file in chosen if file.length > 0]
+    full = [file for file in chosen if file.length > 0]
+    chosen_files = [(f"{location}/{file.path}", file.length) for file in full]
     if not chosen_files:
         return
     result = parse_directory(directory.rpartition("/")[2])
     staging = working_directory(location, result.visibility_txn if result else 0)
+    uploads = files.uploads(location)
     try:
         if table.format == "orc":
-            if _merge(spark, table, chosen_files, staging, directory, files):
+            if _merge(spark, table, location, full, staging, directory, files, uploads):
                 return
-            full = [file for file in chosen if file.length > 0]
             refuse_nanoseconds(spark, table, location, full, files=files)
         if table.is_bucketed:
             rows = _of_buckets(spark, table, location, chosen_files, files)
         else:
             count = 1 + sum(length for _, length in chosen_files) // _FILE_BYTES
             rows = _rows(spark, table, location, chosen_files, files).coalesce(count)
-        _stage(rows, table, staging)
-        _publish(table, staging, directory, files)
+        if uploads:
+            _upload(rows, table, staging, directory, files, uploads)
+        else:
+            _stage(rows, table, staging)
+            _publish(table, staging, directory, files)
     finally:
-        files.delete(staging)
+        if uploads is None:
+            files.delete(staging)
 
 
 def _check(table: Table) -> None:
@@ -86,31 +102,50 @@ def _check(table: Table) -> None:
 def _merge(
     spark: SparkSession,
     table: Table,
-    sized_files: Sequence[tuple[str, int]],
+    location: str,
+    chosen: Sequence[DataFile],
     staging: str,
     directory: str,
     files: Files,
+    uploads: Uploads | None,
 ) -> bool:
     """Join ORC files as they are; False when their columns differ."""
-    tails = read_footers(files, sized_files)
+    sized = {f"{location}/{file.path}": file for file in chosen}
+    sized_files = [(path, file.length) for path, file in sized.items()]
+    tails = read_footers(files, sized_files, {path: file.modified for path, file in sized.items()})
     full = [(path, length) for path, length in sized_files if tails[path].rows]
     if len({tails[path].schema for path, _ in full}) > 1 or table.bloom_filter_columns:
         # Stripes would be copied, whose columns may have no Bloom filters.
         return False
     groups = _by_bucket(full) if table.is_bucketed else dict(enumerate(_by_size(full)))
+    remembered = KnownFiles(files)
     merges = [
         Merge(
             bucket=number,
             kind="plain",
-            groups=[[SortedFile(path, length)] for path, length in group],
+            groups=[
+                [
+                    SortedFile(
+                        path, length, known=remembered.tell(path, length, sized[path].modified)
+                    )
+                ]
+                for path, length in group
+            ],
             metadata=origin([tails[path] for path, _ in group]),
         )
         for number, group in sorted(groups.items())
     ]
-    merged = run_merges(spark, merges, staging=staging, settings=orc_settings(table))
-    for file in merged or ():
+    merged = run_merges(
+        spark, merges, staging=staging, settings=orc_settings(table),
+        upload_to=directory if uploads else None,
+    )  # fmt: skip
+    done = [file for file in merged or () if file.path]
+    if uploads:
+        uploads.complete([(file.path, file.upload) for file in done])
+        return True
+    for file in done:
         files.make_directories(directory)
-        files.rename(file.path, f"{directory}/{file.bucket:06d}_0")
+        files.rename(file.path, f"{directory}/{original_file_name(file.bucket)}")
     return True
 
 
@@ -171,6 +206,31 @@ def _of_buckets(
     return reduce(DataFrame.union, frames)
 
 
+def _upload(
+    rows: DataFrame, table: Table, staging: str, directory: str, files: Files, uploads: Uploads
+) -> None:
+    """Let tasks upload files to where they belong, and those that have rows be seen."""
+    options = {"lineSep": "\n"} if is_of_lines(table) else {}
+    if table.format == "orc":
+        options = orc_options(table)
+    kind = "text" if is_of_lines(table) else table.format
+    job = PlainJob(rows, [_BUCKET] if table.is_bucketed else [], kind, options)
+    home, _, name = directory.rpartition("/")
+    places = UploadPlaces(table=home, directories=[name])
+    listed = job.upload(staging, places, in_buckets=table.is_bucketed, even_empty=False)
+    lengths = {listed.uploaded[status.path].path: status.length for status in listed.statuses}
+    uploaded = listed.uploaded.values()
+    waiting = {file.path: file.upload for file in uploaded}
+    try:
+        counts = count_waiting(uploaded, waiting, table, uploads, even_empty=False)
+        uploads.complete([*waiting.items()])
+    except BaseException:
+        uploads.abort([*waiting.items()])
+        raise
+    there = {path: lengths[path] for path in waiting}
+    deque(count_completed(there, counts, table, files, even_empty=False), maxlen=0)
+
+
 def _stage(rows: DataFrame, table: Table, staging: str) -> None:
     writer = rows.write.option("maxRecordsPerFile", 0)
     if table.is_bucketed:
@@ -197,5 +257,5 @@ def _publish(table: Table, staging: str, directory: str, files: Files) -> None:
         if types := plain_types(table):
             amend(files, path, {}, types=types)
         files.make_directories(directory)
-        files.rename(path, f"{directory}/{number:06d}_0")
+        files.rename(path, f"{directory}/{original_file_name(number)}")
         numbered += 1

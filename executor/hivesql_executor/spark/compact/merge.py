@@ -33,7 +33,7 @@ from hivesql_executor.snapshot.flushed_lengths import spark_path
 from hivesql_executor.spark.nanoseconds.columns import SPARK_VERSION, may_hold_nanoseconds
 from hivesql_planner.acid.files_to_read import DataFile, DeleteFile, FilesToRead
 from hivesql_planner.acid.key_spans import KeySpan, in_order
-from hivesql_planner.acid.layout import bucket_file_name
+from hivesql_planner.acid.layout import bucket_file_name, original_file_name
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.model.table import BLOOM_FILTER_COLUMNS
 
@@ -257,7 +257,8 @@ def _describe(merge: Merge, upload_to: str | None) -> dict[str, Any]:
     def listed(sorted_files: Sequence[SortedFile]) -> list[dict[str, Any]]:
         return [file.describe() for file in sorted_files]
 
-    target = upload_to and f"{upload_to}/{bucket_file_name(merge.bucket)}"
+    name = original_file_name if merge.kind == "plain" else bucket_file_name
+    target = upload_to and f"{upload_to}/{name(merge.bucket)}"
     return {
         "kind": merge.kind,
         "upload to": target,
