@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, cast
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql.pandas.conversion import SparkConversionMixin
@@ -15,7 +17,8 @@ from pyspark.sql.pandas.serializers import ArrowStreamSerializer
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import ArrayType, BinaryType, DataType, MapType, StructType
 
-from hivesql_executor.jvm import call_static, spark_line
+from hivesql_executor.jvm import call_static, new_object, spark_line
+from hivesql_planner.errors import ExecutorsLost
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,6 +46,10 @@ __all__ = [
 
 _LARGE_TYPES = "spark.sql.execution.arrow.useLargeVarTypes"
 """Whether texts and bytes are of Arrow's large types, which Spark tells by no schema."""
+_BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+_VALUES_OF_BATCH = 200_000
+_TICKET = struct.Struct("!qi")
+"""What WaitingRows.java gives in the place of a large partition; messages of Arrow are longer."""
 
 
 def collect_arrow(frame: DataFrame) -> pa.Table:
@@ -57,7 +64,7 @@ def collect_arrow(frame: DataFrame) -> pa.Table:
 
 
 def arrow_batches(frame: DataFrame) -> Iterator[pa.RecordBatch] | None:
-    """Yield a frame's rows as Arrow batches, partition by partition, never all at once.
+    """Yield a frame's rows as Arrow batches, some megabytes at a time: partitions may be large.
 
     None where they have no types of Arrow, large ones, or the frame's rows are not Spark's own.
     """
@@ -72,18 +79,59 @@ def arrow_batches(frame: DataFrame) -> Iterator[pa.RecordBatch] | None:
     except (PySparkTypeError, UnsupportedOperationException):
         return None
     own: Any = frame
-    rows = own._jdf.toArrowBatchRdd(own._jdf.queryExecution().executedPlan())
-    served = own.sparkSession._jvm.PythonRDD.toLocalIteratorAndServe(rows, True)
+    spark: Any = own.sparkSession
+    with _batches_of(spark, rows=_VALUES_OF_BATCH // max(len(schema), 1)):
+        batches = own._jdf.toArrowBatchRdd(own._jdf.queryExecution().executedPlan())
+    waiting = new_object(spark, "WaitingRows", batches)
+    served = spark._jvm.PythonRDD.toLocalIteratorAndServe(waiting.messages(), True)
     # A module that Spark 4 makes when it starts.
     messages = importlib.import_module("pyspark.rdd")._local_iterator_from_socket
-    return _read_batches(messages(served, NoOpSerializer()), schema)
+    return _read_batches(messages(served, NoOpSerializer()), schema, waiting)
 
 
-def _read_batches(messages: Iterator[bytes], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+@contextmanager
+def _batches_of(spark: SparkSession, *, rows: int) -> Iterator[None]:
+    """Let batches have no more rows than that: a row may have thousands of columns."""
+    configured = int(str(spark.conf.get(_BATCH_ROWS, "10000")))
+    if 0 < configured <= rows:
+        yield
+        return
+    spark.conf.set(_BATCH_ROWS, max(rows, 1))
+    try:
+        yield
+    finally:
+        spark.conf.set(_BATCH_ROWS, configured)
+
+
+def _read_batches(
+    messages: Iterator[bytes], schema: pa.Schema, waiting: Any
+) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of messages, and of blocks in whose place there is a ticket."""
     import pyarrow as pa
 
-    for message in messages:
-        yield pa.ipc.read_record_batch(pa.py_buffer(message), schema)
+    try:
+        for message in messages:
+            if len(message) > _TICKET.size:
+                yield pa.ipc.read_record_batch(pa.py_buffer(message), schema)
+                continue
+            attempt, count = _TICKET.unpack(message)
+            for number in range(count):
+                yield from _batches_in(waiting.block(attempt, number), schema)
+    finally:
+        with suppress(Py4JError):  # Spark has ended, and its disks are empty.
+            waiting.close()
+
+
+def _batches_in(block: bytes | None, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    if block is None:
+        raise ExecutorsLost(
+            "an executor was lost before its rows were taken: run the statement again"
+        )
+    reader = pa.BufferReader(block)
+    while reader.tell() < len(block):
+        yield pa.ipc.read_record_batch(pa.ipc.read_message(reader), schema)
 
 
 def collect_rows(frame: DataFrame) -> list[Row]:
