@@ -13,6 +13,7 @@ HiveSqlError
     ├── WriteConflict           another transaction committed first      (retry)
     ├── StaleSnapshot           the data moved while we waited for locks (retry)
     ├── ExecutorsLost           Spark's executors ended with rows in them (retry)
+    ├── SparkEnded              Spark's JVM ended, or takes no calls     (retry)
     ├── TransactionLost         we were aborted, or stopped heartbeating (retry)
     │   └── Deadlock                aborted to end a circle of waits         (retry)
     ├── AlreadyCommitted        another run with the same idempotency key was first
@@ -153,6 +154,18 @@ class ExecutorsLost(ExecutionError):
     """What a statement had computed ended with executors of Spark, again and again."""
 
     retryable: bool = True
+
+
+class SparkEnded(ExecutionError):
+    """Spark's JVM has ended before the statement had, or in one before."""
+
+    retryable: bool = True
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Spark's JVM has ended, short of memory (spark.driver.memory) perhaps: run the "
+            "statement again, for which another one is started"
+        )
 
 
 class TransactionLost(ExecutionError):

@@ -167,6 +167,21 @@ def kill_jvm(session: hivesql.Session) -> None:
     process.proc.wait()
 
 
+def deafen_jvm(session: hivesql.Session) -> None:
+    """Let the JVM take no calls, as one that is short of memory does while it hangs."""
+    gateway: Any = SparkContext._gateway
+    session.runtime.spark()
+    gateway._gateway_client.shutdown_gateway()
+    assert gateway.proc.poll() is None
+    try:
+        count_by_spark(session)
+    except hivesql.HiveSqlError as error:
+        assert "another one is started" in str(error), error
+    else:
+        raise AssertionError("the JVM took calls")
+    assert gateway.proc.poll() is not None
+
+
 def main(home: Path) -> None:
     """Open and close them."""
     places = f"sqlite:///{home}/metastore.db", str(home / "warehouse")
@@ -178,6 +193,8 @@ def main(home: Path) -> None:
                 check_listeners(session)
                 all_kinds(session, "ours0")
                 kill_jvm(session)
+                count_by_spark(session)
+                deafen_jvm(session)
                 count_by_spark(session)
                 fail_in_tasks(session)
             else:

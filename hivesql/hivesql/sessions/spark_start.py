@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -9,9 +10,10 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Unfinished
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from subprocess import TimeoutExpired
 from typing import TYPE_CHECKING, Any
 
-from hivesql_planner.errors import Cancelled, SessionClosed
+from hivesql_planner.errors import Cancelled, SessionClosed, SparkEnded
 from hivesql_planner.settings.file_system_keys import OF_HADOOP
 
 if TYPE_CHECKING:
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 _OWN_CATALOG = "spark_catalog"
 _LOOK_EVERY = 0.1
+_EXITING = 5.0
+"""What a JVM has to exit, in seconds, once it takes no calls."""
 CANCELLED = "cancelled; nothing that the statement wrote is visible"
 _SHOWN = 200
 """So many characters of a statement are shown in the lists of Spark's web pages."""
@@ -51,6 +55,27 @@ class _Started:
     def has_ended(self) -> bool:
         """Tell whether somebody has killed the JVM."""
         return self.process is not None and self.process.poll() is not None
+
+    def end_deaf(self) -> None:
+        """End a JVM that takes no calls any more: one short of memory may hang while it exits."""
+        if self.process is None or self._takes_calls():
+            return
+        try:
+            self.process.wait(_EXITING)
+        except TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+    def _takes_calls(self) -> bool:
+        context: Any = self.context
+        place = context._gateway.gateway_parameters
+        try:
+            socket.create_connection((place.address, place.port), _EXITING).close()
+        except ConnectionRefusedError:
+            return False
+        except OSError:
+            pass  # It is busy, perhaps.
+        return True
 
 
 _started: _Started | None = None
@@ -267,9 +292,20 @@ class LazySpark:
 
         try:
             yield grouped
+        except Exception as error:
+            if not self._has_ended_with(error):
+                raise
+            raise SparkEnded from error
         finally:
             if self._session is not None:
                 settings.close()
+
+    def _has_ended_with(self, error: Exception) -> bool:
+        """Tell whether a statement failed because Spark takes no calls; the next has another."""
+        if self._shares is None or not isinstance(error.__cause__ or error, ConnectionRefusedError):
+            return False
+        self._shares.end_deaf()
+        return self._shares.has_ended
 
     def cancel(self, query_id: str) -> None:
         """Stop the statement's jobs that run now, or its waiting for Spark."""
