@@ -165,6 +165,9 @@ def kill_jvm(session: hivesql.Session) -> None:
     time.sleep(1)
     process.proc.kill()
     process.proc.wait()
+    # As a server does whose signal to end has reached Spark first.
+    spark: Any = session.runtime.spark
+    spark.cancel("a statement")
 
 
 def deafen_jvm(session: hivesql.Session) -> None:

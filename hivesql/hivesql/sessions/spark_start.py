@@ -310,7 +310,12 @@ class LazySpark:
     def cancel(self, query_id: str) -> None:
         """Stop the statement's jobs that run now, or its waiting for Spark."""
         self._gave_up.set()
-        if self._session is not None:
+        if self._session is None:
+            return
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        with suppress(Py4JError, PySparkException, OSError):  # It has ended, and its jobs with it.
             self._session.sparkContext.cancelJobsWithTag(query_id)
 
     def temporary_view(self, name: str) -> DataFrame | None:
