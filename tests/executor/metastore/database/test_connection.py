@@ -114,6 +114,22 @@ def test_a_server_that_is_not_there_is_told() -> None:
     rdbms.close()
 
 
+@pytest.mark.postgres
+def test_texts_are_texts_whatever_the_database_is_encoded_in(postgres_server: str) -> None:
+    """As SQL_ASCII, which initdb chooses where the locale is C."""
+    admin = create_engine(
+        f"{postgres_server}/postgres?client_encoding=utf8", isolation_level="AUTOCOMMIT"
+    )
+    with admin.connect() as db:
+        db.execute(text("CREATE DATABASE plain TEMPLATE template0 ENCODING 'SQL_ASCII'"))
+    store = DatabaseMetastore.open(f"{postgres_server}/plain", "/wh/größe")
+    assert store.database("default").location == "/wh/größe"
+    store.close()
+    with admin.connect() as db:
+        db.execute(text("DROP DATABASE plain WITH (FORCE)"))
+    admin.dispose()
+
+
 @pytest.mark.databases("postgres", "mariadb")
 def test_connections_that_the_server_has_ended_are_made_anew(store: Any) -> None:
     """As it ends those that were silent for too long."""

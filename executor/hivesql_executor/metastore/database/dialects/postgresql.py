@@ -57,6 +57,8 @@ _MISPLACED_STATES = frozenset({"26000", "42P05"})
 # Whose servers are reached so: nothing is prepared there any more.
 _unprepared: WeakSet[Any] = WeakSet()
 _OPTIONS = {
+    # A database of SQL_ASCII gives bytes otherwise, and PGCLIENTENCODING may say anything.
+    "client_encoding": "utf8",
     # Who listens and says nothing would be waited for two minutes, at each try.
     "connect_timeout": "20",
     "tcp_user_timeout": str(SILENCE_SECONDS * 1000),
@@ -64,7 +66,7 @@ _OPTIONS = {
     "keepalives_interval": str(SILENCE_SECONDS // (PROBES + 1)),
     "keepalives_count": str(PROBES),
 }
-"""What libpq is told of servers that are silent, unless the URL says something else."""
+"""What libpq is told of texts and of silent servers, unless the URL says something else."""
 _LOCK_SHARED, _LOCK = (
     sql(f'LOCK TABLE "{txn_lock.name}" IN {mode} MODE') for mode in ("SHARE", "EXCLUSIVE")
 )
