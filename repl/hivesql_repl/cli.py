@@ -40,6 +40,7 @@ from hivesql_repl.configuration import (
 from hivesql_repl.output.formats import Style, format_of
 from hivesql_repl.output.render import Printer
 from hivesql_repl.shell.running import HEADER, Runner
+from hivesql_repl.shell.servers import server_of
 
 if TYPE_CHECKING:
     from hivesql_repl.checkpoint import Checkpoint
@@ -178,12 +179,11 @@ def _check_server(url: str | None, metastore: str | None) -> None:
     """Refuse a job that was moved here: it must not run, and succeed, on an empty catalog."""
     if url is None or metastore is not None:
         return
-    server = urlsplit(url.strip("\"'").removeprefix("jdbc:"))
-    if server.scheme == "hive2" and server.netloc:
+    if server := server_of(url.strip("\"'")):
         raise ValueError(
-            f"-u names a HiveServer2 at {server.netloc.partition(';')[0]}, and nobody is asked "
-            "there: name the metastore whose tables are meant by --metastore, or for good in "
-            f"{default_path()} (jdbc:hive2:// alone is ./metastore.db)"
+            f"-u names a HiveServer2 at {server}, and nobody is asked there: name the metastore "
+            f"whose tables are meant by --metastore, or for good in {default_path()} "
+            "(jdbc:hive2:// alone is ./metastore.db)"
         )
 
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from hivesql import HiveSqlError, ParseError
 from hivesql.script import split
@@ -15,6 +16,7 @@ from hivesql.script_file import read_script
 from hivesql_repl.output.formats import FORMATS
 from hivesql_repl.output.render import open_for_append
 from hivesql_repl.shell.gestures import Gestures, switched
+from hivesql_repl.shell.servers import EXAMPLE, screen, server_of, talk_to_server
 
 if TYPE_CHECKING:
     from hivesql_repl.shell.running import Runner
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 Command = Callable[[str], bool]
 # Scripts of beeline begin and end with these.
 _OF_CONNECTIONS = (
-    "connect", "reconnect", "close", "go", "list", "properties", "autocommit", "isolation",
+    "reconnect", "close", "go", "list", "properties", "autocommit", "isolation",
     "addlocaldriverjar",
 )  # fmt: skip
 
@@ -65,6 +67,7 @@ class Commands:
             "edit": (self._edit, "write a statement with $EDITOR and run it"),
             "watch": (self._watch, "ask again and again until Ctrl-C: !watch 2 SHOW LOCKS"),
             "sh": (self._sh, "run a command of the shell: !sh ls"),
+            "connect": (self._connect, f"beeline on a HiveServer2, as in {EXAMPLE}"),
         }
         gestures = Gestures(
             runner.session, runner.printer, lambda text: self.run_text(text, None), self.fail
@@ -114,8 +117,27 @@ class Commands:
         raise Quit
 
     def _without_effect(self, argument: str) -> bool:
-        self.runner.printer.tell("without effect here: there is no server to connect to")
+        self.runner.printer.tell(
+            "without effect here: the statements run in this process, on its own warehouse"
+        )
         return True
+
+    def _connect(self, argument: str) -> bool:
+        if self.shell:
+            return self._without_effect(argument)
+        url, _, _ = argument.partition(" ")
+        if url.startswith("jdbc:hive2:") and server_of(url) is None:
+            database = urlsplit(url.removeprefix("jdbc:")).path.strip("/").partition(";")[0]
+            return self.run_text(f"USE `{database or 'default'}`", None)
+        if server_of(url) is None:
+            return self.fail(
+                f"the URL of a HiveServer2 is wanted, as in: {EXAMPLE}; "
+                "another warehouse: hivesql --metastore URL --warehouse PLACE"
+            )
+        # Its rows are beeline's matter: formats, pagers and files of this shell do not reach there.
+        self.runner.printer.tell(f"beeline on {server_of(url)}; !quit comes back")
+        wrong = talk_to_server(argument, self.runner.session.runtime.user)
+        return self.fail(wrong) if wrong else True
 
     def _nothing(self, argument: str) -> bool:
         return True
@@ -256,7 +278,9 @@ def run_shell_command(command: str) -> bool:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     sys.stdout.flush()
     # The script's author asks for a shell, as in Hive's command line.
-    completed = subprocess.run(command, shell=True, check=False, env={**os.environ, "PATH": path})
+    completed = subprocess.run(
+        command, shell=True, check=False, env={**os.environ, "PATH": path}, stderr=screen()
+    )
     if completed.returncode:
         print(f"ERROR: !{command} ended with exit code {completed.returncode}", file=sys.stderr)
     return completed.returncode == 0

@@ -35,6 +35,7 @@ from hivesql_repl.shell.aliases import command_of
 from hivesql_repl.shell.commands import Quit
 from hivesql_repl.shell.completion import SqlCompleter
 from hivesql_repl.shell.running import Interrupted, Runner
+from hivesql_repl.shell.servers import tells_password
 
 MOST_COLOURED = 20_000
 """Characters; of longer texts colours would take a tenth of a second and more for each key."""
@@ -105,7 +106,7 @@ class SecretiveHistory(ThreadedHistory):
 
     def append_string(self, string: str) -> None:
         """Remember what was typed, unless a secret is in it."""
-        if not sets_secret(string.split(";")):
+        if not sets_secret(string.split(";")) and not tells_password(command_of(string) or "-"):
             super().append_string(string)
 
 

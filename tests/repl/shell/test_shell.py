@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from prompt_toolkit.document import Document
 
 import hivesql
 from hivesql_repl.shell.shell import MOST_COLOURED, ShortTexts, ends
+from programs import free_port
 from tables import LONG
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
@@ -270,3 +272,40 @@ def test_ctrl_c_stops_a_statement_and_keeps_the_session(paged: Terminal) -> None
     assert "0 rows selected" in terminal.run("SHOW LOCKS;", "selected")
     assert "aborted" in terminal.run("SHOW TRANSACTIONS;", "selected").lower()
     terminal.run("UPDATE t SET id = 2;", "1 row affected")
+
+
+@pytest.mark.slow
+def test_beelines_connect_leads_to_a_server_and_back(terminal: Terminal, tmp_path: Path) -> None:
+    serve, port = [sys.executable, "-m", "hivesql_repl", "serve"], free_port()
+    users = ["--password-file", str(tmp_path / "users")]
+    subprocess.run([*serve, *users, "--add-user", "ann"], input="hidden7\n", text=True, check=True)
+    there = tmp_path / "there"
+    there.mkdir()
+    with subprocess.Popen(
+        [*serve, *users, "--port", str(port), "--lazy-spark"],
+        cwd=there, stderr=subprocess.PIPE, text=True,
+    ) as server:  # fmt: skip
+        assert server.stderr is not None
+        while "serving" not in server.stderr.readline():
+            assert server.poll() is None
+        url = f"jdbc:hive2://127.0.0.1:{port}/"
+        terminal.run("CREATE DATABASE here;", "ok (")
+        assert "the URL of a HiveServer2 is wanted" in terminal.run("!connect", "--warehouse PLACE")
+        terminal.run("!connect jdbc:hive2:///here", "here>")
+        # A wrong password: beeline says so, and stays.
+        terminal.run(f"!connect {url} ann wrong7", "Error validating the login")
+        terminal.expect("beeline>")
+        terminal.run("!quit", "here>")
+        terminal.run(f"!connect {url} ann", "password of ann")
+        terminal.run("hidden7", f"0: {url}>")
+        terminal.run("CREATE DATABASE only_there;", "No rows affected")
+        assert "| only_there" in terminal.run("SHOW DATABASES;", "2 rows selected")
+        terminal.run("!quit", "here>")
+        assert "│ only_there" not in terminal.run("SHOW DATABASES;", "2 rows selected (")
+        server.terminate()
+        assert server.wait(60) == 0
+    # What a program says of its failure is on the screen, not in the file of Java's noise.
+    terminal.run("!sh ls /nosuch7", "cannot access")
+    history = (tmp_path / ".local/state/hivesql/history").read_text()
+    assert f"+!connect {url} ann\n" in history
+    assert "wrong7" not in history and "hidden7" not in terminal.text
