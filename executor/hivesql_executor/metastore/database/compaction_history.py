@@ -11,8 +11,8 @@ from hivesql_executor.metastore.database.compactions import (
     STATE_NAMES,
     as_compaction,
     complete,
-    locked_row,
     new_id,
+    waiting_row,
 )
 from hivesql_executor.metastore.database.connection import now
 from hivesql_executor.metastore.database.schema import compaction_queue, completed_compactions
@@ -49,8 +49,7 @@ def abort_compactions(db: Connection, ids: Collection[int]) -> dict[int, str | N
     """End what no worker has taken; by id the state that each was in, None for an unknown id."""
     states: dict[int, str | None] = {}
     for id_ in dict.fromkeys(ids):
-        waiting = select(compaction_queue).where(_queue.id == id_).with_for_update()
-        row = db.execute(waiting).one_or_none()
+        row = waiting_row(db, id_)
         if row is None:
             ended = completed_compactions.c
             state = db.scalar(select(ended.state).where(ended.id == id_))
@@ -63,8 +62,12 @@ def abort_compactions(db: Connection, ids: Collection[int]) -> dict[int, str | N
 
 
 def retry_cleaning(db: Connection, id: int, error: str, *, base: float, attempts: int) -> bool:
-    """Put the next cleaning off; False when it was the last attempt and the row has failed."""
-    row = locked_row(db, id)
+    """Put the next cleaning off; False when it was the last attempt and the row has failed.
+
+    Nothing where another cleaner was quicker, and has taken it out of the queue.
+    """
+    if (row := waiting_row(db, id)) is None:
+        return True
     pause = retry_pause(row.retry_retention, base, attempts)
     if pause is None:
         complete(db, row, "f", error)

@@ -249,9 +249,11 @@ def ready_to_clean(
 def mark_cleaned(db: Connection, id: int, *, retained: Collection[int] = ()) -> None:
     """Move a cleaned request to the history and forget the writes that it covered.
 
-    ``retained`` are aborted write ids whose rows still lie among others.
+    ``retained`` are aborted write ids whose rows still lie among others. What is not in the queue
+    any more was cleaned by another cleaner meanwhile, or its table was dropped.
     """
-    row = locked_row(db, id)
+    if (row := waiting_row(db, id)) is None:
+        return
     table = TableName(row.database, row.table)
     completed = delete(completed_txn_components).where(
         *_same_unit(completed_txn_components, table, row.partition)
@@ -313,12 +315,15 @@ def complete(db: Connection, row: Row[Any], state: str, error: str | None) -> No
     db.execute(delete(compaction_queue).where(_queue.id == row.id))
 
 
+def waiting_row(db: Connection, id_: int) -> Row[Any] | None:
+    """Return a row of the queue, held until the end of the database transaction, if it is there."""
+    waiting = select(compaction_queue).where(_queue.id == id_).with_for_update()
+    return db.execute(waiting).one_or_none()
+
+
 def locked_row(db: Connection, id_: int) -> Row[Any]:
     """Return a row of the queue, held until the end of the database transaction."""
-    row = db.execute(
-        select(compaction_queue).where(_queue.id == id_).with_for_update()
-    ).one_or_none()
-    if row is None:
+    if (row := waiting_row(db, id_)) is None:
         raise ExecutionError(
             f"compaction {id_} is not in the queue: it has ended, or its table was dropped"
         )

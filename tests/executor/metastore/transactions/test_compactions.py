@@ -88,6 +88,20 @@ def test_the_whole_way(store: Any) -> None:
     assert ready(store) == []
 
 
+def test_a_cleaner_that_comes_second_has_nothing_to_do(store: Any) -> None:
+    """A statement cleans what it has compacted, while the services do so too."""
+    insert(store)
+    finish(store, *start(store))
+    store.age(2)
+    assert ready(store) == [1]
+    store.calls.mark_cleaned(1)
+    done = only(store)
+    store.calls.mark_cleaned(1)
+    # What it listed is gone under its hands: no failure of the compaction either.
+    assert store.calls.retry_cleaning(1, "no such file", base=1, attempts=1)
+    assert only(store) == done and done.state == "succeeded"
+
+
 def test_one_request_per_unit(store: Any) -> None:
     insert(store)
     enqueue(store)
