@@ -16,11 +16,13 @@ from pathlib import Path
 import pyspark
 import pytest
 import yaml
+from sqlalchemy import make_url
 
 import hivesql
 from hivesql_planner.settings.settings import Settings
 from hivesql_repl import serve, services
 from hivesql_repl.configuration import read_profile
+from postgres import find_program
 
 ROOT = Path(__file__).parents[1]
 OPERATION = ROOT / "examples" / "operation"
@@ -93,6 +95,12 @@ def test_what_a_site_copies_can_be_read(tmp_path: Path) -> None:
         for volume in named:
             is_file = volume.startswith("./")
             assert (OPERATION / volume).exists() if is_file else volume in compose["volumes"]
+    # Podman begins nothing again whose dependency is down, and what has no check is never healthy.
+    for name in ("services", "server"):
+        assert "depends_on" not in compose["services"][name], name
+        assert compose["services"][name]["healthcheck"]["test"]
+    hidden = (ROOT / ".dockerignore").read_text().split("\n")
+    assert "*" in hidden and not any(line.startswith("!.") for line in hidden)
     for profile in ("production", "compose"):
         settings = read_profile(OPERATION / "config.toml", profile).settings
         Settings.of(
@@ -117,6 +125,21 @@ def test_what_a_site_copies_can_be_read(tmp_path: Path) -> None:
     flows = [*(ROOT / ".github" / "workflows").glob("*.yml")]
     asked = re.findall(r"run: make ([a-z ]+)", "".join(path.read_text() for path in flows))
     assert asked and {word for words in asked for word in words.split()} <= set(targets)
+
+
+@pytest.mark.postgres
+def test_the_database_s_health_is_asked_for_as_it_can_be(postgres_server: str) -> None:
+    compose = yaml.safe_load((OPERATION / "compose.yaml").read_text())
+    kind, command = compose["services"]["database"]["healthcheck"]["test"]
+    assert kind == "CMD-SHELL"
+    program, port = find_program("pg_isready"), str(make_url(postgres_server).port)
+    if program is None:
+        pytest.skip("pg_isready is not here")
+    done = subprocess.run(
+        [program, *command.split()[1:], "-p", port], capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not here")

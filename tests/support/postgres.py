@@ -24,8 +24,8 @@ _FORGETFUL = (
 )
 
 
-def _binary(name: str) -> str | None:
-    """The server's program, from where Debian keeps it, PATH, or the wheel that brings one."""
+def find_program(name: str) -> str | None:
+    """Find a program of the server, where Debian keeps it, PATH, or the wheel that brings one."""
     for directory in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
         if (directory / name).exists():
             return str(directory / name)
@@ -42,7 +42,7 @@ def postgres_server(
     ``place`` is what runs a program elsewhere, ``clock`` what starts it with another clock. Who
     comes from the network of ``address`` needs no password.
     """
-    initdb, server = _binary("initdb"), _binary("pg_ctl")
+    initdb, server = find_program("initdb"), find_program("pg_ctl")
     if initdb is None or server is None:
         pytest.fail("PostgreSQL is missing: make postgres")
     # A database is 300 files, and a disk takes its time to make them.
