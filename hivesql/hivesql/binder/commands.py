@@ -131,7 +131,7 @@ def bind_describe(body: DescribeBody, binding: Binding) -> Describe | Show:
     column = body.column.text if body.column else None
     return Describe(
         table=table, style=body.style, partition=partition, column=column,
-        column_text=body.column_text,
+        column_text=body.column_text, inside=body.inside,
     )  # fmt: skip
 
 

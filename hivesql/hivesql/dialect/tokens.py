@@ -15,7 +15,7 @@ from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError, Seman
 from hivesql_planner.model.table import TableName
 
 _BLANK = re.compile(r"(?:\s+|--[^\r\n]*|/\*.*?\*/)+", re.DOTALL)
-_WORD = re.compile(r"[\w]+")
+_WORD = re.compile(r"[\w]+|\$(?:elem|key|value)\$", re.IGNORECASE)
 _NUMBER = re.compile(
     r"(?:\d+\.\d*|\.\d+)[fF](?!\w)"
     r"|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?:[bB][dD]|[LSYDlsyd])?(?!\w)|\d+(?!\w)"
@@ -36,13 +36,18 @@ NESTED_TYPES = frozenset({"array", "map", "struct", "uniontype"})
 _OPENED_BY = {"(": ")", "[": "]", "case": "end"}
 _SIGNS = frozenset({"not", "-", "+", "~", "!"})
 _NESTING = frozenset({*_OPENED_BY, *_OPENED_BY.values(), *_SIGNS, "<", ">"})
+INSIDE_WORDS = frozenset({"$elem$", "$key$", "$value$"})
+"""What DESCRIBE calls that is inside of arrays and maps."""
 # Words that can never be a name: taking one for a name would be misreading the statement.
-RESERVED = frozenset(
-    """all alter and as between by case cast create cross delete describe distinct drop else
+RESERVED = (
+    frozenset(
+        """all alter and as between by case cast create cross delete describe distinct drop else
     exchange exists external from full grant group having if in inner insert intersect into is
     join lateral left like not null of on or order outer over partition qualify revoke right select
     set table tablesample then to transform truncate union uniquejoin update using values when where
     window with""".split()  # noqa: SIM905 - words read better than a list of strings
+    )
+    | INSIDE_WORDS
 )
 
 

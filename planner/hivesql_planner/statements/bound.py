@@ -342,6 +342,8 @@ class Describe:
     column: str | None = None
     column_text: str = ""
     """The column's name with the capitals that it is written with: Hive repeats them."""
+    inside: tuple[str, ...] = ()
+    """Fields and ``$elem$``, ``$key$``, ``$value$`` inside of it, from the outside in."""
     stored: TableName | None = None
     """The table's name in the catalog, when it is not the one to show."""
 

@@ -144,7 +144,10 @@ def test_what_show_create_table_says_makes_the_same_table(
     ("sql", "text"),
     [
         ("DESCRIBE p zz", "cannot find field zz from .0:a, 1:b."),
-        ("DESCRIBE p a.b", "not supported: DESCRIBE of what is inside a column"),
+        ("DESCRIBE p a.b", "Unknown type for b"),
+        ("DESCRIBE p hr", "cannot find field hr from .0:a, 1:b."),
+        ("DESCRIBE dd.e m.$elem$", "Unknown type for [$]elem[$]"),
+        ("DESCRIBE dd.e $key$", "cannot find field [$]key[$] from .0:a, 1:m."),
         ("SHOW PARTITIONS p WHERE zz = 1", "no partition column zz"),
         ("SHOW PARTITIONS p ORDER BY zz", "no partition column zz"),
         ("SHOW PARTITIONS p WHERE hr = 1 OR hr = 2", "not supported: SHOW PARTITIONS … WHERE … OR"),
@@ -223,3 +226,47 @@ def test_semicolons_do_not_end_what_show_create_table_says(session: hivesql.Sess
     session.sql(text)
     after = session.runtime.metastore.table(TableName("default", "s"))
     assert replace(after, id=before.id, created_at=before.created_at) == before
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("s", ["x:int", "y:array<struct<z:string,w:map<string,int>>>"]),
+        ("S.X", ["X:int"]),
+        ("s.y", ["y:array<struct<z:string,w:map<string,int>>>"]),
+        ("s.y.$elem$", ["z:string", "w:map<string,int>"]),
+        ("s.`y`.$ELEM$.z", ["z:string"]),
+        ("s.y.$elem$.w.$key$", ["$key$:string"]),
+        ("m.$value$", ["q:int"]),
+        ("m.$value$.q", ["q:int"]),
+        ("m", ["m:map<string,struct<q:int>>"]),
+        ("a.$elem$.$elem$", ["$elem$:decimal(10,2)"]),
+    ],
+)
+def test_what_is_inside_of_a_column_is_described_as_hive_does(
+    session: hivesql.Session, path: str, expected: list[str]
+) -> None:
+    session.sql("""
+        CREATE TABLE n (s struct<x:int,y:array<struct<z:string,w:map<string,int>>>> COMMENT 'c',
+            m map<string,struct<q:int>>, a array<array<decimal(10,2)>>) PARTITIONED BY (p int);
+        ALTER TABLE n ADD PARTITION (p=1)
+    """)
+    for described in (f"n {path}", f"EXTENDED n {path}", f"n PARTITION (p=1) {path}"):
+        found = rows(session, f"DESCRIBE {described}")
+        assert [f"{name}:{type_}" for name, type_, _ in found] == expected
+        assert {comment for *_, comment in found} == {"from deserializer"}
+    formatted = dict(rows(session, f"DESCRIBE FORMATTED n {path}"))
+    assert f"{formatted['col_name']}:{formatted['data_type']}" == expected[0]
+    session.sql("SET hive.ddl.output.format=json")
+    columns = json.loads(rows(session, f"DESCRIBE n {path}")[0][0])["columns"]
+    assert [f"{column['name']}:{column['type']}" for column in columns] == expected
+
+
+def test_a_partition_of_a_view_has_no_files_to_describe(session: hivesql.Session) -> None:
+    session.sql("CREATE VIEW w PARTITIONED ON (ds) AS SELECT a, ds FROM p")
+    session.sql("ALTER VIEW w ADD PARTITION (ds='1')")
+    titles = [row[0] for row in rows(session, "DESCRIBE FORMATTED w PARTITION (ds='1')")]
+    described = dict(row[:2] for row in rows(session, "DESCRIBE FORMATTED w PARTITION (ds='1')"))
+    assert (described["Partition Value:"], described["Location:"]) == ("[1]", "null")
+    assert not {"# Storage Information", "# View Information"} & set(titles)
+    assert "# View Information" in [row[0] for row in rows(session, "DESCRIBE FORMATTED w")]

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
-from hivesql_planner.errors import SemanticError
+from hivesql_executor.statements.show.nested_columns import fields_inside
 from hivesql_planner.model.hive_type import FLOATS, INTEGERS, Kind
 from hivesql_planner.model.materialized import Materialized
 from hivesql_planner.model.skew import Skew
@@ -99,24 +99,28 @@ def describe_column(
 ) -> Outcome:
     """Give one column, or with FORMATTED its properties one below the other."""
     name, written = statement.column or "", statement.column_text
-    column = next((column for column in table.all_columns if column.name == name), None)
-    if column is None:
-        fields = ", ".join(f"{i}:{column.name}" for i, column in enumerate(table.columns))
-        raise SemanticError(f"cannot find field {name} from [{fields}]")
+    key = next((key for key in table.partition_columns if key.name == name), None)
     # As in Hive, the serde answers, and it knows no comments.
     comment = "from deserializer"
-    if column in table.partition_columns:
-        written, comment = column.name, column.comment or ""
+    if key is not None and style and not statement.inside:
+        fields, comment = [(key.name, key.type)], key.comment or ""
+    else:
+        columns = [(column.name, column.type) for column in table.columns]
+        fields = fields_inside(columns, (written, *statement.inside))
     statistics = statistics or Statistics()
     accurate = accuracy_text(statistics)
     if style != "formatted":
         marks = [(ACCURATE, escaped(accurate), "")] if accurate else []
-        return Outcome.of_table(_COLUMNS, [(written, str(column.type), comment), *marks])
+        lines = [(field, str(type_), comment) for field, type_ in fields]
+        return Outcome.of_table(_COLUMNS, [*lines, *marks])
+    written, type_ = fields[0]
     own = next(
         (measured_column for measured_column in statistics.columns if measured_column.name == name),
         None,
     )
-    rows = [("col_name", written), ("data_type", str(column.type))]
+    if statement.inside or type_.kind is Kind.STRUCT:
+        own = None
+    rows = [("col_name", written), ("data_type", str(type_))]
     is_empty = own is not None and (own.distinct == 0 or _is_empty_binary(own))
     measured = _without_values(own) if own and is_empty else own
     rows += [(label, _shown(getattr(measured, field, None))) for label, field in _MEASURES]
@@ -186,6 +190,8 @@ def _formatted(
         rows += [*_column_rows(table.partition_columns), _EMPTY]
     if partition:
         rows += _of_partition(table, partition, basics)
+        if table.is_view:
+            return rows
     else:
         rows += _of_table(table, basics)
     rows += _of_storage(table)
@@ -241,7 +247,7 @@ def _of_partition(table: Table, partition: Partition, parameters: Mapping[str, s
         ("Database:", table.name.database, ""),
         ("Table:", table.name.name, ""),
         ("LastAccessTime:", "UNKNOWN", ""),
-        ("Location:", partition.location, ""),
+        ("Location:", "null" if table.is_view else partition.location, ""),
         ("Partition Parameters:", "", ""),
         *_pairs(parameters),
         _EMPTY,

@@ -56,9 +56,9 @@ def database_as_json(database: Database, *, extended: bool) -> Outcome:
     return _line(description)
 
 
-def column_as_json(name: str, type_: str, comment: str) -> Outcome:
-    """DESCRIBE of one column."""
-    return _line({"columns": _columns((Column.of(name, type_, comment),))})
+def columns_as_json(rows: _Rows) -> Outcome:
+    """DESCRIBE of one column, or of what is inside."""
+    return _line({"columns": _columns(Column.of(*row) for row in rows)})
 
 
 def table_as_json(table: Table, partition: Partition | None, style: str) -> Outcome:

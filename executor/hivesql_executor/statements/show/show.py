@@ -121,7 +121,7 @@ def wants_json(runtime: Runtime) -> bool:
 
 def _described_as_json(statement: Describe, runtime: Runtime) -> Outcome:
     from hivesql_executor.statements.show.json_format import (
-        column_as_json,
+        columns_as_json,
         database_as_json,
         table_as_json,
     )
@@ -131,8 +131,7 @@ def _described_as_json(statement: Describe, runtime: Runtime) -> Outcome:
         database = find_database(statement.database or "default", runtime.metastore)
         return database_as_json(database, extended=bool(statement.style))
     if statement.column is not None:
-        ((name, type_, comment),) = describe_column(table, statement, "").rows
-        return column_as_json(name, type_, comment)
+        return columns_as_json(describe_column(table, statement, "").rows)
     return table_as_json(table, statement.partition, statement.style)
 
 

@@ -86,6 +86,8 @@ class DescribeBody:
     column: Name | None = None
     column_text: str = ""
     """The column's name with the capitals that it is written with."""
+    inside: tuple[str, ...] = ()
+    """What is named inside of it, from the outside in."""
     history: ShowBody | None = None
     """What DESCRIBE HISTORY c means, unless there is a table called ``history`` with a column c."""
 

@@ -11,7 +11,7 @@ from hivesql.dialect.nodes.commands import DescribeBody, LockBody, ShowBody, Use
 from hivesql.dialect.statements.clauses import parse_chosen, parse_partition
 from hivesql.dialect.statements.clauses import parse_properties as parse_properties
 from hivesql.dialect.statements.compaction import parse_abort_compactions, parse_show_compactions
-from hivesql.dialect.tokens import Cursor, Kind, Name, TableRef, at
+from hivesql.dialect.tokens import INSIDE_WORDS, Cursor, Kind, Name, TableRef, at
 from hivesql.script import StatementText
 from hivesql_planner.errors import NotSupported, ParseError
 from hivesql_planner.model.table import OwnerType
@@ -284,14 +284,24 @@ def parse_describe(cursor: Cursor) -> DescribeBody | ShowBody:
         style = "formatted"
     table = cursor.table()
     partition = parse_partition(cursor, dynamic=False) if cursor.at("partition") else None
-    written = "" if cursor.at_end else cursor.peek().text.strip("`")
-    column = None if cursor.at_end else cursor.name("a column name")
-    if cursor.at("."):
-        cursor.refuse("DESCRIBE of what is inside a column")
+    column, written = (None, "") if cursor.at_end else _step(cursor)
+    inside: list[str] = []
+    while column and cursor.take("."):
+        inside.append(_step(cursor)[1])
     cursor.end()
     return DescribeBody(
-        table=table, style=style, partition=partition, column=column, column_text=written
-    )
+        table=table, style=style, partition=partition, column=column, column_text=written,
+        inside=tuple(inside),
+    )  # fmt: skip
+
+
+def _step(cursor: Cursor) -> tuple[Name, str]:
+    """Take a name, or what means all that is inside of an array or map, and how it is written."""
+    token = cursor.peek()
+    if token.kind is Kind.WORD and token.value in INSIDE_WORDS:
+        cursor.next()
+        return Name(token.value, token.start), token.value
+    return cursor.name("a column name"), token.text.strip("`")
 
 
 def _describe_history(cursor: Cursor) -> DescribeBody | ShowBody:
