@@ -255,7 +255,8 @@ def _properties(body: CreateTableBody, table: Table, binding: Binding) -> dict[s
         binding.fail(error, body.table.start)
     if value not in ("", "true", "false"):
         error = SemanticError(
-            f"'transactional' property of TBLPROPERTIES may only have value 'true': {table.name}"
+            f"'transactional' property of TBLPROPERTIES may only have value 'true': {table.name}",
+            code=40000,
         )
         binding.fail(error, body.table.start)
     properties.pop(_TRANSACTIONAL, None)
@@ -322,7 +323,7 @@ def _check_transactional(table: Table, body: CreateTableBody, binding: Binding) 
     elif table.is_full_acid and table.sort_columns:
         text = f"Table {table.name} cannot support full ACID functionality since it is sorted."
     if text is not None:
-        binding.fail(SemanticError(text), body.table.start)
+        binding.fail(SemanticError(text, code=40000), body.table.start)
 
 
 _CHANGING = ("rand", "uuid", "current_date", "current_timestamp", "unix_timestamp", "current_user",

@@ -294,6 +294,7 @@ def _check_new_names(table: Table, columns: tuple[Column, ...]) -> None:
         if column.name in table.partition_names:
             raise SemanticError(
                 f"Partition column name {column.name} conflicts with table columns.",
+                code=40000,
                 about=column.name,
             )
         names.add(column.name)
@@ -355,6 +356,12 @@ def _replace_columns(table: Table, columns: tuple[Column, ...], *, any_type: boo
             f"Replace columns is not supported for table {table.name}. SerDe may be incompatible.",
             code=10243,
         )
+    names = [column.name for column in columns]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise SemanticError(
+            f"Duplicate column name {twice} in the table definition.", code=40000, about=twice
+        )
+    _check_new_names(table, columns)
     for old, new in zip(table.columns, columns, strict=False):
         _check_type(table, old, new, any_type=any_type)
     return with_other_columns(table, columns)
@@ -486,6 +493,7 @@ def _change_format(table: Table, format_: FileFormat) -> Table:
         raise SemanticError(
             f"Changing file format (from {table.format.upper()}) is not supported for table "
             f"{table.name}",
+            code=40000,
         )
     return replace(table, format=format_)
 
@@ -499,6 +507,7 @@ def _change_serde(table: Table, change: ChangeSerde) -> Table:
             raise SemanticError(
                 f"Changing SerDe (from OrcSerde) is not supported for table {table.name}. "
                 "File format may be incompatible",
+                code=40000,
             )
         if not any({table.format, format_} <= formats for formats in _OF_ONE_CONTAINER):
             feature = f"SET SERDE '{change.serde}' for the {table.format} table {table.name}"
@@ -518,7 +527,8 @@ def _change_buckets(table: Table, change: ChangeBuckets) -> Table:
         _check_count(change.count)
     if change.sort_columns and table.is_full_acid:
         raise SemanticError(
-            f"Table {table.name} cannot support full ACID functionality since it is sorted."
+            f"Table {table.name} cannot support full ACID functionality since it is sorted.",
+            code=40013,
         )
     return replace(
         table,

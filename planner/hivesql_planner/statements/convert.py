@@ -96,7 +96,23 @@ def altered_properties(
     if table.type == "EXTERNAL_TABLE":
         # Its type says so.
         altered.pop(_EXTERNAL, None)
+    _check_both_set(table, changes)
     return _transactional(table, altered)
+
+
+def _check_both_set(table: Table, changes: Mapping[str, str]) -> None:
+    """Hive wants to know which kind a table becomes that does not stay as it is."""
+    value = changes.get(TRANSACTIONAL, "true" if table.is_transactional else "").strip().lower()
+    if TRANSACTIONAL in changes and KIND not in changes and value != "true":
+        raise SemanticError(
+            f"Cannot change '{TRANSACTIONAL}' without '{KIND}': {table.name}", code=40000
+        )
+    if changes.get(KIND, "").strip().lower() == "insert_only" and not value:
+        raise SemanticError(
+            f"Cannot set '{KIND}' to 'insert_only' without setting '{TRANSACTIONAL}' to 'true': "
+            f"{table.name}",
+            code=40000,
+        )
 
 
 def with_type(table: Table, properties: Mapping[str, str]) -> Table:
@@ -113,22 +129,28 @@ def with_type(table: Table, properties: Mapping[str, str]) -> Table:
     external = properties[_EXTERNAL].strip().lower() == "true"
     if external and table.is_transactional:
         raise SemanticError(
-            f"{table.name} cannot be converted to external table as it is transactional table."
+            f"{table.name} cannot be converted to external table as it is transactional table.",
+            code=40013,
         )
     return replace(table, type="EXTERNAL_TABLE" if external else "MANAGED_TABLE")
 
 
 def _transactional(table: Table, properties: dict[str, str]) -> dict[str, str]:
+    # Of insert-only tables Hive finds out before it asks the metastore.
+    code = 40000 if table.is_insert_only else 40013
     value = properties.get(TRANSACTIONAL, "").strip().lower()
     if value not in ("", "true", "false"):
         raise SemanticError(
-            f"'transactional' property of TBLPROPERTIES may only have value 'true': {table.name}"
+            f"'transactional' property of TBLPROPERTIES may only have value 'true': {table.name}",
+            code=code,
         )
     if table.is_transactional and value != "true":
         if table.is_insert_only:
-            raise SemanticError(f"Cannot convert an ACID table to non-ACID: {table.name}")
+            raise SemanticError(
+                f"Cannot convert an ACID table to non-ACID: {table.name}", code=code
+            )
         raise SemanticError(
-            f"TBLPROPERTIES with 'transactional'='true' cannot be unset: {table.name}"
+            f"TBLPROPERTIES with 'transactional'='true' cannot be unset: {table.name}", code=code
         )
     if value != "true":
         properties.pop(TRANSACTIONAL, None)
@@ -137,35 +159,40 @@ def _transactional(table: Table, properties: dict[str, str]) -> dict[str, str]:
     if kind not in ("default", "insert_only"):
         raise SemanticError(
             f"Unknown value for transactional_properties {kind!r} of {table.name}: "
-            "it may be 'default' or 'insert_only'"
+            "it may be 'default' or 'insert_only'",
+            code=code,
         )
     if table.is_full_acid and kind == "insert_only":
         raise SemanticError(
             "TBLPROPERTIES with 'transactional_properties' cannot be altered after the table "
-            "is created"
+            "is created",
+            code=code,
         )
     properties[TRANSACTIONAL], properties[KIND] = "true", kind
     if not table.is_transactional:
-        check_convertible(table, insert_only=kind == "insert_only")
+        check_convertible(table, insert_only=kind == "insert_only", code=code)
     elif table.is_insert_only and kind == "default":
         # Files without row ids in the directories of writes get theirs from their places.
-        check_convertible(table, insert_only=False)
+        check_convertible(table, insert_only=False, code=code)
     return properties
 
 
-def check_convertible(table: Table, *, insert_only: bool) -> None:
+def check_convertible(table: Table, *, insert_only: bool, code: int = 40013) -> None:
     """Tell whether a table's description allows it to be transactional."""
     if table.type == "EXTERNAL_TABLE":
         raise SemanticError(
-            f"{table.name} cannot be declared transactional because it's an external table"
+            f"{table.name} cannot be declared transactional because it's an external table",
+            code=code,
         )
     if insert_only:
         return
     if table.format != "orc":
         raise SemanticError(
-            f"The table must be stored using an ACID compliant format (such as ORC): {table.name}"
+            f"The table must be stored using an ACID compliant format (such as ORC): {table.name}",
+            code=code,
         )
     if table.sort_columns:
         raise SemanticError(
-            f"Table {table.name} cannot support full ACID functionality since it is sorted."
+            f"Table {table.name} cannot support full ACID functionality since it is sorted.",
+            code=code,
         )

@@ -76,11 +76,11 @@ REFUSED = {
     "taken name": ("ALTER TABLE t RENAME TO s", hivesql.SemanticError, 40013, "default.s"),
     "taken name of a view": ("ALTER VIEW w RENAME TO t", hivesql.SemanticError, 40013, "default.t"),
     "external transactional": (
-        f"CREATE EXTERNAL TABLE e (a int) {ACID}", hivesql.SemanticError, None, "external"),
+        f"CREATE EXTERNAL TABLE e (a int) {ACID}", hivesql.SemanticError, 40000, "external"),
     "unknown compaction": ("ALTER TABLE t COMPACT 'foo'", hivesql.SemanticError, 10282, "foo"),
     "no longer transactional": (
         "ALTER TABLE t SET TBLPROPERTIES ('transactional'='false')",
-        hivesql.SemanticError, None, "cannot be unset"),
+        hivesql.SemanticError, 40000, "Cannot change 'transactional'"),
     "half a statement": ("UPDATE t SET", hivesql.ParseError, None, "end of the statement"),
     "no statement": ("FROBNICATE t", hivesql.ParseError, None, "FROBNICATE"),
     "an open quote": ("SELECT 'a", hivesql.ParseError, None, ""),

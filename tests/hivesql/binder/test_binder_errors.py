@@ -238,8 +238,9 @@ def test_dynamic_partitions_can_be_forbidden(setting: str, value: str, sql: str,
     ],
 )  # fmt: skip
 def test_tables_that_cannot_be_transactional(clauses: str, message: str) -> None:
-    with pytest.raises(HiveSqlError, match=message):
+    with pytest.raises(HiveSqlError, match=message) as caught:
         bound(f"CREATE {clauses}")
+    assert caught.value.code == 40000
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ def change(name: str, new: str, **where: Any) -> ChangeColumn:
     return ChangeColumn(name, columns(new)[0], **where)
 
 
+KIND = {"transactional_properties": "default"}
 OUTCOMES: dict[str, tuple[Table, Change, dict[str, Any]]] = {
     "add": (
         ORC, AddColumns(columns("d int")),
@@ -93,7 +94,7 @@ OUTCOMES: dict[str, tuple[Table, Change, dict[str, Any]]] = {
     "convert": (
         ORC, ChangeProperties(set={"transactional": "TRUE"}), {"properties": ACID}),
     "not transactional stays so": (
-        ORC, ChangeProperties(set={"transactional": "false"}), {"properties": {}}),
+        ORC, ChangeProperties(set={"transactional": "false", **KIND}), {"properties": KIND}),
     "format": (TEXT, ChangeFormat("parquet"), {"format": "parquet"}),
     "the same format": (ORC, ChangeFormat("orc"), {"format": "orc"}),
     "serde properties": (
@@ -119,7 +120,13 @@ def test_what_comes_of_it(before: Table, change: Change, expected: dict[str, Any
 
 REFUSALS: dict[str, tuple[Table, Change, int | None, str]] = {
     "add what is there": (ORC, AddColumns(columns("b int")), 10036, "Duplicate column name: b"),
-    "add a partition column": (PARTED, AddColumns(columns("ds int")), None, "conflicts"),
+    "add a partition column": (PARTED, AddColumns(columns("ds int")), 40000, "conflicts"),
+    "replace by a partition column": (
+        replace(PARTED, format="textfile"), ReplaceColumns(columns("ds int, b string, c int")),
+        40000, "conflicts"),
+    "replace by a column twice": (
+        TEXT, ReplaceColumns(columns("a int, a int")), 40000, "a in the table definition"),
+    "rename to a partition column": (PARTED, change("a", "ds int"), 40000, "conflicts"),
     "ORC drops no columns": (ORC, ReplaceColumns(columns("a int")), 10313, "cannot drop columns"),
     "ORC narrows no columns": (
         ORC, ReplaceColumns(columns("a int, b string, c int")), 40013, "incompatible"),
@@ -146,37 +153,54 @@ REFUSALS: dict[str, tuple[Table, Change, int | None, str]] = {
     "unknown partition column": (PARTED, ChangePartitionColumn(Column.of("x", "int")), 10002, "x"),
     "unset what is not there": (ORC, ChangeProperties(unset=("no",)), 10215, "no does not exist"),
     "ACID stays ACID": (
-        FULL, ChangeProperties(set={"transactional": "false"}), None, "cannot be unset"),
+        FULL, ChangeProperties(set={"transactional": "false"}), 40000,
+        "Cannot change 'transactional' without 'transactional_properties'"),
+    "ACID stays ACID, with its kind": (
+        FULL, ChangeProperties(set={"transactional": "false", **KIND}), 40013, "cannot be unset"),
+    "not ACID, without its kind": (
+        ORC, ChangeProperties(set={"transactional": "false"}), 40000,
+        "Cannot change 'transactional' without 'transactional_properties'"),
+    "insert-only, but not transactional": (
+        ORC, ChangeProperties(set={"transactional_properties": "insert_only"}), 40000,
+        "without setting 'transactional' to 'true'"),
+    "insert-only to a kind that is none": (
+        replace(ORC, properties=INSERT_ONLY),
+        ChangeProperties(set={"transactional_properties": "foo"}), 40000, "'foo'"),
+    "insert-only text to full ACID": (
+        replace(TEXT, properties=INSERT_ONLY), ChangeProperties(set=KIND), 40000, "ACID compliant"),
     "ACID is not unset": (
-        FULL, ChangeProperties(unset=("transactional",)), None, "cannot be unset"),
+        FULL, ChangeProperties(unset=("transactional",)), 40013, "cannot be unset"),
     "insert-only stays transactional": (
-        replace(ORC, properties=INSERT_ONLY), ChangeProperties(unset=("transactional",)), None,
+        replace(ORC, properties=INSERT_ONLY), ChangeProperties(unset=("transactional",)), 40000,
         "Cannot convert an ACID table to non-ACID"),
     "full ACID to insert-only": (
-        FULL, ChangeProperties(set={"transactional_properties": "insert_only"}), None,
+        FULL, ChangeProperties(set={"transactional_properties": "insert_only"}), 40013,
         "cannot be altered after the table is created"),
     "ACID to external": (
-        FULL, ChangeProperties(set={"EXTERNAL": "TRUE"}), None, "cannot be converted"),
+        FULL, ChangeProperties(set={"EXTERNAL": "TRUE"}), 40013, "cannot be converted"),
     "a table with constraints to external": (
         replace(ORC, constraints=(Constraint(kind="not null", name="n", columns=("a",)),)),
         ChangeProperties(set={"EXTERNAL": "TRUE"}), 10326, "has constraints enabled"),
     "external to ACID": (
-        OUTSIDE, ChangeProperties(set={"transactional": "true"}), None, "external"),
-    "text to ACID": (TEXT, ChangeProperties(set={"transactional": "true"}), None, "ACID compliant"),
+        OUTSIDE, ChangeProperties(set={"transactional": "true"}), 40013, "external"),
+    "text to ACID": (
+        TEXT, ChangeProperties(set={"transactional": "true"}), 40013,
+        "ACID compliant"),
     "sorted to ACID": (
-        replace(SORTED, format="orc"), ChangeProperties(set={"transactional": "true"}), None,
+        replace(SORTED, format="orc"), ChangeProperties(set={"transactional": "true"}), 40013,
         "it is sorted"),
     "maybe transactional": (
-        ORC, ChangeProperties(set={"transactional": "maybe"}), None, "may only"),
-    "ORC stays ORC": (ORC, ChangeFormat("parquet"), None, "Changing file format .from ORC."),
-    "ORC keeps its serde": (ORC, ChangeSerde(serde="x", format="textfile"), None, "Changing SerDe"),
+        ORC, ChangeProperties(set={"transactional": "maybe", **KIND}), 40013, "may only"),
+    "ORC stays ORC": (ORC, ChangeFormat("parquet"), 40000, "Changing file format .from ORC."),
+    "ORC keeps its serde": (
+        ORC, ChangeSerde(serde="x", format="textfile"), 40000, "Changing SerDe"),
     "text keeps its serde": (
         TEXT, ChangeSerde(serde="x", format="avro"), None, "not supported: SET SERDE 'x'"),
     "count without buckets": (ORC, ChangeBucketCount(7), 10145, "not bucketized"),
     "no buckets": (ORC, ChangeBuckets(columns=("a",), count=0), None, "greater than zero"),
     "buckets by what is not there": (ORC, ChangeBuckets(columns=("z",), count=2), 10002, "z"),
     "sorted ACID": (
-        FULL, ChangeBuckets(columns=("a",), sort_columns=("a",), count=2), None, "it is sorted"),
+        FULL, ChangeBuckets(columns=("a",), sort_columns=("a",), count=2), 40013, "it is sorted"),
 }  # fmt: skip
 
 
