@@ -112,9 +112,7 @@ class LocalFiles:
 
     def all_directories(self, location: str) -> tuple[str, ...]:
         """Names of the directories right below, hidden ones too."""
-        home = local_path(location)
-        entries = home.iterdir() if os.path.isdir(home) else ()  # noqa: PTH112
-        return tuple(sorted(entry.name for entry in entries if entry.is_dir()))
+        return _directories(location)
 
     def exists(self, path: str) -> bool:
         """Tell whether there is a file or directory."""
@@ -127,9 +125,7 @@ class LocalFiles:
 
     def directories(self, location: str) -> tuple[str, ...]:
         """Names of a directory's own subdirectories."""
-        home = local_path(location)
-        entries = home.iterdir() if os.path.isdir(home) else ()  # noqa: PTH112
-        return tuple(sorted(e.name for e in entries if e.is_dir() and not is_hidden(e.name)))
+        return tuple(name for name in _directories(location) if not is_hidden(name))
 
     def size(self, path: str) -> int:
         """Length of a file."""
@@ -276,6 +272,15 @@ def _walk(directory: str, prefix: str, statuses: list[FileStatus]) -> None:
             _walk(entry.path, f"{path}/", statuses)
         elif (status := _status(entry, path)) is not None:
             statuses.append(status)
+
+
+def _directories(location: str) -> tuple[str, ...]:
+    """Names of what is right below a directory; a listing tells directories without a look."""
+    home = local_path(location)
+    if not os.path.isdir(home):  # noqa: PTH112 - no for names that are too long
+        return ()
+    with os.scandir(home) as entries:
+        return tuple(sorted(entry.name for entry in entries if entry.is_dir()))
 
 
 def _entries(directory: str) -> list[os.DirEntry[str]]:
