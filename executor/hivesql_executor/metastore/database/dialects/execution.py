@@ -189,6 +189,20 @@ def require_followed(db: Connection, text: str) -> None:
         db._handle_dbapi_exception(error, text, None, None, None)
 
 
+def run_text(db: Connection, text: str) -> None:
+    """Run a statement of the database's own that has no values and returns nothing."""
+    if _is_listened_to(db):
+        db.exec_driver_sql(text)
+        return
+    cursor = _driver(db).cursor()
+    try:
+        cursor.execute(text)
+    except Exception as error:  # noqa: BLE001 - it is raised as SQLAlchemy raises it
+        db._handle_dbapi_exception(error, text, None, None, None)
+    finally:
+        cursor.close()
+
+
 def _driver(db: Connection) -> Any:
     """Return the connection of the driver, whichever it is."""
     return db.connection.dbapi_connection

@@ -26,6 +26,7 @@ from sqlalchemy.exc import DBAPIError
 
 from hivesql_executor.metastore.database import sqlite_terms
 from hivesql_executor.metastore.database.dialects.conflicts import OnConflict
+from hivesql_executor.metastore.database.dialects.execution import run_text
 from hivesql_executor.metastore.database.dialects.terms import OTHER_ADVICE
 
 _COPY = (
@@ -66,6 +67,7 @@ _NAMES = {
 # Windows syncs only what is open for writing.
 _SYNCS = sys.platform != "win32"
 _SYNCHRONOUS = "hivesql_synchronous"
+_ASKS = "hivesql_asks"
 
 
 class SqliteTerms(OnConflict):
@@ -74,6 +76,7 @@ class SqliteTerms(OnConflict):
     now = sqlite_terms.NOW
     has_one_writer = True
     reader_options: Mapping[str, Any] = {}
+    asker_options: Mapping[str, Any] = {_ASKS: True}
     insert: Callable[..., Any] = staticmethod(sqlite.insert)
 
     def create_engine(self, url: URL) -> Engine:
@@ -171,13 +174,15 @@ def _on_connect(connection: Any, record: Any) -> None:
 def _on_begin(db: Connection) -> None:
     options = db.get_execution_options()
     if options.get("hivesql_reads", False):
-        db.exec_driver_sql("BEGIN")
+        # One query is a transaction of its own.
+        if not options.get(_ASKS, False):
+            run_text(db, "BEGIN")
         return
     # Less than FULL may forget a commit at power loss and give out its write id again. A later
     # commit with FULL brings all earlier ones to the disk as well.
     is_early = _SYNCS and options.get("hivesql_early", False)
     mode = "NORMAL" if is_early or options.get("hivesql_quick", False) else "FULL"
     if db.connection.info.get(_SYNCHRONOUS) != mode:
-        db.exec_driver_sql(f"PRAGMA synchronous={mode}")
+        run_text(db, f"PRAGMA synchronous={mode}")
         db.connection.info[_SYNCHRONOUS] = mode
-    db.exec_driver_sql("BEGIN IMMEDIATE")
+    run_text(db, "BEGIN IMMEDIATE")
