@@ -54,7 +54,7 @@ def ours(url: str, table: str) -> Once:
 
     def once() -> None:
         txn_id, txns = store.run_in_transaction(begin, durable=False)
-        store.run_in_transaction(lambda: prepare(txn_id, txns))
+        store.run_in_transaction(lambda: prepare(txn_id, txns), early=True)
         store.commit_txn(txn_id)
 
     return once
@@ -73,7 +73,7 @@ def waits(url: str, _: str) -> Once:
 
     def once() -> None:
         (txn_id,) = store.open_txns(1, "bench", "localhost")
-        answer = store.run_in_transaction(lambda: prepare(txn_id))
+        answer = store.run_in_transaction(lambda: prepare(txn_id), early=True)
         while answer.state is LockState.WAITING:
             sleep_in_line(1.0, partial(store.requests_before, answer.lock_id), runtime)
             answer = store.check_lock(answer.lock_id)
