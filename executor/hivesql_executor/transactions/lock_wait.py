@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Protocol
 
 from hivesql_executor.metastore.api import LockAnswer, LockOwner, LockState, Metastore
 from hivesql_executor.runtime import Runtime
@@ -12,12 +13,21 @@ from hivesql_planner.errors import Deadlock, ExecutionError, LockTimeout
 from hivesql_planner.plan import Plan, Select
 
 _FIRST_SLEEP = 0.1
-# How often our own metastore is asked by whoever is next; the others ask as much more seldom as
-# there are requests before theirs.
+# How often our own metastore is asked by whoever is next, and at most by the others.
 _LOOK, _LONGEST_LOOK = 0.005, 0.25
+# Who is next looks after this part of the time that a request takes to go, and then so often in it.
+_FIRST_PART, _LOOKS = 3, 8
+# Who has waited long looks more seldom: a look late by so small a part is not felt.
+_PART, _SELDOM_LOOK = 50, 0.05
 NO_SUCH_LOCK = 10270
 # Hive never caps the back-off below this, whatever the setting says (DbLockManager).
 _LEAST_CAP = 15.0
+
+
+class Check(Protocol):
+    """Asks again for a request; ``is_next`` tells that nobody was before it."""
+
+    def __call__(self, lock_id: int, /, *, is_next: bool) -> LockAnswer: ...
 
 
 def acquire_locks(txn_id: int, plan: Plan, runtime: Runtime) -> None:
@@ -40,8 +50,13 @@ def request_locks(txn_id: int, plan: Plan, runtime: Runtime) -> LockAnswer | Non
     )
 
 
-def await_locks(txn_id: int, answer: LockAnswer, runtime: Runtime) -> None:
-    """Wait until all locks of a request are held together.
+def await_locks(
+    txn_id: int,
+    answer: LockAnswer,
+    runtime: Runtime,
+    check: Check | None = None,
+) -> None:
+    """Wait until all locks of a request are held together; ``check`` asks for them again.
 
     Sleeps 100 ms, doubling up to hive.lock.sleep.between.retries, hive.lock.numretries times,
     and tells the user for whom and how long. In our own metastores a sleep ends as soon as nobody
@@ -60,13 +75,15 @@ def await_locks(txn_id: int, answer: LockAnswer, runtime: Runtime) -> None:
                 "Run the statement again later, or look at SHOW LOCKS"
             )
         runtime.notify(f"waiting for locks for {waited:.1f} s: {_reason(answer)}")
-        if not sleep_in_line(pause, partial(store.requests_before, answer.lock_id), runtime):
+        before = partial(store.requests_before, answer.lock_id)
+        if not (is_next := sleep_in_line(pause, before, runtime)):
             # Whoever was killed holds its locks until somebody notices; no service may be running.
             reap(runtime)
             # The locks of an aborted transaction are gone: this tells why.
             store.heartbeat(txn_id)
         pause, tries = min(pause * 2, cap), tries + 1
-        answer = _ask_again(txn_id, answer.lock_id, store)
+        ask = partial(check, is_next=is_next) if check else store.check_lock
+        answer = _ask_again(txn_id, answer.lock_id, store, ask)
     if answer.state is LockState.ABORTED:
         raise Deadlock(
             f"transaction {txn_id} was aborted to end a {_reason(answer)}; the youngest goes. "
@@ -79,22 +96,47 @@ def await_locks(txn_id: int, answer: LockAnswer, runtime: Runtime) -> None:
 def sleep_in_line(seconds: float, count_before: Callable[[], int | None], runtime: Runtime) -> bool:
     """Sleep so long, or until nobody is before one; whether that is so.
 
-    Who is next looks most often. A count of None is not known, and worth no second look.
+    Who is next looks most often; the others sleep until they may be next, by how fast those before
+    them have gone. A count of None is not known, and worth no second look.
     """
-    while seconds > 0:
+    slept = waited_as_next = 0.0
+    first, earlier = None, 0
+    while slept < seconds:
         before = count_before()
         if before == 0:
             return True
-        pause = seconds if before is None else min(_LOOK * before, _LONGEST_LOOK, seconds)
+        if before is None:
+            pause = seconds
+        else:
+            first = before if first is None else first
+            each = slept / (first - before) if first > before else 0.0
+            pause = _pause(before, each, waited_as_next, is_new=before != earlier)
+            earlier = before
+        pause = min(pause, seconds - slept)
         runtime.clock.sleep(pause)
-        seconds -= pause
+        slept += pause
+        waited_as_next += pause if before == 1 else 0.0
         runtime.check_cancelled()
     return False
 
 
-def _ask_again(txn_id: int, lock_id: int, store: Metastore) -> LockAnswer:
+def _pause(before: int, each: float, waited: float, *, is_new: bool) -> float:
+    """Tell how long to sleep with so many before one, who take as long as ``each``; 0: unknown.
+
+    Who is next has ``waited`` as such.
+    """
+    if before > 1:
+        return min(max((before - 1) * each, _LOOK * before), _LONGEST_LOOK)
+    if is_new and each:
+        return min(max(each / _FIRST_PART, _LOOK), _LONGEST_LOOK)
+    return max(_LOOK, min(max(each / _LOOKS, waited / _PART), _SELDOM_LOOK))
+
+
+def _ask_again(
+    txn_id: int, lock_id: int, store: Metastore, ask: Callable[[int], LockAnswer]
+) -> LockAnswer:
     try:
-        return store.check_lock(lock_id)
+        return ask(lock_id)
     except ExecutionError as error:
         if error.code == NO_SUCH_LOCK:
             # Aborted since the heartbeat, perhaps to end a deadlock: the next one says so.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
@@ -22,7 +23,7 @@ from hivesql_planner.older_python import add_note
 from hivesql_planner.plan import Command, Select
 
 if TYPE_CHECKING:
-    from hivesql_executor.metastore.api import LockAnswer, NewColumns, TableNote
+    from hivesql_executor.metastore.api import LockAnswer, Metastore, NewColumns, TableNote
     from hivesql_executor.runtime import Runtime
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
     from hivesql_planner.locks.lock import Operation
@@ -248,75 +249,129 @@ def continuing(plan: Plan, inside: OpenTransaction) -> Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Acquired:
-    """Write ids and locks; ``visible`` is left out where a ``newer`` transaction has written."""
+    """Write ids and locks; ``visible`` is left out where a ``newer`` transaction has written.
+
+    ``txns`` is a younger snapshot than the opening's, taken under the locks, if there is one.
+    """
 
     write_ids: dict[TableName, int]
     newer: int | None = None
     visible: Mapping[TableName, ValidWriteIdList] | None = None
+    txns: ValidTxnList | None = None
+
+
+@dataclass(slots=True)
+class _Request:
+    """A plan's request for its write ids and locks.
+
+    A statement that ``is_alone`` in its transaction was planned before that was opened.
+    """
+
+    plan: Plan
+    runtime: Runtime
+    opened: OpenTransaction
+    is_alone: bool
+
+    def ask(self) -> tuple[_Acquired, LockAnswer | None]:
+        """Take write ids, and ask for the locks; the answer where it is not that they are ours."""
+        store, txn_id = self.runtime.metastore, self.opened.id
+        names = [target.table for target in self.plan.targets]
+        write_ids = {name: store.allocate_write_id(txn_id, name) for name in sorted(names, key=str)}
+        hit_failpoint(FailPoint.WRITE_IDS_ALLOCATED)
+        # Whose writes the snapshot sees is settled. So it is asked before others wait for us.
+        visible = store.valid_write_ids(self.opened.txns, _tables(self.plan, write_ids))
+        acquired = _Acquired(write_ids, visible=visible)
+        answer = request_locks(txn_id, self.plan, self.runtime)
+        if answer is not None and answer.state is not LockState.ACQUIRED:
+            return acquired, answer
+        return self._look(acquired), None
+
+    def ask_again(
+        self, lock_id: int, so_far: _Acquired, *, is_next: bool
+    ) -> tuple[_Acquired, LockAnswer]:
+        """Ask for the locks, and take with them what those who had them before make necessary."""
+        store, txn_id, write_ids = self.runtime.metastore, self.opened.id, so_far.write_ids
+        newer = self._newer() if self.is_alone and is_next else None
+        is_stale = newer is not None and newer < txn_id
+        if is_stale:
+            # Write ids come before the queue, as in ask, else two could wait for each other.
+            write_ids = _take_write_ids_again(write_ids, txn_id, store)
+            so_far = replace(so_far, write_ids=write_ids)
+        answer = store.check_lock(lock_id)
+        if answer.state is not LockState.ACQUIRED:
+            return so_far, answer
+        acquired = self._look(so_far)
+        if is_stale and acquired.newer is not None and acquired.newer < txn_id:
+            acquired = _look_anew(self.plan, txn_id, write_ids, store)
+        return acquired, answer
+
+    def _look(self, acquired: _Acquired) -> _Acquired:
+        """See who changed, since the snapshot, what the locks cover that are ours now."""
+        store = self.runtime.metastore
+        check_tables(self.plan, store)
+        if self.is_alone:
+            check_listings(self.plan, store)
+        newer = self._newer()
+        return acquired if newer is None else _Acquired(acquired.write_ids, newer)
+
+    def _newer(self) -> int | None:
+        return self.runtime.metastore.newer_writer(self.opened.id, self.plan.locks)
 
 
 def _acquire(
     plan: Plan, runtime: Runtime, opened: OpenTransaction, *, is_alone: bool = False
 ) -> _Acquired:
-    """Take the plan's write ids and locks, and see who changed since what these cover.
-
-    A statement that ``is_alone`` in its transaction was planned before that was opened.
-    """
-    store, txn_id = runtime.metastore, opened.id
-
-    def translate(write_ids: Mapping[TableName, int]) -> Mapping[TableName, ValidWriteIdList]:
-        return store.valid_write_ids(opened.txns, _tables(plan, write_ids))
-
-    def look(acquired: _Acquired) -> _Acquired:
-        check_tables(plan, store)
-        if is_alone:
-            check_listings(plan, store)
-        newer = store.newer_writer(txn_id, plan.locks)
-        if newer is not None:
-            return _Acquired(acquired.write_ids, newer)
-        return acquired
-
-    def ask() -> tuple[_Acquired, LockAnswer | None]:
-        names = [target.table for target in plan.targets]
-        write_ids = {name: store.allocate_write_id(txn_id, name) for name in sorted(names, key=str)}
-        hit_failpoint(FailPoint.WRITE_IDS_ALLOCATED)
-        # Whose writes the snapshot sees is settled. So it is asked before others wait for us.
-        acquired = _Acquired(write_ids, visible=translate(write_ids))
-        answer = request_locks(txn_id, plan, runtime)
-        if answer is not None and answer.state is not LockState.ACQUIRED:
-            return acquired, answer
-        return look(acquired), None
-
+    """Take the plan's write ids and locks, and see who changed since what these cover."""
+    store, request = runtime.metastore, _Request(plan, runtime, opened, is_alone)
+    # A reader leaves nothing behind that power loss could harm.
+    in_transaction = partial(
+        store.run_in_transaction, durable=not isinstance(plan.body, Select), early=True
+    )
     with span("locks"):
-        # A reader leaves nothing behind that power loss could harm.
-        writes = not isinstance(plan.body, Select)
-        acquired, refused = store.run_in_transaction(ask, durable=writes, early=True)
+        acquired, refused = in_transaction(request.ask)
         if refused is not None:
-            await_locks(txn_id, refused, runtime)
-            acquired = look(acquired)
+
+            def check(lock_id: int, /, *, is_next: bool) -> LockAnswer:
+                nonlocal acquired
+                acquired, answer = in_transaction(
+                    partial(request.ask_again, lock_id, acquired, is_next=is_next)
+                )
+                return answer
+
+            await_locks(opened.id, refused, runtime, check)
     hit_failpoint(FailPoint.LOCKS_ACQUIRED)
     return acquired
 
 
+def _take_write_ids_again(
+    write_ids: Mapping[TableName, int], txn_id: int, store: Metastore
+) -> dict[TableName, int]:
+    """Take write ids that are greater than those of the rows that we are going to delete."""
+    return {table: store.allocate_write_id(txn_id, table, again=True) for table in write_ids}
+
+
+def _look_anew(
+    plan: Plan, txn_id: int, write_ids: dict[TableName, int], store: Metastore
+) -> _Acquired:
+    """Take the snapshot again: we hold the locks now, so this one stays good."""
+    txns = store.valid_txns(txn_id)
+    visible = store.valid_write_ids(txns, _tables(plan, write_ids))
+    return _Acquired(write_ids, visible=visible, txns=txns)
+
+
 def _prepare(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> Transaction:
-    store, txn_id, txns = runtime.metastore, opened.id, opened.txns
+    store, txn_id = runtime.metastore, opened.id
     acquired = _acquire(plan, runtime, opened, is_alone=True)
-    write_ids, visible = acquired.write_ids, acquired.visible
     if acquired.newer is not None and acquired.newer > txn_id:
         # Our snapshot can never see a later transaction: only a new transaction can.
         raise StaleSnapshot(
             f"transaction {acquired.newer} changed the data while transaction {txn_id} waited for "
             "its locks, and this happened again and again. Run the statement again"
         )
-    if visible is None:
-        # We hold the locks now, so a snapshot taken here stays good. The new write ids must be
-        # greater than those of the rows that we are going to delete.
-        txns = store.valid_txns(txn_id)
-        write_ids = {
-            table: store.allocate_write_id(txn_id, table, again=True) for table in write_ids
-        }
-        visible = store.valid_write_ids(txns, _tables(plan, write_ids))
-    return _seen(opened, txns, write_ids, visible)
+    if acquired.visible is None:
+        write_ids = _take_write_ids_again(acquired.write_ids, txn_id, store)
+        acquired = _look_anew(plan, txn_id, write_ids, store)
+    return _seen(opened, acquired)
 
 
 def _prepare_inside(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> Transaction:
@@ -327,24 +382,20 @@ def _prepare_inside(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> Tr
             f"transaction {acquired.newer} changed the data that transaction {opened.id} wants to "
             f"change, and committed first. Transaction {opened.id} was rolled back: run it again"
         )
-    return _seen(opened, opened.txns, acquired.write_ids, acquired.visible)
+    return _seen(opened, acquired)
 
 
 def _tables(plan: Plan, write_ids: Mapping[TableName, int]) -> tuple[TableName, ...]:
     return tuple(dict.fromkeys((*plan.reads, *write_ids)))
 
 
-def _seen(
-    opened: OpenTransaction,
-    txns: ValidTxnList,
-    write_ids: Mapping[TableName, int],
-    visible: Mapping[TableName, ValidWriteIdList],
-) -> Transaction:
+def _seen(opened: OpenTransaction, acquired: _Acquired) -> Transaction:
+    assert acquired.visible is not None
     return Transaction(
         id=opened.id,
-        txns=txns,
-        write_ids=write_ids,
-        visible=visible,
+        txns=acquired.txns or opened.txns,
+        write_ids=acquired.write_ids,
+        visible=acquired.visible,
         changes=opened.changes,
         heartbeat=opened.heartbeat,
         counted=opened.counted,

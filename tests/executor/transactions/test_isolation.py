@@ -8,7 +8,6 @@ from collections.abc import Callable
 import pytest
 
 from executor.transactions.ledger import Ledger
-from hivesql_executor.metastore.api import LockAnswer
 from hivesql_planner.errors import (
     Deadlock,
     ExecutionError,
@@ -187,13 +186,12 @@ def test_who_was_aborted_while_asking_learns_why(open_ledger: Open) -> None:
     one.create("t")
     one.begin()
     one.update("t", lambda row: 0)
-    check = other.store.check_lock
+    beat = other.store.heartbeat
 
-    def aborted_meanwhile(lock_id: int) -> LockAnswer:
-        (waiting,) = {row.txn_id for row in one.store.locks() if row.lock_id == lock_id}
-        one.store.abort_txns([waiting], "deadlock: of others")
-        return check(lock_id)
+    def aborted_afterwards(txn_id: int, lock_id: int = 0) -> None:
+        beat(txn_id, lock_id)
+        one.store.abort_txns([txn_id], "deadlock: of others")
 
-    other.store.check_lock = aborted_meanwhile  # type: ignore[method-assign]
+    other.store.heartbeat = aborted_afterwards  # type: ignore[method-assign]
     with pytest.raises(Deadlock, match="of others"):
         other.update("t", lambda row: 1)

@@ -13,7 +13,7 @@ import pytest
 from executor.transactions.ledger import Ledger
 from hivesql_executor.metastore.api import LockAnswer, LockOwner, LockState
 from hivesql_executor.runtime import Clock
-from hivesql_executor.transactions.lock_wait import await_locks
+from hivesql_executor.transactions.lock_wait import await_locks, sleep_in_line
 from hivesql_planner.errors import Cancelled, LockTimeout, TransactionLost
 from hivesql_planner.locks.lock import Lock, LockType, Operation
 
@@ -58,6 +58,37 @@ def test_the_next_one_goes_on_at_once(open_ledger: Callable[..., Ledger]) -> Non
     clock = Sleeps({2: lambda: ledger.store.abort_txns([first[0], second[0]], "x")})
     wait(ledger, third, clock)
     assert clock.slept == [0.01, 0.01]
+
+
+def test_who_waits_behind_others_looks_when_they_may_have_gone(
+    open_ledger: Callable[..., Ledger],
+) -> None:
+    """Requests that take 40 ms each: who is fifth does not look every few milliseconds."""
+    took, slept = 0.04, 0.0
+    looks: list[int] = []
+
+    def count_before() -> int:
+        looks.append(max(0, 5 - int(slept / took)))
+        return looks[-1]
+
+    def sleep(seconds: float) -> None:
+        nonlocal slept
+        slept += seconds
+
+    assert sleep_in_line(
+        60.0, count_before, replace(open_ledger().runtime, clock=Clock(sleep=sleep))
+    )
+    assert 5 * took <= slept <= 5 * took + 0.005, "nobody sleeps while the lock is free"
+    assert len(looks) < 15
+
+
+def test_who_has_waited_long_looks_more_seldom(open_ledger: Callable[..., Ledger]) -> None:
+    slept: list[float] = []
+    runtime = replace(open_ledger().runtime, clock=Clock(sleep=slept.append))
+    taken = 100.0
+    assert sleep_in_line(200.0, lambda: int(sum(slept) < taken), runtime)
+    assert len(slept) < 2500
+    assert sum(slept) - taken <= 0.05
 
 
 def test_who_is_lost_or_cancelled_is_told_at_once(open_ledger: Callable[..., Ledger]) -> None:
