@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from hivesql_planner.acid.complete_directories import is_complete
+from hivesql_planner.acid.later_choice import Extent, with_later
 from hivesql_planner.acid.layout import is_side_file, parse_directory
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class _Choice:
     compactions: tuple[tuple[bool, bool], ...]
     fresh: _Statuses
     chosen: FilesToRead
+    extent: Extent | None
+    """What of it is the same for who sees later writes too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +85,18 @@ class Listed:
         self._fresh: _Statuses = ()
         self._has_all = False
         self._compacting: tuple[int, ...] = ()
+        self._extended: Extent | None = None
+        # Whether all is there that was there before.
+        self._has_grown = False
         if self._top is not None:
-            is_same = before is not None and before.top.directories == self._top.directories
-            self._compacting = (
-                before.compacting if is_same and before else _transactions(self._top.directories)
-            )
+            there = self._top.directories
+            earlier = before.top.directories if before else {}
+            self._has_grown = before is not None and earlier.items() <= there.items()
+            if before is not None and self._has_grown:
+                came = there.keys() - earlier.keys()
+                self._compacting = (*before.compacting, *_transactions(came))
+            else:
+                self._compacting = _transactions(there)
 
     def recall_choice(
         self, visible: ValidWriteIdList, txns: ValidTxnList, *, insert_only: bool
@@ -107,6 +117,42 @@ class Listed:
             self.statuses(visible, txns)
         return earlier.chosen if earlier.fresh == self._fresh else None
 
+    def extend_choice(
+        self,
+        visible: ValidWriteIdList,
+        txns: ValidTxnList,
+        choose: Callable[[_Statuses], FilesToRead],
+        *,
+        insert_only: bool,
+    ) -> FilesToRead | None:
+        """Add to an earlier snapshot's choice what came since; None where that is not all.
+
+        ``choose`` takes files as if there were no others.
+        """
+        before, top = self._before, self._top
+        if before is None or top is None or before.choice is None or top.files:
+            return None
+        earlier, extent, there = before.choice, before.choice.extent, top.directories
+        if (
+            extent is None
+            or earlier.insert_only != insert_only
+            or before.compacting != self._compacting
+            or earlier.compactions != self._seen_compactions(txns)
+            or not extent.holds_for(visible)
+            or not (self._has_grown or _are_same(extent.directories, before.top.directories, there))
+        ):
+            return None
+        added = there.keys() - extent.directories
+        if not extent.precedes(added, visible):
+            return None
+        self.statuses(visible, txns)
+        contents = (self._contents.get(name, ()) for name in added)
+        later = choose((*(status for statuses in contents for status in statuses), *self._fresh))
+        chosen = with_later(earlier.chosen, later, extent)
+        if chosen is not None:
+            self._extended = extent
+        return chosen
+
     def statuses(self, visible: ValidWriteIdList, txns: ValidTxnList) -> _Statuses:
         """Return every file below the directory; the snapshot was taken before this looked."""
         top = self._top
@@ -124,13 +170,17 @@ class Listed:
         before = self._before
         known = before.contents if before else {}
         earlier = before.top.directories if before else {}
-        missing = []
-        for name, identity in top.directories.items():
-            content = known.get(name)
-            if content is not None and identity and earlier[name] == identity:
-                self._contents[name] = content
-            else:
-                missing.append(name)
+        missing: list[str] = []
+        if self._has_grown:
+            self._contents = dict(known)
+            missing += sorted(top.directories.keys() - known.keys())
+        else:
+            for name, identity in top.directories.items():
+                content = known.get(name)
+                if content is not None and identity and earlier[name] == identity:
+                    self._contents[name] = content
+                else:
+                    missing.append(name)
         if not missing:
             self._fresh = top.files
             return
@@ -153,20 +203,36 @@ class Listed:
         txns: ValidTxnList,
         *,
         insert_only: bool,
+        has_base: bool,
     ) -> None:
-        """Keep what was listed, and which of the files such a snapshot takes."""
+        """Keep what was listed, and which of the files such a snapshot takes.
+
+        Whether it ``has_base`` is known of what was chosen among all files.
+        """
         if self._top is None:
             return
         known = _Known(self._top, self._compacting, self._contents)
         # How much of a growing file counts is read from the file beside it.
         if not any(is_side_file(status.path) for status in self._fresh):
             compactions = self._seen_compactions(txns)
-            choice = _Choice(insert_only, visible, compactions, self._fresh, chosen)
+            extent = None
+            if not self._top.files:
+                before = self._extended or Extent(visible, has_base=has_base)
+                others = self._top.directories.keys() - self._contents.keys()
+                complete = self._contents.keys() - before.directories
+                extent = before.grown_by(complete, others, visible)
+            choice = _Choice(insert_only, visible, compactions, self._fresh, chosen, extent)
             known = replace(known, choice=choice)
         _remember(self._key, known, self._most)
 
     def _seen_compactions(self, txns: ValidTxnList) -> tuple[tuple[bool, bool], ...]:
         return tuple((txns.sees(txn), txns.is_aborted(txn)) for txn in self._compacting)
+
+
+def _are_same(
+    names: Iterable[str], earlier: Mapping[str, object], there: Mapping[str, object]
+) -> bool:
+    return all(earlier[name] == there.get(name) for name in names)
 
 
 def _transactions(names: Iterable[str]) -> tuple[int, ...]:

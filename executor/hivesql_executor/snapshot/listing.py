@@ -96,12 +96,27 @@ def _choose(
 ) -> FilesToRead:
     """Choose what a snapshot sees now, or recall what one that sees the same has chosen."""
     chosen = listed.recall_choice(visible, txns, insert_only=insert_only)
-    if chosen is None:
-        statuses = listed.statuses(visible, txns)
+    if chosen is not None:
+        return chosen
+
+    def choose(statuses: Sequence[FileStatus], *, keep_deletes: bool) -> tuple[FilesToRead, bool]:
         state = acid_state(files, location, visible, txns, listing=statuses)
         check_versions(files, location, state)
-        chosen = files_to_read(state, visible, insert_only=insert_only, location=location)
-        listed.remember_choice(chosen, visible, txns, insert_only=insert_only)
+        chosen = files_to_read(
+            state, visible, insert_only=insert_only, keep_deletes=keep_deletes, location=location
+        )
+        return chosen, state.base is not None
+
+    has_base = False
+    chosen = listed.extend_choice(
+        visible,
+        txns,
+        lambda statuses: choose(statuses, keep_deletes=True)[0],
+        insert_only=insert_only,
+    )
+    if chosen is None:
+        chosen, has_base = choose(listed.statuses(visible, txns), keep_deletes=False)
+    listed.remember_choice(chosen, visible, txns, insert_only=insert_only, has_base=has_base)
     return chosen
 
 

@@ -14,7 +14,7 @@ import hivesql
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.snapshot.known_listings import forget_listings
+from hivesql_executor.snapshot.known_listings import Listed, forget_listings
 from hivesql_executor.snapshot.listing import acid_state, scan_files
 from hivesql_planner.acid.files_to_read import FilesToRead, files_to_read
 from hivesql_planner.acid.layout import VERSION_FILE, base_name, delete_delta_name, delta_name
@@ -49,6 +49,8 @@ class Writers:
     home: Path
     chance: random.Random
     table: Table
+    calm: bool = False
+    """Whether nobody leaves what is no directory of one write, a base or a compaction."""
     txn: int = 0
     write: int = 0
     open: dict[int, str] = field(default_factory=dict)
@@ -69,9 +71,9 @@ class Writers:
         """Let somebody do something."""
         steps = [self.begin, self.begin, self.add_file, self.commit, self.commit, self.commit]
         steps += [self.abort, self.compact, self.end_compaction, self.clean, self.stay_behind]
-        steps += [self.flush, self.leave_original] + [self.make_again] * (
-            self.chance.random() < 0.2
-        )
+        if not self.calm:
+            again = [self.make_again] * (self.chance.random() < 0.2)
+            steps += [self.flush, self.leave_original, *again]
         self.chance.choice(steps)()
         self.earlier.append((self.visible, self.txns))
 
@@ -205,15 +207,17 @@ def of_fresh(
         return str(error)
 
 
-@pytest.mark.parametrize("most", [100_000, 25, 0])
+@pytest.mark.parametrize(
+    ("most", "calm"), [(100_000, False), (100_000, True), (25, False), (0, False)]
+)
 def test_who_remembers_chooses_what_a_fresh_look_chooses(
-    tmp_path: Path, runtime: Runtime, most: int
+    tmp_path: Path, runtime: Runtime, most: int, calm: bool
 ) -> None:
     settings = Settings.of({"hivesql.listing.max.files": str(most)})
     runtime = runtime.with_settings(settings)
     for seed in range(SEEDS):
         home = tmp_path / f"t{seed}"
-        writers = Writers(home, random.Random(seed), replace(make_table(home), id=1))
+        writers = Writers(home, random.Random(seed), replace(make_table(home), id=1), calm=calm)
         for number in range(STEPS):
             writers.step()
             for visible, txns in writers.snapshots():
@@ -231,6 +235,37 @@ def test_nothing_is_listed_twice(tmp_path: Path, runtime: Runtime) -> None:
         for _ in range(3):
             of_warm(writers, runtime)
     assert sorted(files.listed) == sorted({path.name for path in writers.home.iterdir()})
+
+
+def test_after_a_commit_it_is_chosen_among_what_came_since_alone(
+    tmp_path: Path, runtime: Runtime
+) -> None:
+    home = tmp_path / "t"
+    writers = Writers(home, random.Random(1), replace(make_table(home), id=1))
+    for number in range(20):
+        writers.write += 1
+        name = (delete_delta_name if number % 3 == 2 else delta_name)(writers.write, 0)
+        writers._put(name)
+        if number == 0:
+            of_warm(writers, runtime)
+            continue
+        visible, txns = writers.visible, writers.txns
+        looked: list[str] = []
+
+        def choose(
+            statuses: Sequence[FileStatus],
+            visible: ValidWriteIdList = visible,
+            txns: ValidTxnList = txns,
+            looked: list[str] = looked,
+        ) -> FilesToRead:
+            looked += (status.path.partition("/")[0] for status in statuses)
+            state = acid_state(LocalFiles(), str(home), visible, txns, listing=statuses)
+            return files_to_read(state, visible, keep_deletes=True, location=str(home))
+
+        listed = Listed(runtime.files(""), writers.table, str(home), 100)
+        chosen = listed.extend_choice(visible, txns, choose, insert_only=False)
+        assert chosen == of_fresh(writers) == of_warm(writers, runtime)
+        assert set(looked) == {name}
 
 
 def test_a_directory_that_others_are_writing_is_listed_until_they_have_committed(
