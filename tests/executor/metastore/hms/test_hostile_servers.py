@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from hivesql_executor.metastore.hms.access.digest import TokenLogin
+from hivesql_executor.metastore.hms.access.token_file import DelegationToken
 from hivesql_executor.metastore.hms.access.transports import Access, PasswordLogin
 from hivesql_executor.metastore.hms.metastore import HiveMetastore
 from hivesql_planner.errors import CommitUnknown, ExecutionError
@@ -25,6 +27,9 @@ def message(name: str, kind: int, body: bytes, number: int) -> bytes:
 def string(text: bytes, length: int | None = None) -> bytes:
     """The field of an answer that is its value."""
     return b"\x0b\0\0" + struct.pack("!i", len(text) if length is None else length) + text
+
+
+TOKEN = TokenLogin(DelegationToken(b"id", b"secret", "kind", ""), "a file", lambda: None)
 
 
 def request(stream: socket.socket) -> tuple[str, int]:
@@ -72,11 +77,12 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-@pytest.mark.parametrize("way", ["plain", "password", "http", "tls"])
+@pytest.mark.parametrize("way", ["plain", "password", "token", "http", "tls"])
 def test_what_is_no_metastore(listen: Callable[[Talk], str], kind: str, way: str) -> None:
     access = {
         "plain": Access(max_answer_bytes=1 << 20),
         "password": Access(login=PasswordLogin("ann", "x"), max_answer_bytes=1 << 20),
+        "token": Access(login=TOKEN, max_answer_bytes=1 << 20),
         "http": Access(http_path="/metastore", max_answer_bytes=1 << 20),
         "tls": Access(encryption=ssl.create_default_context()),
     }[way]
@@ -84,6 +90,40 @@ def test_what_is_no_metastore(listen: Callable[[Talk], str], kind: str, way: str
         HiveMetastore.open(listen(HOSTILE[kind]), timeout=0.3, access=access)
     assert error.value.code == 10280
     assert "Check" in str(error.value) or "check" in str(error.value)
+
+
+def sasl(status: int, body: bytes) -> bytes:
+    """A message of a login."""
+    return struct.pack("!BI", status, len(body)) + body
+
+
+OK, COMPLETE = 2, 5
+ASKED = b'realm="default",nonce="n",qop="auth",charset=utf-8,algorithm=md5-sess'
+IMPOSTORS = {
+    "ends at once": [sasl(COMPLETE, b"")],
+    "ends without a proof": [sasl(OK, ASKED), sasl(COMPLETE, b"")],
+    "asks again": [sasl(OK, ASKED), sasl(OK, ASKED), sasl(COMPLETE, b"")],
+    "proves nothing before it asks": [sasl(OK, b'rspauth=""'), sasl(COMPLETE, b"")],
+    "ends with an empty proof": [sasl(COMPLETE, b'rspauth=""')],
+    "proves it wrongly": [sasl(OK, ASKED), sasl(COMPLETE, b"rspauth=" + b"0" * 32)],
+    "proves it by no text": [sasl(OK, ASKED), sasl(COMPLETE, b'rspauth="\xff\xc3"')],
+}
+
+
+@pytest.mark.parametrize("kind", IMPOSTORS)
+def test_who_does_not_know_the_tokens_secret(listen: Callable[[Talk], str], kind: str) -> None:
+    """Nobody is believed to be the metastore who has not proved it."""
+
+    def talk(stream: socket.socket, ended: threading.Event) -> None:
+        stream.recv(65536)
+        for said in IMPOSTORS[kind]:
+            stream.sendall(said)
+            stream.recv(65536)
+        ended.wait()
+
+    with pytest.raises(ExecutionError, match="token's secret") as error:
+        HiveMetastore.open(listen(talk), timeout=2, access=Access(login=TOKEN))
+    assert error.value.code == 10280
 
 
 def answers(commit: Callable[[int], bytes]) -> Talk:

@@ -59,9 +59,9 @@ class TokenLogin:
         """Tell of a server that does not want the token."""
         return (
             f"it refused the delegation token of {self.user or 'its owner'} in {self.source}: "
-            f"{reason}. It may have ended, have been cancelled, or be another metastore's: start "
-            "the task again, which gives it a new one, or unset HADOOP_TOKEN_FILE_LOCATION and log "
-            "in by a ticket or hivesql.kerberos.keytab"
+            f"{reason}. It may have ended, have been cancelled, or be another metastore's: check "
+            "the address, start the task again, which gives it a new one, or unset "
+            "HADOOP_TOKEN_FILE_LOCATION and log in by a ticket or hivesql.kerberos.keytab"
         )
 
     def describe(self) -> str:
@@ -89,6 +89,7 @@ class DigestSteps:
         self._keys: tuple[bytes, bytes] = (b"", b"")
         self._ciphers: tuple[Rc4, Rc4] | None = None
         self._proof = ""
+        self._is_proved = False
 
     def start(self, mechanism: str) -> tuple[bool, str, bytes]:
         """Say nothing yet: the server has something to ask."""
@@ -98,8 +99,10 @@ class DigestSteps:
         """Answer the server's question, and look at its own proof."""
         words = _directives(challenge)
         if "rspauth" in words:
-            if not hmac.compare_digest(words["rspauth"], self._proof):
+            proof = words["rspauth"].encode("utf-8", "replace")
+            if not (self._proof and hmac.compare_digest(proof, self._proof.encode())):
                 raise _refusal("the server does not know the token's secret")
+            self._is_proved = True
             return True, b""
         realm, nonce = words.get("realm", ""), words.get("nonce", "")
         offered = words.get("qop", "auth").replace(" ", "").split(",")
@@ -119,6 +122,13 @@ class DigestSteps:
             **({"cipher": f'"{cipher}"'} if cipher else {}),
         }  # fmt: skip
         return True, ",".join(f"{name}={value}" for name, value in answer.items()).encode()
+
+    def finish(self, message: bytes) -> None:
+        """Look at the server's proof, which comes last."""
+        if message:
+            self.step(message)
+        if not self._is_proved:
+            raise _refusal("the server has not proved that it knows the token's secret")
 
     def _choose_cipher(self, offered: str) -> str:
         if self._layer != "auth-conf":
@@ -220,4 +230,8 @@ def _directives(challenge: bytes) -> dict[str, str]:
 
 
 def _refusal(why: str) -> ExecutionError:
-    return ExecutionError(f"no login by a delegation token: {why}", code=UNREACHABLE)
+    return ExecutionError(
+        f"no login by a delegation token: {why}. Check that the address is the metastore's, and "
+        "that nobody sits in between",
+        code=UNREACHABLE,
+    )

@@ -17,6 +17,7 @@ import gssapi
 from gssapi.exceptions import GSSError
 
 from hivesql_executor.metastore.hms.access.kerberos_errors import clocks_of, explain
+from hivesql_executor.metastore.hms.failures import UNREACHABLE
 from hivesql_planner.errors import ExecutionError
 
 _HOST = "_HOST"
@@ -177,14 +178,24 @@ class GssapiSteps:
         try:
             offer = self._context.unwrap(challenge).message
             layers = offer[0] if offer else _PLAIN
-            self._layer = next(
-                layer for layer in (_ENCRYPTED, _SIGNED, _PLAIN, layers) if layer & layers
-            )
+            # Where it offers none that there is, the login does not end well.
+            offered = (layer for layer in (_ENCRYPTED, _SIGNED, _PLAIN) if layer & layers)
+            self._layer = next(offered, 0)
             # Who acts for somebody else would name them behind it.
             answer = struct.pack("!I", self._layer << 24 | _LONGEST_MESSAGE)
             return True, self._context.wrap(answer, False).message
         except GSSError as error:
             raise self._explain(error) from error
+
+    def finish(self, message: bytes) -> None:
+        """ExecutionError where the server has not proved that it knows the ticket's key."""
+        if not (self._context.complete and self._layer):
+            raise ExecutionError(
+                "no login by Kerberos: the server has ended it before it had proved that it is the "
+                "ticket's. Check that the address is the metastore's, and that nobody sits in "
+                "between",
+                code=UNREACHABLE,
+            )
 
     def _next(self, token: bytes | None) -> bytes:
         try:

@@ -28,6 +28,9 @@ class SaslSteps(Protocol):
     def step(self, challenge: bytes) -> tuple[bool, bytes]:
         """Answer a message of the server."""
 
+    def finish(self, message: bytes) -> None:
+        """Take the server's last word; ExecutionError where it has not proved who it is."""
+
     def encode(self, message: bytes) -> tuple[bool, bytes]:
         """Give a message as it is sent; as long as before where it is not protected."""
 
@@ -74,6 +77,9 @@ class PasswordLogin:
         """Say nothing more."""
         return True, b""
 
+    def finish(self, message: bytes) -> None:
+        """Take it: by PLAIN no server proves anything, other than by TLS."""
+
     def encode(self, message: bytes) -> tuple[bool, bytes]:
         """Leave it as it is."""
         return True, message
@@ -104,7 +110,8 @@ class Token:
 class Access:
     """How connections are made; as it stands without TLS and without a login.
 
-    ``http_path`` makes calls requests of HTTP, with a ``token`` or in the name of ``user``;
+    ``http_path`` makes calls requests of HTTP, with a ``token`` or in the name of ``user``, which
+    an open server is told too. ``proxy_user`` is in whose name a ``login`` asks: None for its own.
     ``max_answer_bytes`` is what an answer may have at most, None for the default.
     """
 
@@ -113,6 +120,7 @@ class Access:
     http_path: str | None = None
     token: Token | None = None
     user: str = ""
+    proxy_user: str | None = None
     max_answer_bytes: int | None = None
 
     @property
@@ -202,12 +210,12 @@ class Access:
 
 
 def _log_in(login: Login, host: str, socket: Any, *, is_encrypted: bool) -> Any:
-    from thriftpy2.transport import TTransportException, sasl
+    from thriftpy2.transport import TTransportException
 
-    # The compiled one fits the compiled protocol; where Thrift is not compiled, neither is there.
-    kind = getattr(sasl, "TCySaslClientTransport", sasl.TSaslClientTransport)
+    from hivesql_executor.metastore.hms.access.sasl import SaslTransport
+
     socket.open()
-    transport = kind(lambda: login.begin(host), login.mechanism, socket)
+    transport = SaslTransport(login, host, socket)
     try:
         transport.open()
     except (TTransportException, OSError) as error:
