@@ -49,6 +49,10 @@ class CurrentRoles:
     names: frozenset[str] | None = None
 
 
+def _no_other_user(user: str, work: Any, runtime: Any) -> Any:
+    raise NotSupported(f"working as {user} outside of `hivesql services`")
+
+
 def _no_system_rows(table: Table) -> Sequence[Sequence[Any]]:
     raise NotSupported(f"reading {table.name} outside of a session's statements")
 
@@ -70,6 +74,8 @@ class Runtime:
     host: str = field(default_factory=lambda: os.uname().nodename)
     clock: Clock = field(default_factory=Clock)
     notify: Callable[[str], None] = lambda line: None
+    rewrite_as: Callable[[str, Any, Runtime], Any] = _no_other_user
+    """Does in another user's name what a compaction does with files: see ``rewriting``."""
     program: str = "hivesql"
     """Who writes, as the history of a table tells it."""
     query_id: str = ""

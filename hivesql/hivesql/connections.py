@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 DEFAULT_METASTORE = "sqlite:///metastore.db"
 DEFAULT_WAREHOUSE = "warehouse"
+_PROXY_USER = "hivesql.proxy.user"
 
 
 @translate_errors
@@ -62,8 +63,9 @@ def connect(
     HIVE_HOME's ``conf``, and of Hadoop's core-site.xml. Under an ``idempotency_key`` the
     session's n-th statement commits at most once, in whichever process it runs: a program that was
     killed can be run again from its start. ``user`` is whose session it is: who owns what it makes,
-    and whose privileges count; without it who logs in at the Hive Metastore, else HADOOP_USER_NAME,
-    and then the user of the operating system. NotSupported for a session of Spark Connect.
+    and whose privileges count; without it that of ``hivesql.proxy.user``, who logs in at the Hive
+    Metastore, else HADOOP_USER_NAME, and then the user of the operating system. NotSupported for a
+    session of Spark Connect.
     """
     _check_text("database", database)
     if type(spark).__module__.startswith("pyspark.sql.connect."):
@@ -75,7 +77,6 @@ def connect(
     texts = {key: _setting(key, value) for key, value in dict(settings or {}).items()}
     site = site_settings()
     of_spark = {spark_name(key): text for key, text in (site | texts).items()}
-    lazy = LazySpark(spark, {k: v for k, v in of_spark.items() if k.startswith("spark.")})
     set_by_user = [key for key in texts if not key.startswith("spark.")]
     hive = site | {key: texts[key] for key in set_by_user}
     url = metastore or hive.get(METASTORE_ADDRESSES) or DEFAULT_METASTORE
@@ -85,6 +86,16 @@ def connect(
     hidden = hive.get(HIDDEN_LIST, "")
     user_settings = Settings.of(
         {key: text for key, text in hive.items() if key in KEYS or not is_secret(key, hidden)}
+    )
+    proxy_user = user_settings.text(_PROXY_USER).strip() or None
+    if proxy_user is not None and user not in (None, proxy_user):
+        raise SemanticError(
+            f"the session is {user}'s, and {_PROXY_USER}={proxy_user} lets it work as another"
+        )
+    lazy = LazySpark(
+        spark,
+        {k: v for k, v in of_spark.items() if k.startswith("spark.")},
+        proxy_user=proxy_user,
     )
     timeout = user_settings.seconds("hive.metastore.client.socket.timeout")
     print_line = notify or (lambda line: None)
@@ -115,7 +126,7 @@ def connect(
             files=lambda place: _files(place, lazy),
             settings=user_settings,
             notify=print_line,
-            user=user or _user(access),
+            user=user or proxy_user or _user(access),
         )
         return _open_session(runtime, lazy, database, idempotency_key, set_by_user)
     except BaseException:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
+from hivesql.compaction.owners_process import OwnersProcesses
 from hivesql.session import Session
 from hivesql_executor.service_health import ServiceHealth
 from hivesql_executor.translate_errors import translate_errors
@@ -28,7 +29,9 @@ def run_services(
 
     session.runtime.metastore.require_writing()
     # A worker takes no further request once it is to stop.
-    runtime = replace(session.runtime, cancelled=stop)
+    runtime = replace(
+        session.runtime, cancelled=stop, rewrite_as=OwnersProcesses(session._spark.settings)
+    )
     services = services_of(runtime, pool=pool)
     if once:
         return run_round(services, runtime)

@@ -134,12 +134,13 @@ def metastore(
     log: bool = False,
     settings: Mapping[str, str] | None = None,
     krb5: Path | None = None,
+    conf: Path | None = None,
 ) -> Iterator[str]:
     """A Hive Metastore that works in the directory, for as long as it is used; its address.
 
     With a ``keystore`` (PKCS12, password hivelocal) it takes connections with TLS only. That of
     Hive 3 always keeps a notification log, the other one with ``log``. ``settings`` are more of
-    Hive 4's own, ``krb5`` is the krb5.conf that it reads.
+    Hive 4's own, ``krb5`` is the krb5.conf that it reads, ``conf`` has Hadoop's core-site.xml.
     """
     launcher, kind = build(HIVE3 if hive3 else PROJECT), "hms3" if hive3 else "hms"
     port = free_port()
@@ -148,6 +149,7 @@ def metastore(
     lines = [f"{key}={value}" for key, value in (settings or {}).items()]
     keys |= {"HIVE_LOCAL_HMS_SETTINGS": "\n".join(lines)} if lines else {}
     keys |= {"HIVE_LOCAL_KRB5": str(krb5)} if krb5 else {}
+    keys |= {"HIVE_LOCAL_CLASSPATH": str(conf)} if conf else {}
     arguments = [launcher, kind, "start", str(port), str(work)]
     try:
         # Whatever ends this while it starts ends its JVM too.

@@ -20,7 +20,7 @@ from sqlalchemy import Connection
 from hivesql.session import Session
 from hivesql.sessions.spark_start import LazySpark
 from hivesql_executor.checks import events_by_spark
-from hivesql_executor.compaction import worker
+from hivesql_executor.compaction import rewriting, worker
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.metastore.api import Metastore
 from hivesql_executor.metastore.cache.metastore import CachingMetastore
@@ -139,7 +139,7 @@ class House:
             chance = scheduler.chance("names")
             stack.enter_context(mock.patch.object(os, "urandom", chance.randbytes))
             # What these do with rows is a matter for Spark.
-            stack.enter_context(mock.patch.object(worker, "merge", merge))
+            stack.enter_context(mock.patch.object(rewriting, "merge", merge))
             stack.enter_context(mock.patch.object(events_by_spark, "findings_by_spark", count_rows))
             stack.enter_context(mock.patch.object(worker, "_claims", Latch(scheduler)))
             stack.enter_context(mock.patch.object(Batch, "_beat", _beat_unless_ending))

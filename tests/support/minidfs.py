@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,16 +31,21 @@ def hadoop_jars(place: Path) -> str:
 
 
 @contextmanager
-def hdfs_cluster(place: Path, kdc: Kdc | None = None) -> Iterator[str]:
+def hdfs_cluster(
+    place: Path, kdc: Kdc | None = None, settings: Mapping[str, str] | None = None
+) -> Iterator[str]:
     """Its URI. Jars, logs and blocks go into ``place``.
 
-    With a ``kdc`` it wants Kerberos; its clients' HADOOP_CONF_DIR is then ``place/conf``.
+    With a ``kdc`` it wants Kerberos; its clients' HADOOP_CONF_DIR is then ``place/conf``, and
+    ``settings`` are more of the servers.
     """
     port = free_port()
     path = hadoop_jars(place / "jars")
     options = ["-Xmx512m"]
     if kdc is not None:
-        path = os.pathsep.join([str(_secure_configuration(place / "conf", kdc, port)), path])
+        path = os.pathsep.join(
+            [str(_secure_configuration(place / "conf", kdc, port, settings or {})), path]
+        )
         options.append(f"-Djava.security.krb5.conf={kdc.krb5}")
     details = place / "details.json"
     with (place / "hdfs.log").open("w") as log:
@@ -61,7 +66,23 @@ def hdfs_cluster(place: Path, kdc: Kdc | None = None) -> Iterator[str]:
             process.wait(60)
 
 
-def _secure_configuration(place: Path, kdc: Kdc, port: int) -> Path:
+def file_shell(place: Path, kdc: Kdc, *words: str) -> str:
+    """Run a command of `hdfs dfs` as the administrator of that cluster; what it printed."""
+    tickets = f"FILE:{place / 'administrator'}"
+    keytab = kdc.place / "hdfs_localhost.keytab"
+    kdc.run("kinit", "-kt", str(keytab), f"hdfs/localhost@{REALM}", KRB5CCNAME=tickets)
+    path = os.pathsep.join([str(place / "conf"), hadoop_jars(place / "jars")])
+    done = subprocess.run(
+        ["java", "-Xmx128m", f"-Djava.security.krb5.conf={kdc.krb5}", "-cp", path,
+         "org.apache.hadoop.fs.FsShell", *words],
+        env={**os.environ, "KRB5CCNAME": tickets}, capture_output=True, text=True, check=False,
+        timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def _secure_configuration(place: Path, kdc: Kdc, port: int, settings: Mapping[str, str]) -> Path:
     """Write core-site.xml and hdfs-site.xml of a cluster that wants Kerberos; their directory."""
     keytab, web = kdc.add("hdfs/localhost"), kdc.add("HTTP/localhost")
     core = {
@@ -71,7 +92,7 @@ def _secure_configuration(place: Path, kdc: Kdc, port: int) -> Path:
     }
     hdfs = {
         "dfs.block.access.token.enable": "true",
-        "dfs.permissions.enabled": "false",
+        "dfs.permissions.enabled": settings.get("dfs.permissions.enabled", "false"),
         # Its ports are not below 1024, and it has no certificates.
         "ignore.secure.ports.for.testing": "true",
         "dfs.web.authentication.kerberos.principal": f"HTTP/localhost@{REALM}",
@@ -82,10 +103,10 @@ def _secure_configuration(place: Path, kdc: Kdc, port: int) -> Path:
         hdfs[f"dfs.{node}.kerberos.principal"] = f"hdfs/localhost@{REALM}"
         hdfs[f"dfs.{node}.kerberos.internal.spnego.principal"] = f"HTTP/localhost@{REALM}"
     place.mkdir()
-    for name, settings in (("core-site.xml", core), ("hdfs-site.xml", hdfs)):
+    for name, values in (("core-site.xml", core | dict(settings)), ("hdfs-site.xml", hdfs)):
         properties = "".join(
             f"<property><name>{key}</name><value>{value}</value></property>"
-            for key, value in settings.items()
+            for key, value in values.items()
         )
         (place / name).write_text(f"<configuration>{properties}</configuration>")
     return place

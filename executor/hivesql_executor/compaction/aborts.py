@@ -12,6 +12,7 @@ from hivesql_executor.compaction.cleaner import (
     uncompacted,
 )
 from hivesql_executor.compaction.initiator import abort_limits
+from hivesql_executor.compaction.owners import acting_as_owner
 from hivesql_executor.compaction.unit import Place, find_place, list_roots, never_added
 from hivesql_executor.metastore.api import AbortLimits
 from hivesql_executor.runtime import Runtime
@@ -50,6 +51,7 @@ def _clean_unit(unit: Candidate, runtime: Runtime) -> bool:
         return True
     if flag_property(place.table.properties, NO_CLEANUP):
         return False
+    runtime = acting_as_owner(place, runtime)
     txns = replace(txns, aborted=txns.aborted & aborted.txns)
     retained: frozenset[int] = frozenset()
     roots = list_roots(place, runtime)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from hivesql_executor.compaction.owners import acting_as_owner
 from hivesql_executor.compaction.unit import Place, each, find_place, list_roots, made_by_writes
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.api import Files
@@ -92,6 +93,7 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
         return False
     if _is_retained(compaction, place, runtime):
         return False
+    runtime = acting_as_owner(place, runtime)
     now = store.valid_txns()
     if compaction.next_txn_id is None and compaction.txn_id in now.aborted:
         # The worker died between its last note and its commit: there is no result.

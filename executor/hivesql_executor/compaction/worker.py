@@ -8,18 +8,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from hivesql_executor.compaction.merge import merge
+from hivesql_executor.compaction.owners import user_to_act_for
+from hivesql_executor.compaction.rewriting import Rewriting, Rewritten, rewrite
 from hivesql_executor.compaction.statistics import gather_again
 from hivesql_executor.compaction.time_limit import limited
 from hivesql_executor.compaction.unit import Place, find_place
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import CommitEntries, Compaction, LockOwner, LockState, TxnType
-from hivesql_executor.orc.hidden_deltas import require_none_hidden
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.snapshot.listing import acid_state, check_versions, visible_sizes
 from hivesql_executor.transactions.heartbeat import Heartbeat
 from hivesql_executor.transactions.reaper import is_alive
-from hivesql_planner.compaction.decide import decide, refusal
+from hivesql_planner.compaction.decide import refusal
 from hivesql_planner.compaction.queue import READY, WORKING
 from hivesql_planner.errors import CommitUnknown, ExecutionError, NoSuchObject
 from hivesql_planner.locks.lock import Lock, LockType, Operation
@@ -206,33 +205,22 @@ def _compact(
     compaction: Compaction, place: Place, txn_id: int, runtime: Runtime
 ) -> tuple[str | None, StatisticsChange]:
     """Tell why it was refused, or None, and in how many more or fewer files and bytes rows lie."""
-    store, table = runtime.metastore, place.table
+    store = runtime.metastore
     counted = StatisticsChange(
         table=compaction.table, partition=compaction.partition, keeps_values=True
     )
     _lock(compaction, txn_id, runtime)
     txns = store.valid_txns(txn_id)
-    visible = store.compactor_write_ids(table.name)
+    visible = store.compactor_write_ids(place.table.name)
     store.set_compaction_txn(compaction.id, txn_id, visible.high_watermark)
     hit_failpoint(FailPoint.COMPACTION_STARTED)
-    if not place.is_whole_partitioned_table:
-        files = runtime.files(place.location)
-        state = acid_state(files, place.location, visible, txns)
-        if table.is_insert_only:
-            # Readers of insert-only tables do not look at files outside ACID directories.
-            state = replace(state, originals=())
-        require_none_hidden(files, place.location, state)
-        decision = decide(state, compaction.kind)
-        if decision.action == "refuse":
-            return _refuse(compaction, decision.reason, runtime), counted
-        if decision.action == "run":
-            check_versions(files, place.location, state)
-            merge(compaction, place, state, visible, txn_id, runtime)
-            hit_failpoint(FailPoint.COMPACTION_WRITTEN)
-            # Our own transaction sees what it has written.
-            state_after = acid_state(files, place.location, visible, txns)
-            before, after = visible_sizes(state), visible_sizes(state_after)
-            counted = replace(
-                counted, files=len(after) - len(before), bytes=sum(after) - sum(before)
-            )
-    return None, counted
+    if place.is_whole_partitioned_table:
+        return None, counted
+    work = Rewriting(compaction=compaction, place=place, visible=visible, txns=txns, txn_id=txn_id)
+    user = user_to_act_for(place, runtime)
+    done: Rewritten = (
+        rewrite(work, runtime) if user is None else runtime.rewrite_as(user, work, runtime)
+    )
+    if done.refused is not None:
+        return _refuse(compaction, done.refused, runtime), counted
+    return None, replace(counted, files=done.files, bytes=done.bytes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 # PySpark turns some Java exceptions, UnsupportedOperationException among them, into its own.
 _FAILURES = (Py4JError, PySparkException)
-_trees: WeakKeyDictionary[SparkContext, Any] = WeakKeyDictionary()
+_trees: WeakKeyDictionary[SparkContext, dict[str | None, Any]] = WeakKeyDictionary()
 
 
 def _reaching(ask: Callable[..., T]) -> Callable[..., T]:
@@ -53,9 +53,13 @@ def _reaching(ask: Callable[..., T]) -> Callable[..., T]:
 
 @dataclass(frozen=True)
 class HadoopFiles:
-    """The Files protocol over py4j."""
+    """The Files protocol over py4j.
+
+    With a ``user`` in that user's name, whom Spark's login may act for.
+    """
 
     spark: Callable[[], SparkSession]
+    user: str | None = None
 
     @property
     def has_directories(self) -> bool:
@@ -81,18 +85,35 @@ class HadoopFiles:
         # PySpark has no public way to the JVM.
         jvm = context._jvm
         path = jvm.org.apache.hadoop.fs.Path(location)
+        if self.user is not None:
+            return jvm, path, self._tree().system(path)
         return jvm, path, path.getFileSystem(context._jsc.hadoopConfiguration())
 
     def _tree(self) -> Any:
         """Tell what answers in one call where Hadoop's own classes would take one for each word."""
         spark = self.spark()
         context: Any = spark.sparkContext
-        tree = _trees.get(context)
+        trees = _trees.setdefault(context, {})
+        tree = trees.get(self.user)
         if tree is None:
-            conf = context._jsc.hadoopConfiguration()
-            hidden, markers = "/".join(HIDDEN_STARTS), "/".join(MARKERS)
-            tree = _trees[context] = new_object(spark, "FileTree", conf, hidden, markers)
+            if self.user is None:
+                conf = context._jsc.hadoopConfiguration()
+                hidden, markers = "/".join(HIDDEN_STARTS), "/".join(MARKERS)
+                tree = new_object(spark, "FileTree", conf, hidden, markers)
+            else:
+                # Of the same user each time: Hadoop opens a file system anew for another object.
+                tree = getattr(replace(self, user=None)._tree(), "as")(self.user)
+            trees[self.user] = tree
         return tree
+
+    @_reaching
+    def owner(self, path: str) -> str:
+        """Tell whose a file or directory is."""
+        return str(self._tree().owner(path))
+
+    def user_name(self) -> str:
+        """Tell in whose name files are asked for."""
+        return str(self._tree().userName())
 
     def refusal(self, error: Exception) -> HiveSqlError | None:
         """Return what a file system refused as our error; None if the error tells of no refusal."""

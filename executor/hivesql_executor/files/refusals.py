@@ -71,6 +71,8 @@ _REMEDIES = {
     "PathComponentTooLong": SHORTER_NAME,
     "AccessControl": NEEDS_RIGHT,
     "AccessDenied": NEEDS_RIGHT,
+    "Authorization": "Let whoever logs in act for that user, in the name node's core-site.xml: "
+    "hadoop.proxyuser.LOGIN.hosts, and .users or .groups; or correct hivesql.proxy.user",
     "NoAuthWithAWS": _GIVE_KEYS,
     "NoAwsCredentials": _GIVE_KEYS,
     "UnknownStore": "Make the bucket, or correct its name and fs.s3a.endpoint",

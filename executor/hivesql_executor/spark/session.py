@@ -21,6 +21,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from hivesql_executor.impersonation.launch import is_of_another, launched_for, without_login
 from hivesql_executor.jvm import gateway
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.spark.class_archive import archive_options
@@ -119,9 +120,16 @@ CORE_SETTINGS: Mapping[str, str] = {
 
 
 def start_spark(
-    *, master: str | None = None, app_name: str = "hivesql", conf: Mapping[str, str] | None = None
+    *,
+    master: str | None = None,
+    app_name: str = "hivesql",
+    conf: Mapping[str, str] | None = None,
+    proxy_user: str | None = None,
 ) -> SparkSession:
-    """Start Spark with the settings above; ``conf`` wins over them."""
+    """Start Spark with the settings above; ``conf`` wins over them.
+
+    With a ``proxy_user`` it works in that user's name in Hadoop's file systems.
+    """
     builder = SparkSession.builder.appName(app_name)
     settings = {**archive_options(), **CORE_SETTINGS, **SQL_SETTINGS, **(conf or {})}
     if master:
@@ -130,9 +138,14 @@ def start_spark(
         logging.getLogger(name).setLevel(logging.CRITICAL)
     logging.getLogger().addFilter(_is_no_lost_farewell)
     settings |= _at_home(settings)
+    if is_of_another(proxy_user):
+        _forget_jvm()
+    if proxy_user is not None:
+        settings = without_login(settings)
     for key, value in settings.items():
         builder = builder.config(key, value)
-    session = _started(builder, settings)
+    with launched_for(proxy_user, conf or {}):
+        session = _started(builder, settings)
     session.sparkContext.setLogLevel("ERROR")
     return session
 

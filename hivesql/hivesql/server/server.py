@@ -21,7 +21,7 @@ from hivesql.server.transports.messages import answer_message
 from hivesql.server.transports.passwords import Logins, PasswordCheck, PasswordFile
 from hivesql.server.transports.sasl import authenticate, authenticate_by_ticket
 from hivesql_executor.translate_errors import translate_errors
-from hivesql_planner.errors import ExecutionError, SemanticError
+from hivesql_planner.errors import ExecutionError, NotSupported, SemanticError
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from hivesql.server.transports.kerberos import KerberosAcceptor
 
 _LOG = logging.getLogger("hivesql.server")
+_ACTS = "hive.server2.enable.doAs"
 _BACKLOG = 128
 _LOOK_EVERY = 0.5
 _HOUSEKEEPING = 5.0
@@ -56,6 +57,14 @@ class Server:
         self._http: HttpServer | None = None
         # Opened first, it tells of wrong options; and Spark runs for as long as it is open.
         self._base = hivesql.connect(**options.connection, notify=_LOG.info)
+        if self._base.runtime.settings.flag(_ACTS):
+            self._base.close()
+            raise NotSupported(
+                f"{_ACTS}=true for a server: all of its sessions share one Spark, which works in "
+                f"one user's name. Set {_ACTS}=false, and statements have the rights of whoever "
+                "logs in for the server (let hive.security.authorization.enabled=true say what "
+                "clients may do); or start a server for each user, with hivesql.proxy.user"
+            )
         self._threads: list[threading.Thread] = []
         if options.metrics is not None:
             self._register_metrics(options.metrics)

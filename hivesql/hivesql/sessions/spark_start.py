@@ -83,9 +83,19 @@ _starting = threading.Lock()
 
 
 class LazySpark:
-    """Starts Spark at the first call, once, whoever calls; a given session is used as it is."""
+    """Starts Spark at the first call, once, whoever calls; a given session is used as it is.
 
-    def __init__(self, session: SparkSession | None = None, conf: Mapping[str, str] | None = None):
+    ``proxy_user`` is in whose name it works; None: of who logs in.
+    """
+
+    def __init__(
+        self,
+        session: SparkSession | None = None,
+        conf: Mapping[str, str] | None = None,
+        *,
+        proxy_user: str | None = None,
+    ) -> None:
+        self._proxy_user = proxy_user
         self._session: SparkSession | None = None
         self._user_session = session
         self._conf = dict(conf or {})
@@ -166,6 +176,11 @@ class LazySpark:
 
             _started = None
             stop_spark(session)
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """Return what Spark is, or will be, started with beside what is set for each."""
+        return dict(self._conf)
 
     @property
     def started(self) -> bool:
@@ -419,9 +434,15 @@ class LazySpark:
         session = self._user_session or running_spark()
         if session is None:
             self._with = dict(self._conf)
-            session = start_spark(conf=self._with)
+            session = start_spark(conf=self._with, proxy_user=self._proxy_user)
             gateway: Any = session.sparkContext._gateway
             _started = _Started(session.sparkContext, getattr(gateway, "proc", None))
+        is_ours = _started is not None and _started.context is session.sparkContext
+        # A Spark of the user's own works as they have decided, unless this session says otherwise.
+        if is_ours or self._proxy_user is not None:
+            from hivesql_executor.impersonation.launch import require_user
+
+            require_user(session, self._proxy_user)
         active = SparkContext._active_spark_context
         if _started is not None and _started.context is active is session.sparkContext:
             _started.users += 1

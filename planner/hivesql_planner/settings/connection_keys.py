@@ -27,6 +27,12 @@ CONNECTION_KEYS: tuple[Row, ...] = (
      "Who logs in by Kerberos; else the first of the keytab, or whose the ticket cache is."),
     ("hivesql.kerberos.keytab", "", "text",
      "Keytab of that principal; without it the ticket cache counts, which kinit fills."),
+    ("hivesql.proxy.user", "", "text",
+     "The user in whose name a session works, at a Hive Metastore and in HDFS, where whoever logs "
+     "in may act for that user (hadoop.proxyuser)."),
+    ("hive.server2.enable.doAs", "false", "bool",
+     "Services compact and clean in HDFS in the name of whom the directory is, as Hive's do; a "
+     "server works in its own name, and refuses to start with it."),
     ("hive.metastore.token.signature", "", "text",
      "The service of the delegation token, of those in the file that HADOOP_TOKEN_FILE_LOCATION "
      "names, by which a session logs in in place of Kerberos."),

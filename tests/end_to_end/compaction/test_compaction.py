@@ -230,7 +230,7 @@ def test_a_hanging_compaction_is_stopped(
         runtime.spark().range(1).selectExpr(HANG).collect()
 
     with monkeypatch.context() as patched:
-        patched.setattr("hivesql_executor.compaction.worker.merge", hang)
+        patched.setattr("hivesql_executor.compaction.rewriting.merge", hang)
         session.sql("SET hive.compactor.worker.timeout=1s")
         with pytest.raises(hivesql.HiveSqlError, match="took longer than hive"):
             session.sql("ALTER TABLE t COMPACT 'major'")

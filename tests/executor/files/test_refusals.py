@@ -35,6 +35,11 @@ REPORTS = {
         f"org.apache.hadoop.fs.s3a.auth.NoAwsCredentialsException: {_SIMPLE}",
         "Give credentials",
     ),
+    "a login that may not act for others": (
+        "org.apache.hadoop.ipc.RemoteException(org.apache.hadoop.security.authorize."
+        "AuthorizationException): User: hive is not allowed to impersonate ann",
+        "Let whoever logs in act for that user",
+    ),
     "no ticket of Kerberos": (
         "org.apache.hadoop.security.AccessControlException: "
         "Client cannot authenticate via:[TOKEN, KERBEROS]",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from hivesql_planner.errors import (
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.hms.access.connection import Connection
+    from hivesql_executor.metastore.hms.access.limits import Limits
 
 CATALOG = "hive"
 """The only catalog that tables are looked for in."""
@@ -194,21 +196,37 @@ class Client:
         )
 
     def _open(self, host: str, port: int) -> Connection:
-        from hivesql_executor.metastore.hms.access.connection import Connection
         from hivesql_executor.metastore.hms.access.limits import Limits
 
         limits, seconds = Limits(self._access.max_answer_bytes), self._first_seconds
         limits.begin(seconds)
-        transport = self._access.open(host, port, limits)
+        connection = self._greet(self._access, host, port, limits)
         try:
-            connection = Connection(idl().ThriftHiveMetastore, transport, limits)
             if self._access.tells_user:
                 # As Hive's client does: the server makes directories in this user's name.
-                connection.ask("set_ugi", hadoop_user(), [], seconds=seconds)
+                user = self._access.user or hadoop_user()
+                connection.ask("set_ugi", user, [], seconds=seconds)
         except BaseException:
-            transport.close()
+            connection.close()
             raise
         return connection
+
+    def _greet(self, access: Access, host: str, port: int, limits: Limits) -> Connection:
+        """Connect and log in, for another user by a connection of our own."""
+        from hivesql_executor.metastore.hms.access.connection import Connection
+
+        if access.login is None or access.proxy_user is None:
+            return Connection(idl().ThriftHiveMetastore, access.open(host, port, limits), limits)
+        from hivesql_executor.metastore.hms.access.proxy import token_for
+
+        own = replace(access, proxy_user=None)
+        real = self._greet(own, host, port, limits)
+        try:
+            name = access.login.user or hadoop_user()
+            with token_for(access.proxy_user, name, real, limits) as login:
+                return self._greet(replace(own, login=login), host, port, limits)
+        finally:
+            real.close()
 
 
 def _was_read_whole(error: Exception) -> bool:

@@ -688,6 +688,7 @@ service ThriftHiveMetastore {
   OpenTxnsResponse open_txns(1: OpenTxnRequest rqst)
   GetOpenTxnsResponse get_open_txns()
   string get_delegation_token(1: string token_owner, 2: string renewer_kerberos_principal_name) throws (1: MetaException o1)
+  void cancel_delegation_token(1: string token_str_form) throws (1: MetaException o1)
   GetOpenTxnsResponse get_open_txns_req(1: GetOpenTxnsRequest getOpenTxnsRequest)
   GetOpenTxnsInfoResponse get_open_txns_info()
   AllocateTableWriteIdsResponse allocate_table_write_ids(1: AllocateTableWriteIdsRequest rqst) throws (1: NoSuchTxnException o1, 2: TxnAbortedException o2, 3: MetaException o3)

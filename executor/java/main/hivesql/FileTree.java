@@ -2,6 +2,7 @@ package hivesql;
 
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.security.PrivilegedExceptionAction;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -21,6 +22,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
+import org.apache.hadoop.security.UserGroupInformation;
 
 /** Trees of files, and ranges of them, in one call from Python each. */
 public final class FileTree implements ThreadFactory {
@@ -30,13 +32,53 @@ public final class FileTree implements ThreadFactory {
     private final String[] hidden;
     private final String[] shown;
     private final ExecutorService pool;
+    private final UserGroupInformation user;
 
     /** Names that start like one of {@code hidden} are left out, unless {@code shown} has them. */
     public FileTree(Configuration configuration, String hidden, String shown) {
         this.configuration = configuration;
         this.hidden = hidden.split("/");
         this.shown = shown.split("/");
+        user = null;
         pool = Executors.newFixedThreadPool(THREADS, this);
+    }
+
+    private FileTree(FileTree other, UserGroupInformation user) {
+        configuration = other.configuration;
+        hidden = other.hidden;
+        shown = other.shown;
+        pool = other.pool;
+        this.user = user;
+    }
+
+    /** The same in another user's name, whom this process' login may act for. */
+    public FileTree as(String name) throws IOException {
+        UserGroupInformation login = UserGroupInformation.getLoginUser();
+        return new FileTree(this, UserGroupInformation.createProxyUser(name, login));
+    }
+
+    /** Who this works as. */
+    public String userName() throws IOException {
+        return (user == null ? UserGroupInformation.getCurrentUser() : user).getShortUserName();
+    }
+
+    /** Whose a file or directory is. */
+    public String owner(String path) throws IOException {
+        Path target = new Path(path);
+        return system(target).getFileStatus(target).getOwner();
+    }
+
+    /** The file system of a path, which asks its server in the name of whoever opened it first. */
+    public FileSystem system(Path path) throws IOException {
+        if (user == null) return path.getFileSystem(configuration);
+        try {
+            return user.doAs(
+                    (PrivilegedExceptionAction<FileSystem>)
+                            () -> path.getFileSystem(configuration));
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+            throw new IOException(stopped);
+        }
     }
 
     public Thread newThread(Runnable work) {
@@ -48,7 +90,7 @@ public final class FileTree implements ThreadFactory {
     /** Path, length and identity of every file below a directory: every part ended by a zero. */
     public String list(String location) throws Exception {
         Path root = new Path(location);
-        FileSystem system = root.getFileSystem(configuration);
+        FileSystem system = system(root);
         if (ObjectStore.isAmazons(system)) return listAtOnce(system, root);
         List level = new ArrayList();
         level.add(new Listing(system, root, ""));
@@ -58,7 +100,7 @@ public final class FileTree implements ThreadFactory {
     /** The same below some of the directories in it, whose names have a zero between them. */
     public String listSome(String location, String names) throws Exception {
         Path root = new Path(location);
-        FileSystem system = root.getFileSystem(configuration);
+        FileSystem system = system(root);
         List level = new ArrayList();
         for (String name : names.split("\0")) {
             level.add(new Listing(system, new Path(root + "/" + name), name + "/"));
@@ -72,7 +114,7 @@ public final class FileTree implements ThreadFactory {
      */
     public String top(String location) throws Exception {
         Path root = new Path(location);
-        FileSystem system = root.getFileSystem(configuration);
+        FileSystem system = system(root);
         if (ObjectStore.isAmazons(system)) return null;
         Listing top = new Listing(system, root, "");
         top.call();
@@ -177,7 +219,7 @@ public final class FileTree implements ThreadFactory {
         Path target = new Path(path);
         long end = offset.longValue() + length.longValue();
         FSDataInputStream stream =
-                ObjectStore.open(target.getFileSystem(configuration), target, end);
+                ObjectStore.open(system(target), target, end);
         try {
             stream.seek(offset.longValue());
             return IOUtils.toByteArray(stream, length.longValue());
@@ -189,13 +231,13 @@ public final class FileTree implements ThreadFactory {
     /** Write a small file whole, where there is none of its name. */
     public void write(String path, byte[] data) throws IOException {
         Path target = new Path(path);
-        ObjectStore.write(target.getFileSystem(configuration), target, data);
+        ObjectStore.write(system(target), target, data);
     }
 
     /** Whether tasks can upload files to below a path, for {@link #complete}. */
     public boolean takesUploads(String path) throws IOException {
         Path target = new Path(path);
-        return ObjectStore.takesUploads(target.getFileSystem(configuration), target);
+        return ObjectStore.takesUploads(system(target), target);
     }
 
     /** Let uploaded files be seen: paths and uploads, every part ended by a zero. */
@@ -211,7 +253,7 @@ public final class FileTree implements ThreadFactory {
     /** Paths and uploads below a directory that wait, every part ended by a zero. */
     public String waiting(String location) throws Exception {
         Path root = new Path(location);
-        return Uploads.waiting(root.getFileSystem(configuration), root);
+        return Uploads.waiting(system(root), root);
     }
 
     private void each(String uploads, Uploads.Step step) throws Exception {
@@ -233,7 +275,7 @@ public final class FileTree implements ThreadFactory {
     public String status(String path) throws IOException {
         Path target = new Path(path);
         try {
-            FileStatus found = target.getFileSystem(configuration).getFileStatus(target);
+            FileStatus found = system(target).getFileStatus(target);
             return found.getLen() + " " + identity(found);
         } catch (FileNotFoundException missing) {
             return null;

@@ -16,6 +16,7 @@ CERTIFICATE = "hivesql.metastore.client.certificate"
 KERBEROS = {"hive.metastore.sasl.enabled": "true"}
 MODE, USER = "hive.metastore.client.auth.mode", "hive.metastore.client.plain.username"
 PASSWORD = "hivesql.metastore.password.file"
+PROXY = "hivesql.proxy.user"
 HTTP = {"hive.metastore.client.thrift.transport.mode": "http"}
 
 
@@ -23,6 +24,9 @@ def test_what_is_not_set() -> None:
     default = access(Settings())
     assert default.encryption is None and default.login is None and default.tells_user
     assert access(Settings.of(TLS)).encryption is not None
+    # An open metastore, and one by HTTP, believe what they are told.
+    for settings in ({}, HTTP):
+        assert access(Settings.of(settings | {PROXY: "ann"})).user == "ann"
     # A metastore-site.xml has Hive 4's own names.
     assert access(Settings.of({"metastore.use.SSL": "true"})).encryption is not None
 
@@ -42,6 +46,8 @@ def test_what_is_not_set() -> None:
         ({MODE: "JWT"}, SemanticError, "needs hive.metastore.client.thrift.transport.mode=http"),
         (HTTP | {MODE: "JWT"}, SemanticError, "HMS_JWT"),
         (HTTP | KERBEROS, NotSupported, "Kerberos over HTTP"),
+        ({MODE: "PLAIN", PROXY: "ann"}, NotSupported, "ann with .*PLAIN: .*Log in as that user"),
+        (HTTP | {MODE: "JWT", PROXY: "ann"}, NotSupported, "ann with .*JWT"),
     ],
 )
 def test_what_does_not_fit(

@@ -34,6 +34,7 @@ _MAX_BYTES = "hivesql.metastore.answer.max.bytes"
 _TOKEN, _TOKEN_VARIABLE = "hivesql.metastore.jwt.file", "HMS_JWT"
 _MODES = ("NOSASL", "PLAIN", "KERBEROS", "JWT")
 _TRANSPORTS = ("binary", "http")
+PROXY_USER = "hivesql.proxy.user"
 
 
 def access(settings: Settings) -> Access:
@@ -47,13 +48,19 @@ def _access(settings: Settings) -> Access:
     # As Hive's client: a password counts before Kerberos.
     by_kerberos = mode == "KERBEROS" or (settings.flag(_SASL) and mode == "NOSASL")
     encryption = _encryption(settings)
+    proxy_user = settings.text(PROXY_USER).strip() or None
+    if proxy_user and mode in ("PLAIN", "JWT"):
+        raise NotSupported(
+            f"{PROXY_USER}={proxy_user} with {_MODE}={mode}: at a Hive Metastore only who logs in "
+            "by Kerberos, or not at all, works as another user. Log in as that user"
+        )
     if transport == "http":
         if by_kerberos or mode == "PLAIN":
             raise NotSupported(
                 f"a login by {'Kerberos' if by_kerberos else 'PLAIN'} over HTTP: a Hive Metastore "
                 f"takes tokens there ({_MODE}=JWT). Set {_TRANSPORT}=binary, or another login"
             )
-        user = settings.text(_USER).strip() or hadoop_user()
+        user = proxy_user or settings.text(_USER).strip() or hadoop_user()
         path = "/" + settings.text(_PATH).strip().lstrip("/")
         token = _token(settings) if mode == "JWT" else None
         return Access(encryption=encryption, http_path=path, token=token, user=user)
@@ -61,9 +68,11 @@ def _access(settings: Settings) -> Access:
         raise SemanticError(f"{_MODE}=JWT needs {_TRANSPORT}=http: tokens are sent by HTTP")
     if mode == "PLAIN":
         return Access(encryption=encryption, login=_password_login(settings))
-    # As Hive's client: who has a token needs no ticket.
-    login = (_token_login(settings) or _kerberos_login(settings)) if by_kerberos else None
-    return Access(encryption=encryption, login=login)
+    if not by_kerberos:
+        return Access(encryption=encryption, user=proxy_user or "")
+    # As Hive's client: who has a token needs no ticket. But by a token it is its owner who works.
+    login = (None if proxy_user else _token_login(settings)) or _kerberos_login(settings)
+    return Access(encryption=encryption, login=login, proxy_user=proxy_user)
 
 
 def _one_of(settings: Settings, key: str, choices: tuple[str, ...]) -> str:

@@ -100,11 +100,20 @@ def read_tokens(data: bytes) -> tuple[DelegationToken, ...]:
     raise ValueError(f"it has the unknown version {version}")
 
 
+def read_token(data: bytes) -> DelegationToken:
+    """Return the token that a server gave; ValueError for what is none."""
+    return _next_token(_Reader(data))
+
+
 def _by_writables(data: _Reader) -> Iterator[DelegationToken]:
     for _ in range(data.integer()):
         data.sized()  # Its alias.
-        identifier, secret, kind, service = (data.sized() for _ in range(4))
-        yield DelegationToken(identifier, secret, kind.decode(), service.decode())
+        yield _next_token(data)
+
+
+def _next_token(data: _Reader) -> DelegationToken:
+    identifier, secret, kind, service = (data.sized() for _ in range(4))
+    return DelegationToken(identifier, secret, kind.decode(), service.decode())
 
 
 def _by_protobuf(data: bytes) -> Iterator[DelegationToken]:

@@ -1,0 +1,1 @@
+"""Compactions that a process of their own does."""
