@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from py4j.protocol import Py4JError
 from pyspark import SparkContext
 
 from hivesql_executor.impersonation.tickets import tickets_of
@@ -62,7 +63,10 @@ def is_of_another(user: str | None) -> bool:
     gateway: Any = SparkContext._gateway
     if gateway is None or SparkContext._active_spark_context is not None:
         return False
-    return _proxy_user(gateway.jvm) != user
+    try:
+        return _proxy_user(gateway.jvm) != user
+    except (Py4JError, OSError):
+        return False  # It has died, which a start finds out and mends.
 
 
 def require_user(session: SparkSession, user: str | None) -> None:
