@@ -151,7 +151,7 @@ def files_for(
     it; None of them where Spark alone knows them.
     """
     if _OBJECT_STORE.match(location):
-        from hivesql_executor.files.object_store import store_files
+        from hivesql_executor.files.stores.object_store import store_files
 
         return store_files(location, spark, settings)
     if _OTHER_SCHEME.match(location):

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from hivesql_executor.files.s3_uploads import S3Uploads
-from hivesql_executor.files.store import StoreFiles
+from hivesql_executor.files.stores.s3_uploads import S3Uploads
+from hivesql_executor.files.stores.store import StoreFiles
 from hivesql_planner.errors import ExecutionError, HiveSqlError
 from hivesql_planner.settings.s3_access import S3Access
 from hostile_servers import Talk, drips, listening, pours, says, says_nothing

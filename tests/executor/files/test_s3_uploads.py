@@ -10,7 +10,7 @@ import pytest
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from hivesql_executor.files.s3_uploads import sign_request
+from hivesql_executor.files.stores.s3_uploads import sign_request
 from hivesql_planner.settings.s3_access import S3Access
 
 NOW = datetime(2026, 7, 1, 12, 30, 5, tzinfo=timezone.utc)

@@ -24,7 +24,7 @@ from hivesql_executor.files.refusals import (
     refusal_of_too_much,
 )
 from hivesql_executor.files.small_contents import remember_content
-from hivesql_executor.files.store_clients import (
+from hivesql_executor.files.stores.clients import (
     BASE,
     LONGEST_PAUSE,
     MOST_SECONDS,
@@ -113,7 +113,7 @@ class StoreFiles:
             return None
         if self.access.keys is None:
             return self._hadoop.uploads(location)
-        from hivesql_executor.files.s3_uploads import S3Uploads
+        from hivesql_executor.files.stores.s3_uploads import S3Uploads
 
         return S3Uploads(self.access)
 

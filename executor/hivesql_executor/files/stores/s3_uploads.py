@@ -20,7 +20,7 @@ from hivesql_executor.files.refusals import (
     refusal_of_store,
     refusal_of_too_much,
 )
-from hivesql_executor.files.store_clients import BASE, LONGEST_PAUSE
+from hivesql_executor.files.stores.clients import BASE, LONGEST_PAUSE
 from hivesql_planner.settings.s3_access import S3Access
 
 _MOST = 16 << 20

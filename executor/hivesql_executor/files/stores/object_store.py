@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from hivesql_executor.files.hadoop import HadoopFiles
-    from hivesql_executor.files.store import StoreFiles
+    from hivesql_executor.files.stores.store import StoreFiles
 
 
 def store_files(
@@ -31,7 +31,7 @@ def store_files(
     if of_hadoop is not None and find_spec("obstore"):
         access = _access(location, of_hadoop)
         if access is not None:
-            from hivesql_executor.files.store import StoreFiles
+            from hivesql_executor.files.stores.store import StoreFiles
 
             return StoreFiles(spark, access=access)
     from hivesql_executor.files.hadoop import HadoopFiles, ObjectStoreFiles
