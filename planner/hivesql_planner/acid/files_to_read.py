@@ -87,7 +87,10 @@ def files_to_read(
             _add_delete_files(deletes, entry, write_ids, location)
         elif insert_only:
             _require_whole(entry, write_ids, location)
-            data += [DataFile(file.path, file.length, 0) for file in _files_of(entry)]
+            data += [
+                DataFile(file.path, file.length, 0, modified=file.modified)
+                for file in _files_of(entry)
+            ]
         else:
             _add_data_files(data, entry, write_ids, location)
     if not insert_only:
@@ -159,7 +162,7 @@ def _original_file(file: FileStatus, directory: AcidDirectory, location: str) ->
             "Move it out of the table's directory, and load it with LOAD DATA"
         )
     original = OriginalFile(directory.max_write_id, max(0, directory.statement_id))
-    return DataFile(file.path, file.length, bucket, False, original)
+    return DataFile(file.path, file.length, bucket, False, original, modified=file.modified)
 
 
 def _add_delete_files(
@@ -187,7 +190,8 @@ def _original(file: FileStatus, location: str) -> DataFile:
             "otherwise their rows cannot be given ids. Move it out of the table's directory if it "
             "is none"
         )
-    return DataFile(file.path, file.length, bucket, False, OriginalFile(0, 0))
+    original = OriginalFile(0, 0)
+    return DataFile(file.path, file.length, bucket, False, original, modified=file.modified)
 
 
 def _at(location: str, file: FileStatus) -> str:

@@ -178,3 +178,17 @@ def test_insert_only_tables_take_whole_directories() -> None:
             DataFile("delta_2_2_0/b.gz", 100, 0),
         )
     )
+
+
+KINDS_OF_FILES = ("delta_1_1_0/bucket_00000", "delta_1_1_0/000000_0", "000000_0",
+                  "delete_delta_1_1_0/bucket_00000")  # fmt: skip
+
+
+@pytest.mark.parametrize("path", KINDS_OF_FILES)
+@pytest.mark.parametrize("insert_only", [False, True])
+def test_the_time_of_each_file_is_known_without_asking_again(path: str, insert_only: bool) -> None:
+    state = select([FileStatus(path, 100, 7)], ALL_VISIBLE, ValidTxnList(1000))
+    found = files_to_read(state, ALL_VISIBLE, insert_only=insert_only, keep_deletes=True)
+    assert [file.modified for file in (*found.data, *found.deletes)] in ([7], [])
+    if not insert_only:
+        assert found.data or found.deletes
