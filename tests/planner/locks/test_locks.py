@@ -210,7 +210,7 @@ def delete(target: Scan, *others: Scan) -> DeleteRows:
 DROPPED = ChangeProperties(unset=("a",), if_exists=True)
 GIVEN = ChangeProperties(set={"a": "b"})
 CONVERTED = ChangeProperties(set={"transactional": "TRUE"})
-PLAIN = ChangeProperties(set={"transactional": "false"})
+PLAIN = ChangeProperties(set={"transactional": "false", "transactional_properties": "default"})
 
 
 def merging(target: Scan, kinds: str) -> MergeRows:
