@@ -161,11 +161,14 @@ class SparkEnded(ExecutionError):
 
     retryable: bool = True
 
-    def __init__(self) -> None:
-        super().__init__(
+    def __init__(
+        self,
+        message: str = (
             "Spark's JVM has ended, short of memory (spark.driver.memory) perhaps: run the "
             "statement again, for which another one is started"
-        )
+        ),
+    ) -> None:
+        super().__init__(message)
 
 
 class TransactionLost(ExecutionError):
