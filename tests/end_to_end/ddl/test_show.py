@@ -270,3 +270,26 @@ def test_a_partition_of_a_view_has_no_files_to_describe(session: hivesql.Session
     assert (described["Partition Value:"], described["Location:"]) == ("[1]", "null")
     assert not {"# Storage Information", "# View Information"} & set(titles)
     assert "# View Information" in [row[0] for row in rows(session, "DESCRIBE FORMATTED w")]
+
+
+SERDE_PROPERTIES = {
+    "STORED AS TEXTFILE": {"serialization.format": "1"},
+    "STORED AS PARQUET": {"serialization.format": "1"},
+    "STORED AS ORC TBLPROPERTIES ('transactional'='true')": {},
+    "STORED AS ORC TBLPROPERTIES ('transactional'='true', "
+    "'transactional_properties'='insert_only')": {"serialization.format": "1"},
+    "ROW FORMAT DELIMITED FIELDS TERMINATED BY ','": {
+        "field.delim": ",", "serialization.format": ","
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("storage", SERDE_PROPERTIES)
+def test_what_is_told_of_a_serde(session: hivesql.Session, storage: str) -> None:
+    session.sql(f"CREATE TABLE s (a int) {storage}")
+    (extended,) = (row[1] for row in rows(session, "DESCRIBE EXTENDED s") if "SerDeInfo" in row[1])
+    formatted = [row[1:] for row in rows(session, "DESCRIBE FORMATTED s")]
+    for key, value in SERDE_PROPERTIES[storage].items():
+        assert (key, value) in [tuple(cell.strip() for cell in row) for row in formatted]
+        assert f"{key}={value}" in extended
+    assert ("serialization.format=" in extended) == bool(SERDE_PROPERTIES[storage])

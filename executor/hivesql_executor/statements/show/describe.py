@@ -284,10 +284,17 @@ def _of_storage(table: Table) -> list[_Row]:
         skew = replace(table.skew, values=tuple(sorted(table.skew.values)))
         columns, values = _skew_texts(skew)
         rows += [("Skewed Columns:", columns, ""), ("Skewed Values:", values, "")]
-    if table.serde_properties:
-        pairs = sorted(table.serde_properties.items())
+    if properties := stored_serde_properties(table):
+        pairs = sorted(properties.items())
         rows += [("Storage Desc Params:", "", ""), *(("", k, escaped(v)) for k, v in pairs)]
     return rows
+
+
+def stored_serde_properties(table: Table) -> Mapping[str, str]:
+    """Return what Hive stores for the table's serde, of which nobody has said all."""
+    if table.is_view or table.is_full_acid:
+        return table.serde_properties
+    return {"serialization.format": "1", **table.serde_properties}
 
 
 def _skew_texts(skew: Skew) -> tuple[str, str]:
@@ -432,7 +439,7 @@ def _storage_text(table: Table, location: str) -> str:
         f"inputFormat:{storage.input_format}, outputFormat:{storage.output_format}, "
         f"compressed:false, numBuckets:{table.bucket_count or -1}, "
         f"serdeInfo:SerDeInfo(name:null, serializationLib:{serde}, "
-        f"parameters:{_braces(table.serde_properties)}), "
+        f"parameters:{_braces(stored_serde_properties(table))}), "
         f"bucketCols:[{', '.join(table.bucket_columns)}], sortCols:[{', '.join(_orders(table))}]"
         f"{_skew_text(table.skew)})"
     )

@@ -9,7 +9,7 @@ from typing import Any
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.statements.show.describe import stored_properties
+from hivesql_executor.statements.show.describe import stored_properties, stored_serde_properties
 from hivesql_executor.statements.show.tables import FileSizes, file_sizes, matching_tables
 from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
@@ -171,7 +171,7 @@ def _storage_info(table: Table, location: str) -> dict[str, Any]:
         "numBuckets": table.bucket_count or -1,
         "serdeInfo": {
             "serializationLib": None if table.is_view else storage.serde,
-            "parameters": dict(sorted(table.serde_properties.items())),
+            "parameters": dict(sorted(stored_serde_properties(table).items())),
         },
         "bucketCols": list(table.bucket_columns),
         "sortCols": [
