@@ -18,6 +18,7 @@ from hivesql_executor.metastore.opening import SQLITE, THRIFT, open_metastore
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.translate_errors import translate_errors
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.settings.connection_keys import PROXY_USER
 from hivesql_planner.settings.file_system_keys import HIDDEN_LIST, is_secret, spark_name
 from hivesql_planner.settings.settings import (
     AUTHORIZATION,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 DEFAULT_METASTORE = "sqlite:///metastore.db"
 DEFAULT_WAREHOUSE = "warehouse"
-_PROXY_USER = "hivesql.proxy.user"
 
 
 @translate_errors
@@ -87,10 +87,10 @@ def connect(
     user_settings = Settings.of(
         {key: text for key, text in hive.items() if key in KEYS or not is_secret(key, hidden)}
     )
-    proxy_user = user_settings.text(_PROXY_USER).strip() or None
+    proxy_user = user_settings.text(PROXY_USER).strip() or None
     if proxy_user is not None and user not in (None, proxy_user):
         raise SemanticError(
-            f"the session is {user}'s, and {_PROXY_USER}={proxy_user} lets it work as another"
+            f"the session is {user}'s, and {PROXY_USER}={proxy_user} lets it work as another"
         )
     lazy = LazySpark(
         spark,

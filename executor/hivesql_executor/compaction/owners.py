@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from hivesql_executor.compaction.unit import Place
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.errors import ExecutionError
+from hivesql_planner.settings.connection_keys import ACTS_FOR_OTHERS
 
 if TYPE_CHECKING:
     from hivesql_executor.files.api import Files
 
-_ACTS = "hive.server2.enable.doAs"
 _RUN_AS = "metastore.compactor.run.as.user"
 
 
@@ -22,7 +22,7 @@ def user_to_act_for(place: Place, runtime: Runtime) -> str | None:
 
     Only where the setting wants it, in file systems that know other users than who logs in.
     """
-    if not runtime.settings.flag(_ACTS):
+    if not runtime.settings.flag(ACTS_FOR_OTHERS):
         return None
     from hivesql_executor.files.hadoop import HadoopFiles
 

@@ -13,13 +13,13 @@ from pyspark import SparkContext
 
 from hivesql_executor.impersonation.tickets import tickets_of
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.settings.connection_keys import PROXY_USER
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 _PRINCIPAL, _KEYTAB = "spark.kerberos.principal", "spark.kerberos.keytab"
-PROXY_USER = "hivesql.proxy.user"
 
 
 def without_login(settings: Mapping[str, str]) -> dict[str, str]:

@@ -94,8 +94,8 @@ def fitting(
     def wanted_of(only: Only) -> list[_Wanted]:
         sought = [file for part in snapshot.parts for file in _sought(snapshot, part, only)]
 
-        def look(sought: tuple[PartitionFiles, DataFile]) -> list[_Wanted]:
-            return [*_wanted(snapshot, *sought, where, columns, in_runs=only is not None)]
+        def look(file: tuple[PartitionFiles, DataFile]) -> list[_Wanted]:
+            return [*_wanted(snapshot, *file, where, columns, in_runs=only is not None)]
 
         return [*chain.from_iterable(each_at_once(snapshot.files, look, sought))]
 

@@ -120,7 +120,3 @@ def _answer(request: _Request) -> Rewritten | _Failure:
         return _Failure(message=str(failure), code=code)
     finally:
         spark.stop()
-
-
-if __name__ == "__main__":
-    main()

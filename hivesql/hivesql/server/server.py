@@ -22,6 +22,7 @@ from hivesql.server.transports.passwords import Logins, PasswordCheck, PasswordF
 from hivesql.server.transports.sasl import authenticate, authenticate_by_ticket
 from hivesql_executor.translate_errors import translate_errors
 from hivesql_planner.errors import ExecutionError, NotSupported, SemanticError
+from hivesql_planner.settings.connection_keys import ACTS_FOR_OTHERS
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from hivesql.server.transports.kerberos import KerberosAcceptor
 
 _LOG = logging.getLogger("hivesql.server")
-_ACTS = "hive.server2.enable.doAs"
 _BACKLOG = 128
 _LOOK_EVERY = 0.5
 _HOUSEKEEPING = 5.0
@@ -57,12 +57,13 @@ class Server:
         self._http: HttpServer | None = None
         # Opened first, it tells of wrong options; and Spark runs for as long as it is open.
         self._base = hivesql.connect(**options.connection, notify=_LOG.info)
-        if self._base.runtime.settings.flag(_ACTS):
+        if self._base.runtime.settings.flag(ACTS_FOR_OTHERS):
             self._base.close()
             raise NotSupported(
-                f"{_ACTS}=true for a server: all of its sessions share one Spark, which works in "
-                f"one user's name. Set {_ACTS}=false, and statements have the rights of whoever "
-                "logs in for the server (let hive.security.authorization.enabled=true say what "
+                f"{ACTS_FOR_OTHERS}=true for a server: all of its sessions share one Spark, which "
+                f"works in one user's name. Set {ACTS_FOR_OTHERS}=false, and statements have the "
+                "rights of whoever logs in for the server (let "
+                "hive.security.authorization.enabled=true say what "
                 "clients may do); or start a server for each user, with hivesql.proxy.user"
             )
         self._threads: list[threading.Thread] = []

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from hivesql_planner.settings.setting import Row
 
+PROXY_USER = "hivesql.proxy.user"
+ACTS_FOR_OTHERS = "hive.server2.enable.doAs"
 CONNECTION_KEYS: tuple[Row, ...] = (
     ("hive.metastore.uris", "", "text",
      "Addresses of a Hive Metastore, when a session is opened without a metastore."),
@@ -27,10 +29,10 @@ CONNECTION_KEYS: tuple[Row, ...] = (
      "Who logs in by Kerberos; else the first of the keytab, or whose the ticket cache is."),
     ("hivesql.kerberos.keytab", "", "text",
      "Keytab of that principal; without it the ticket cache counts, which kinit fills."),
-    ("hivesql.proxy.user", "", "text",
+    (PROXY_USER, "", "text",
      "The user in whose name a session works, at a Hive Metastore and in HDFS, where whoever logs "
      "in may act for that user (hadoop.proxyuser)."),
-    ("hive.server2.enable.doAs", "false", "bool",
+    (ACTS_FOR_OTHERS, "false", "bool",
      "Services compact and clean in HDFS in the name of whom the directory is, as Hive's do; a "
      "server works in its own name, and refuses to start with it."),
     ("hive.metastore.token.signature", "", "text",

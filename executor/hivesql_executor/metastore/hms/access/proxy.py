@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from hivesql_executor.metastore.hms.access.connection import Connection
 from hivesql_executor.metastore.hms.access.digest import TokenLogin
-from hivesql_executor.metastore.hms.access.settings import PROXY_USER
 from hivesql_executor.metastore.hms.access.token_file import read_token
 from hivesql_executor.metastore.hms.failures import UNREACHABLE
 from hivesql_planner.errors import ExecutionError
+from hivesql_planner.settings.connection_keys import PROXY_USER
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.hms.access.limits import Limits

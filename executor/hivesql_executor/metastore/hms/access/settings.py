@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hivesql_executor.hadoop_user import hadoop_user
 from hivesql_executor.metastore.hms.access.transports import Access, PasswordLogin, Token
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.settings.connection_keys import PROXY_USER
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.hms.access.digest import TokenLogin
@@ -34,7 +35,6 @@ _MAX_BYTES = "hivesql.metastore.answer.max.bytes"
 _TOKEN, _TOKEN_VARIABLE = "hivesql.metastore.jwt.file", "HMS_JWT"
 _MODES = ("NOSASL", "PLAIN", "KERBEROS", "JWT")
 _TRANSPORTS = ("binary", "http")
-PROXY_USER = "hivesql.proxy.user"
 
 
 def access(settings: Settings) -> Access:
