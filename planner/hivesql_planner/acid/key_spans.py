@@ -40,8 +40,9 @@ def in_order(files: Sequence[tuple[KeySpan, T]]) -> list[list[T]]:
     """Files in the order of their keys; those of one inner list may overlap."""
     groups: list[list[tuple[KeySpan, T]]] = []
     for span, file in sorted(files, key=lambda pair: (pair[0].write, pair[0].bucket, pair[0].row)):
-        if groups and not all(before.is_before(span) for before, _ in groups[-1]):
-            groups[-1].append((span, file))
-        else:
-            groups.append([(span, file)])
+        group = [(span, file)]
+        # Spans do not come by their first keys: one may reach back over several groups.
+        while groups and not all(before.is_before(span) for before, _ in groups[-1]):
+            group = groups.pop() + group
+        groups.append(group)
     return [[file for _, file in group] for group in groups]

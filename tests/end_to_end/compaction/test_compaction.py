@@ -271,3 +271,21 @@ def test_statistics_are_gathered_again(session: hivesql.Session) -> None:
     session.sql("INSERT INTO t VALUES (4, 4); SET hive.compactor.gather.stats=true; "
                 "ALTER TABLE t COMPACT 'major'")  # fmt: skip
     assert known() == {"id": (4, "4")}
+
+
+def test_deletes_that_reach_back_over_files_of_single_rows_stay_in_order(
+    session: hivesql.Session,
+) -> None:
+    session.sql(f"""
+        CREATE TABLE t (id int) {ACID};
+        INSERT INTO t VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9);
+        INSERT INTO t VALUES (10), (11), (12);
+        DELETE FROM t WHERE id = 5;
+        DELETE FROM t WHERE id = 6 OR id = 7;
+        DELETE FROM t WHERE id = 1 OR id = 9 OR id = 12;
+        ALTER TABLE t COMPACT 'minor';
+    """)
+    assert session.check("t") == ()
+    assert [*session.sql("SELECT id FROM t ORDER BY id").rows] == [
+        (0,), (2,), (3,), (4,), (8,), (10,), (11,)
+    ]  # fmt: skip

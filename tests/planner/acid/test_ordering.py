@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import random
+
 import pytest
 
 from hivesql_planner.acid.key_spans import KeySpan, in_order
@@ -34,6 +37,11 @@ CASES: dict[str, tuple[dict[str, KeySpan], list[list[str]]]] = {
         {"all": span((1, 9)), "d2": span((2, 2)), "d3": span((3, 3)), "d10": span((10, 10))},
         [["all", "d2", "d3"], ["d10"]],
     ),
+    "one that reaches back over several": (
+        {"8": span((1, 1), (8, 8)), "13": span((1, 1), (13, 14)), "20": span((1, 1), (20, 21)),
+         "back": span((1, 2), (10, 18))},
+        [["8", "13", "20", "back"]],
+    ),
 }  # fmt: skip
 
 
@@ -41,6 +49,23 @@ CASES: dict[str, tuple[dict[str, KeySpan], list[list[str]]]] = {
 def test_in_order(name: str) -> None:
     spans, expected = CASES[name]
     assert in_order([(one, key) for key, one in spans.items()]) == expected
+
+
+def test_no_row_comes_before_one_of_an_earlier_group() -> None:
+    chance = random.Random(7)
+    for _ in range(2_000):
+        files = [
+            [
+                (chance.randrange(3), B + chance.randrange(2), chance.randrange(6))
+                for _ in range(chance.randint(1, 3))
+            ]
+            for _ in range(chance.randint(1, 6))
+        ]
+        ends = [[(min(part), max(part)) for part in zip(*file, strict=True)] for file in files]
+        groups = in_order([(KeySpan(*three), n) for n, three in enumerate(ends)])
+        assert sorted(n for group in groups for n in group) == [*range(len(files))]
+        keys = [sorted(key for n in group for key in files[n]) for group in groups]
+        assert all(before[-1] < after[0] for before, after in itertools.pairwise(keys)), files
 
 
 def test_rows_of_another_bucket() -> None:

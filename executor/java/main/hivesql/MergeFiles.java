@@ -214,9 +214,6 @@ public final class MergeFiles implements Function, Serializable {
         void readAll(SortedInput input) throws IOException {
             PriorityQueue queue = new PriorityQueue();
             if (input.more()) {
-                if (input.keyed) {
-                    inOrder(input.key, input);
-                }
                 queue.add(input);
             }
             merge(queue);
@@ -247,6 +244,10 @@ public final class MergeFiles implements Function, Serializable {
         }
 
         void merge(PriorityQueue queue) throws IOException {
+            SortedInput first = (SortedInput) queue.peek();
+            if (first != null && first.keyed) {
+                inOrder(first.key, first.path);
+            }
             if (kind.equals("delete")) {
                 mergeDeletes(queue);
                 return;
