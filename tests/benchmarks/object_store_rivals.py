@@ -26,7 +26,7 @@ sys.path.insert(0, str(SUPPORT))
 
 from rivals import Process, _command, set_up  # noqa: E402
 
-from s3_server import BUCKET, S3Server, s3_server, s3a_jars  # noqa: E402
+from s3_server import BUCKET, S3Server, count_rounds, s3_server, s3a_jars  # noqa: E402
 
 OPERATIONS = ("insert", "scan", "update", "delete", "merge", "scan after", "major")
 JARS = ("org.apache.iceberg:iceberg-aws-bundle:1.12.0", "org.xerial:sqlite-jdbc:3.50.3.0")
@@ -68,14 +68,18 @@ def measure(
             server.latency = latency / 1000
             for operation in ("fresh", *OPERATIONS):
                 server.requests.clear()
+                server.times.clear()
                 answer = contender.ask(operation.split()[0])
-                asked = [*server.requests]
+                asked, times = [*server.requests], sorted(server.times, key=lambda one: one[1])
                 if operation == "fresh" or not answer:
                     continue
                 kinds = Counter(request.split()[0] for request in asked)
                 line = f"{latency} ms {operation:10} {name:8} {answer['seconds']:7.2f} s"
-                print(line, len(asked), dict(kinds), flush=True)
-                (work / f"{name}-{latency}-{operation}.txt").write_text("\n".join(asked))
+                rounds = count_rounds(times)
+                print(line, len(asked), dict(kinds), rounds, "rounds", flush=True)
+                since = times[0][1] if times else 0.0
+                lines = [f"{a - since:7.3f} {b - since:7.3f} {text}" for text, a, b in times]
+                (work / f"{name}-{latency}-{operation}.txt").write_text("\n".join(lines))
                 if number == 1:
                     told[operation][0].update(kinds)
                 if number:

@@ -51,7 +51,11 @@ class S3Server:
     ``dropped`` ends it at once, ``half`` ends it within the answer, ``late`` makes it wait,
     ``unconditional`` forgets its conditions.
     """
+    waits: Callable[[str], object] = lambda request: None
+    """Called with a request before it is carried out, which waits for its end."""
     requests: list[str] = field(default_factory=list)
+    times: list[tuple[str, float, float]] = field(default_factory=list)
+    """Of each request that was answered: itself, when it came and when its answer was there."""
 
     def settings(self) -> dict[str, str]:
         """Settings to reach it."""
@@ -72,6 +76,15 @@ def _name_of(environ: dict[str, Any]) -> str:
     if environ["REQUEST_METHOD"] == "GET" and "list-type" in query:
         return f"LIST {query.get('prefix', [''])[0]}"
     return f"{environ['REQUEST_METHOD']} {key}"
+
+
+def count_rounds(times: Iterable[tuple[str, float, float]]) -> int:
+    """Count the requests, at most, of which each began when the one before had ended."""
+    rounds, free = 0, float("-inf")
+    for _, begun, ended in sorted(times, key=lambda request: request[2]):
+        if begun >= free:
+            rounds, free = rounds + 1, ended
+    return rounds
 
 
 class _Quiet(WSGIRequestHandler):
@@ -105,17 +118,19 @@ def s3_server() -> Iterator[S3Server]:
                     server.fault = lambda request: ""
             start("200 OK", [("Content-Type", "application/json")])
             return [json.dumps(told).encode()]
-        name = _name_of(environ)
+        name, begun = _name_of(environ), time.monotonic()
         with lock:
             server.requests.append(name)
             fault = server.fault(name)
         time.sleep(server.latency)
+        server.waits(name)
         if fault == "unconditional":
             environ.pop("HTTP_IF_NONE_MATCH", None)
         if fault == "late":
             time.sleep(_LATE)
         if fault in ("", "unconditional", "late"):
             answer: Iterable[bytes] = store(environ, start)
+            server.times.append((name, begun, time.monotonic()))
             return answer
         if fault == "half":
             return _half(b"".join(store(environ, start)), environ["werkzeug.socket"])

@@ -38,6 +38,11 @@ class Files(Protocol):
         """Say of how many files a small statement is read here; more are a matter for Spark."""
         ...
 
+    @property
+    def most_at_once(self) -> int:
+        """Say on how many files it pays to work at once without Spark."""
+        ...
+
     def uploads(self, location: str) -> Uploads | None:
         """Return what completes files below a location; None where they are written and moved."""
         ...
@@ -211,12 +216,17 @@ def _read_once(files: Files, path: str, length: int, modified: int) -> bytes:
 
 
 def readable_rows(
-    files: Files, path: str, length: int, buffer: int, *, modified: int = 0
+    files: Files, path: str, length: int, buffer: int, *, modified: int = 0, is_whole: bool = False
 ) -> BinaryIO:
-    """Return a file whose rows are wanted, here and there: a small one of another machine whole."""
+    """Return a file whose rows are wanted, here and there: a small one of another machine whole.
+
+    So is a larger one with ``is_whole``, which says that hardly anything of it is not wanted.
+    """
     if not isinstance(files, LocalFiles):
         if modified and length <= READ_WHOLE:
             return io.BytesIO(_read_once(files, path, length, modified))
+        if modified and is_whole:
+            return io.BytesIO(read_near(files, path, 0, length, length=length, modified=modified))
         return readable(files, path, length, READ_WHOLE, modified=modified)
     return readable(files, path, length, buffer, modified=modified)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,10 +13,6 @@ from hivesql_executor.files.local import LocalFiles
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _NAME = "small-files"
-_THREADS = min(4, os.cpu_count() or 1)
-"""Local files that are worked on at once: Arrow holds no lock of Python's."""
-_REQUESTS = 16
-"""Those of other file systems, as many as FileTree.java asks for."""
 
 
 def each_at_once(
@@ -28,9 +23,9 @@ def each_at_once(
     ``few`` local files are done before the threads of a pool have started. Work that is part of
     such work is done one by one.
     """
-    is_local = isinstance(files, LocalFiles)
     is_part = threading.current_thread().name.startswith(_NAME)
-    if is_part or len(items) <= (few if is_local else 1):
+    is_little = len(items) <= (few if isinstance(files, LocalFiles) else 1)
+    if is_part or is_little or files.most_at_once == 1:
         return [work(item) for item in items]
-    with ThreadPoolExecutor(_THREADS if is_local else _REQUESTS, _NAME) as pool:
+    with ThreadPoolExecutor(files.most_at_once, _NAME) as pool:
         return list(pool.map(work, items))

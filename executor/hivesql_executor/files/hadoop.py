@@ -71,6 +71,11 @@ class HadoopFiles:
         """Say few: they are read one after the other, and by Spark at once."""
         return 8
 
+    @property
+    def most_at_once(self) -> int:
+        """Say as many as FileTree.java asks for: each waits for an answer."""
+        return 16
+
     def uploads(self, location: str) -> Uploads | None:
         """Return None: to move a file is one step."""
         return None

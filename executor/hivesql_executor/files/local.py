@@ -63,6 +63,11 @@ class LocalFiles:
         """Say many: even of those, what they say about themselves is read, where all are small."""
         return 2_000
 
+    @property
+    def most_at_once(self) -> int:
+        """Say as many as there are cores: Arrow holds no lock of Python's."""
+        return min(4, os.cpu_count() or 1)
+
     def uploads(self, location: str) -> None:
         """Return None: to move a file is one step."""
 

@@ -214,12 +214,13 @@ def _read(
     width: int,
 ) -> Stored:
     """Return a file or one stripe as it is stored; ``width`` is the number of its data columns."""
-    source = readable_rows(files, path, length, 1 << 20, modified=modified)
     names = {
         orc_field.position: orc_field.name for orc_field in fields if orc_field.name is not None
     }
     positions = sorted(names)
     some = len(positions) < width and all(map(PLAIN_NAME.fullmatch, names.values()))
+    is_whole = stripe is None and bool(positions) and not some
+    source = readable_rows(files, path, length, 1 << 20, modified=modified, is_whole=is_whole)
     expected: tuple[str, ...] = ACID_FIELDS if positions else ACID_FIELDS[:-1]
     chosen: list[str] | None = [*ACID_FIELDS[:-1], *(f"row.{names[i]}" for i in positions)]
     if positions and not some:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.api import Files
+from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.files.uploads import content_of, is_whole
 from hivesql_executor.orc.row_counts import row_count
 from hivesql_executor.orc.tail import amend
@@ -290,19 +291,24 @@ def _publish_events(
     with publication.changes.removing_on_failure(publication.table.location) as begun:
         if waiting:
             _complete(staged, directories, publication, files, begun, waiting)
+        contents = {
+            f"{directory}/{bucket_file_name(file.writer)}": file.content
+            for file, directory in zip(staged, directories, strict=True)
+            if file.content
+        }
+        if contents:
+            _begin_all(files, dict.fromkeys(directories), begun, publication.write_id)
+            # Nobody but us writes here; one may come and be told to have failed.
+            begun.files += contents
+            each_at_once(files, lambda path: files.write(path, contents[path]), [*contents])
         for file, partition, directory in zip(staged, partitions, directories, strict=True):
             write = publication.writes[file.write]
             target = f"{directory}/{bucket_file_name(file.writer)}"
-            if not file.upload:
+            if not file.upload and not file.content:
                 if directory not in begun.directories:
                     _begin(files, directory, begun, publication.write_id)
-                if file.content:
-                    # Nobody but us writes here; it may come and be told to have failed.
-                    begun.files.append(target)
-                    files.write(target, file.content)
-                else:
-                    files.rename(f"{publication.staging}/{file.name}", target)
-                    begun.files.append(target)
+                files.rename(f"{publication.staging}/{file.name}", target)
+                begun.files.append(target)
             hit_failpoint(FailPoint.FILE_PUBLISHED)
             yield WrittenFile(
                 path=target,
@@ -328,8 +334,7 @@ def _complete(
         for file, directory in zip(staged, directories, strict=True)
     }
     uploads = _uploads_to(targets, publication, files, waiting)
-    for directory in dict.fromkeys(directories):
-        _begin(files, directory, begun, publication.write_id)
+    _begin_all(files, dict.fromkeys(directories), begun, publication.write_id)
     # Should one fail, those that came already go again.
     begun.files += targets
     uploads.complete([*waiting.items()])
@@ -384,6 +389,12 @@ def _note_new_homes(publication: Publication, directories: Iterable[str], files:
     homes = {directory: directory.rpartition("/")[0] for directory in directories}
     there = {home: files.exists(home) for home in set(homes.values())}
     publication.changes.foresee([directory for directory, home in homes.items() if not there[home]])
+
+
+def _begin_all(files: Files, directories: Iterable[str], begun: BegunWrite, write_id: int) -> None:
+    """Begin all directories of which none is begun yet: stores are asked side by side."""
+    missing = [directory for directory in directories if directory not in begun.directories]
+    each_at_once(files, lambda directory: _begin(files, directory, begun, write_id), missing)
 
 
 def _begin(files: Files, directory: str, begun: BegunWrite, write_id: int) -> None:

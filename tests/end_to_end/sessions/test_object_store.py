@@ -120,6 +120,39 @@ def test_small_statements_ask_little_and_write_what_they_write_on_a_disk(
     assert keys(server, "few") == on_disk
 
 
+TOGETHER = {
+    "INSERT INTO w VALUES (1, 'a', 0), (2, 'b', 1), (3, 'c', 2)": ("PUT _orc", "PUT bucket"),
+    "SELECT * FROM w": ("LIST",),
+    "UPDATE w SET v = 'z'": ("LIST", "PUT _orc", "PUT _orc", "PUT bucket", "PUT bucket"),
+    "DELETE FROM w WHERE k > 0": ("LIST", "PUT _orc", "PUT bucket"),
+}
+"""Of statements on a table of three partitions, requests of which three come at a time."""
+
+
+def test_requests_of_a_statement_do_not_wait_for_each_other(
+    server: S3Server, tmp_path: Path
+) -> None:
+    """Each waits until three of its kind are there: alone it would wait for ever."""
+    kinds = {"LIST": "LIST", "_orc_acid_version": "PUT _orc", "bucket": "PUT bucket"}
+    with connect(server, tmp_path / "m.db", "together") as session:
+        session.sql(f"CREATE TABLE w (k INT, v STRING) PARTITIONED BY (p INT) {ACID}")
+        for statement, rounds in TOGETHER.items():
+            barriers = {kind: threading.Barrier(3) for kind in rounds}
+            seen: Counter[str] = Counter()
+
+            def wait(request: str, barriers: Any = barriers, seen: Counter[str] = seen) -> None:
+                kind = next(kind for part, kind in kinds.items() if part in request)
+                seen[kind] += 1
+                barriers[kind].wait(timeout=60)
+
+            server.waits = wait
+            try:
+                session.sql(statement)
+            finally:
+                server.waits = lambda request: None
+            assert seen == {kind: 3 * rounds.count(kind) for kind in rounds}, statement
+
+
 def test_streams_write_each_transaction_whole(server: S3Server, tmp_path: Path) -> None:
     """Nothing is there before the commit, nor after what ends otherwise."""
     stored = "t/p={}/delta_{:07d}_{:07d}/".format

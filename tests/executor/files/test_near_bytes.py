@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from hivesql_executor.files.api import RangeFile
+from hivesql_executor.files.api import RangeFile, readable_rows
 from hivesql_executor.files.near_bytes import read_near
 
 MIB = 1 << 20
@@ -52,6 +52,17 @@ def test_who_reads_on_asks_for_more_at_once() -> None:
     parts = iter(lambda: file.read(200_000), b"")
     assert b"".join(parts) == content
     assert len(files.asked) == 4
+
+
+def test_who_wants_all_columns_asks_for_the_rest_at_once() -> None:
+    content = random.Random(3).randbytes(7 * MIB)
+    files = OneFile(content)
+    size = len(content)
+    for offset in (size - 10, 0):
+        read_near(files, "p", offset, 10, length=size, modified=3)
+    rows = readable_rows(files, "p", size, 1, modified=3, is_whole=True)  # type: ignore[arg-type]
+    assert rows.read() == content
+    assert files.asked == [(size - 128 * 1024, 128 * 1024), (0, MIB), (MIB, size - MIB - 131072)]
 
 
 def test_a_jump_asks_for_one_piece() -> None:

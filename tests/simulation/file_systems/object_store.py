@@ -34,6 +34,8 @@ class SimulatedStore:
 
     has_directories = False
     most_small = 100
+    most_at_once = 1
+    """Requests of one client come in an order that a seed decides."""
 
     def __init__(self, scheduler: Scheduler, root: Path) -> None:
         self._scheduler, self._root = scheduler, root

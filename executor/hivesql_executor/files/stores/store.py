@@ -98,6 +98,11 @@ class StoreFiles:
 
         return ObjectStoreFiles(self.spark)
 
+    @property
+    def most_at_once(self) -> int:
+        """Say some: each waits for an answer."""
+        return 16
+
     def uploads(self, location: str) -> Uploads | None:
         """Return what completes the uploads of tasks; None where Hadoop's connector takes none."""
         of_hadoop = self._hadoop.uploads(location)
