@@ -28,6 +28,11 @@ _ANSWERS = {
     "denied": ("403 Forbidden", "AccessDenied"),
     "wrong": ("403 Forbidden", "SignatureDoesNotMatch"),
     "skewed": ("403 Forbidden", "RequestTimeTooSkewed"),
+    "unknown": ("403 Forbidden", "InvalidAccessKeyId"),
+    "expired": ("400 Bad Request", "ExpiredToken"),
+    "region": ("400 Bad Request", "AuthorizationHeaderMalformed"),
+    "moved": ("301 Moved Permanently", "PermanentRedirect"),
+    "page": ("200 OK", ""),
     "broken": ("500 Internal Server Error", "InternalError"),
 }
 
@@ -46,8 +51,10 @@ class S3Server:
     fault: Callable[[str], str] = lambda request: ""
     """What happens to a request (as ``requests`` tells it), '' for its answer.
 
-    ``slow``, ``denied``, ``wrong`` (the secret is) and ``skewed`` (the clock is) refuse it,
-    ``broken`` carries it out and says 500, ``reset`` carries it out and ends the connection,
+    ``slow``, ``denied``, ``wrong`` (the secret is), ``unknown`` (the key is), ``expired`` (the
+    token is), ``skewed`` (the clock is), ``region`` and ``moved`` (the bucket is in another one)
+    refuse it, ``page`` answers like the web, ``broken`` carries it out and says 500, ``reset``
+    carries it out and ends the connection,
     ``dropped`` ends it at once, ``half`` ends it within the answer, ``late`` makes it wait,
     ``unconditional`` forgets its conditions.
     """
@@ -98,6 +105,15 @@ def _half(body: bytes, connection: socket.socket) -> Iterator[bytes]:
     connection.shutdown(socket.SHUT_RDWR)
 
 
+def _refuse(fault: str, start: Callable[..., Any]) -> list[bytes]:
+    """Answer otherwise than a store that does what it is asked."""
+    status, code = _ANSWERS[fault]
+    start(status, [("Content-Type", "application/xml" if code else "text/html")])
+    if not code:
+        return [b"<html><body>Please log in</body></html>"]
+    return [f"<?xml version='1.0'?><Error><Code>{code}</Code></Error>".encode()]
+
+
 @contextmanager
 def s3_server() -> Iterator[S3Server]:
     """Serve an empty bucket until the end of the block."""
@@ -141,9 +157,7 @@ def s3_server() -> Iterator[S3Server]:
             # Of which the client sees nothing any more.
             start("200 OK", [])
             return []
-        status, code = _ANSWERS[fault]
-        start(status, [("Content-Type", "application/xml")])
-        return [f"<?xml version='1.0'?><Error><Code>{code}</Code></Error>".encode()]
+        return _refuse(fault, start)
 
     http = make_server("127.0.0.1", 0, serve, threaded=True, request_handler=_Quiet)
     server.url = f"http://127.0.0.1:{http.server_port}"

@@ -12,7 +12,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from hivesql_executor.checks.finding import Observation
-from hivesql_executor.files.refusals import NEEDS_RIGHT, missing_connector, reason_and_remedy
+from hivesql_executor.files.refusals import (
+    NEEDS_RIGHT,
+    missing_connector,
+    reason_and_remedy,
+    refusal_of_no_store,
+)
 from hivesql_executor.jvm import java_class, new_object
 
 # PySpark turns some Java exceptions into its own.
@@ -20,6 +25,8 @@ _FAILURES = (Py4JError, PySparkException)
 _OBJECT_STORES = ("s3a:", "s3:", "s3n:")
 _MOST_APART = 60.0
 """So many seconds may the clocks of a store and of this machine differ; S3 takes 15 minutes."""
+# S3A takes any answer for a list of S3's, of which a page of the web has nothing.
+_NO_ANSWER_OF_A_STORE = ("NullPointerException", "s3.model.ListObjects")
 _FILE = "_hivesql_doctor_"
 """How the file's name begins: no reader takes it for one of a table."""
 _KEYS = "fs.s3a.access.key and fs.s3a.secret.key, or AWS_ACCESS_KEY_ID and its like, as Spark does"
@@ -55,6 +62,9 @@ class _Place:
         report = str(error)
         if (missing := missing_connector(report, self.hadoop)) is not None:
             why, _, remedy = missing.message.partition(". ")
+            return Observation("failed", subject, why, remedy)
+        if self.is_object_store and all(part in report for part in _NO_ANSWER_OF_A_STORE):
+            why, _, remedy = refusal_of_no_store(self.location).message.partition(". ")
             return Observation("failed", subject, why, remedy)
         if (explained := reason_and_remedy(report)) is not None:
             return Observation("failed", subject, explained[1], explained[2])

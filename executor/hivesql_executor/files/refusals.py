@@ -25,6 +25,7 @@ _RIGHT_KEYS = (
     "Correct the credentials: fs.s3a.access.key and fs.s3a.secret.key, or what "
     "fs.s3a.aws.credentials.provider looks for"
 )
+_RIGHT_REGION = "Set fs.s3a.endpoint.region to the bucket's region"
 # What a store says in an answer of which Hadoop makes a refusal of rights.
 _BY_CODE = {
     "SignatureDoesNotMatch": _RIGHT_KEYS,
@@ -32,6 +33,9 @@ _BY_CODE = {
     "InvalidToken": _RIGHT_KEYS,
     "ExpiredToken": "Renew the credentials, whose time is over (fs.s3a.session.token)",
     "RequestTimeTooSkewed": "Set this machine's clock: it differs from the store's",
+    "PermanentRedirect": _RIGHT_REGION,
+    "AuthorizationHeaderMalformed": _RIGHT_REGION,
+    "IllegalLocationConstraintException": _RIGHT_REGION,
     "Client cannot authenticate via": "Log in by Kerberos: kinit, or set spark.kerberos.principal "
     "and spark.kerberos.keytab before Spark starts",
 }
@@ -41,9 +45,6 @@ _BY_STORE = {
     "AccessDenied": NEEDS_RIGHT,
     "AllAccessDisabled": NEEDS_RIGHT,
     "NoSuchBucket": "Make the bucket, or correct its name and fs.s3a.endpoint",
-    "PermanentRedirect": "Set fs.s3a.endpoint.region to the bucket's region",
-    "AuthorizationHeaderMalformed": "Set fs.s3a.endpoint.region to the bucket's region",
-    "IllegalLocationConstraintException": "Set fs.s3a.endpoint.region to the bucket's region",
     "EntityTooLarge": "Write fewer rows at once",
 }
 # The same in other stores; their keys and addresses are other settings.
@@ -76,7 +77,7 @@ _REMEDIES = {
     "NoAuthWithAWS": _GIVE_KEYS,
     "NoAwsCredentials": _GIVE_KEYS,
     "UnknownStore": "Make the bucket, or correct its name and fs.s3a.endpoint",
-    "AWSRedirect": "Set fs.s3a.endpoint.region to the bucket's region",
+    "AWSRedirect": _RIGHT_REGION,
     "MaxDirectoryItemsExceeded": "Make fewer partitions in one directory, or raise "
     "dfs.namenode.fs-limits.max-directory-items",
     "NSQuotaExceeded": "Make room in the directory's quota of names, then run it again",
@@ -183,8 +184,8 @@ def refusal_of_repetition(path: str, name: str) -> ExecutionError:
 def reason_and_remedy(report: str) -> tuple[str, str, str] | None:
     """Return the kind of a refusal, why it was, and what to do; None for no refusal."""
     for kind, why in reversed(_REFUSED.findall(report)):
-        if kind in _REMEDIES:
-            code = _CODE.search(why)
+        code = _CODE.search(why)
+        if kind in _REMEDIES or (code and kind.startswith("AWS")):
             remedy = _BY_CODE[code[0]] if code else _REMEDIES[kind]
             return kind, why.rstrip(". "), remedy
     return None

@@ -26,6 +26,20 @@ REPORTS = {
         f"java.nio.file.AccessDeniedException: t/x: PUT: {_OF_AWS}:ExpiredToken",
         "Renew the credentials",
     ),
+    "the same, said otherwise": (
+        f"org.apache.hadoop.fs.s3a.AWSBadRequestException: list on s3a://b/t: {_OF_AWS}:"
+        "ExpiredToken: (Service: S3, Status Code: 400)",
+        "Renew the credentials",
+    ),
+    "a wrong region": (
+        f"org.apache.hadoop.fs.s3a.AWSBadRequestException: list on s3a://b/t: {_OF_AWS}:"
+        "AuthorizationHeaderMalformed: the region 'us-east-1' is wrong",
+        "Set fs.s3a.endpoint.region to the bucket's region",
+    ),
+    "a request that is wrong otherwise": (
+        f"org.apache.hadoop.fs.s3a.AWSBadRequestException: PUT on s3a://b/t: {_OF_AWS}:Other",
+        None,
+    ),
     "a wrong clock": (
         f"java.nio.file.AccessDeniedException: t/x: PUT: {_OF_AWS}:RequestTimeTooSkewed",
         "Set this machine's clock",

@@ -58,6 +58,11 @@ WRONG = {
     ],
     "s3a://bucket/wrong/w": [("warehouse", "Correct the credentials: fs.s3a.access.key")],
     "s3a://bucket/skewed/w": [("warehouse", "Set this machine's clock")],
+    "s3a://bucket/unknown/w": [("warehouse", "Correct the credentials: fs.s3a.access.key")],
+    "s3a://bucket/expired/w": [("warehouse", "Renew the credentials, whose time is over")],
+    "s3a://bucket/region/w": [("warehouse", "Set fs.s3a.endpoint.region to the bucket's region")],
+    "s3a://bucket/moved/w": [("warehouse", "Set fs.s3a.endpoint.region to the bucket's region")],
+    "s3a://bucket/page/w": [("warehouse", "Correct fs.s3a.endpoint")],
     "s3a://bucket/unconditional/w": [("write once", "use a store with conditional writes")],
     "s3a://keyless/w": [("credentials", "Give credentials: fs.s3a.access.key")],
     "s3a://far/w": [("warehouse", "check fs.s3a.endpoint, fs.s3a.endpoint.region")],
@@ -70,7 +75,10 @@ def fault(request: str) -> str:
         return "denied" if request.startswith(("PUT", "POST")) else ""
     if "kept" in request:
         return "denied" if request.startswith(("DELETE", "POST bucket")) else ""
-    kinds = ("denied", "wrong", "skewed", "unconditional")
+    kinds = (
+        "denied", "wrong", "skewed", "unconditional", "unknown", "expired", "region", "moved",
+        "page",
+    )  # fmt: skip
     return next((kind for kind in kinds if f"{kind}/" in request), "")
 
 
@@ -143,6 +151,13 @@ def test_each_fault_is_told_with_what_helps(server: S3Server, tmp_path: Path) ->
         assert told[place].splitlines()[-1] == "code 1"
     left = [key for key in keys(server) if key not in before]
     assert {key.partition("/")[0] for key in left} == {"kept"}
+
+
+def test_a_missing_jar_is_told(server: S3Server, tmp_path: Path) -> None:
+    told = examined(server, [], tmp_path, "s3a://bucket/fine/warehouse")
+    ((subject, message, help_),) = lines_of(told["s3a://bucket/fine/warehouse"], "failed")
+    assert (subject, message[:18]) == ("connector", "Spark has no jar w")
+    assert help_.startswith("Set spark.jars.packages to org.apache.hadoop:hadoop-aws:")
 
 
 def test_a_jar_of_another_hadoop_is_told(server: S3Server, tmp_path: Path) -> None:
