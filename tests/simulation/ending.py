@@ -9,6 +9,7 @@ from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.compaction.worker import run_next
 from hivesql_executor.services import _keep_house, purge_history
+from hivesql_planner.acid.layout import parse_directory
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.model.table import TableName
 from simulation.cases import COMING, MINE, PARTITIONS, TABLES, WHOLE
@@ -76,6 +77,10 @@ def _compare_directories(world: World) -> None:
     if world.objects is not None:
         if waiting := world.objects.all_waiting():
             raise Wrong(f"uploads are left over: {waiting}")
+        markers = world.objects.all_markers()
+        # Other programs take them for directories of writes.
+        if left := [path for path in markers if parse_directory(path.rpartition("/")[2])]:
+            raise Wrong(f"markers are left over: {left}")
         return
     named = {path for (path,) in world.truth.ask(_LOCATIONS)}
     made = {str(path) for path in world.warehouse.iterdir()}

@@ -55,13 +55,14 @@ def _clean_unit(unit: Candidate, runtime: Runtime) -> bool:
     txns = replace(txns, aborted=txns.aborted & aborted.txns)
     retained: frozenset[int] = frozenset()
     roots = list_roots(place, runtime)
-    delete_abandoned(place, roots, aborted.txns, runtime)
+    names = {root: runtime.files(root).all_directories(root) for root in roots}
+    delete_abandoned(place, names, aborted.txns, runtime)
     abort_uploads(place, roots, aborted.visible, txns, runtime)
     for location in roots:
         files = runtime.files(location)
         listing = files.list(location)
         state = acid_state(files, location, aborted.visible, txns, listing=listing)
-        empty = empty_directories(files, location, listing, state, aborted.visible, txns)
+        empty = empty_directories(names[location], listing, state, aborted.visible, txns)
         delete_writes(place, location, (*state.aborted, *empty), runtime)
         retained |= uncompacted(state, aborted.visible.aborted)
     store.forget_aborted(unit, aborted, retained=retained)

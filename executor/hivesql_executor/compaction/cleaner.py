@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -105,7 +105,7 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
     txns = ValidTxnList(below, frozenset(), frozenset(txn for txn in now.aborted if txn <= below))
     visible = _visible(compaction, txns, runtime)
     retained: frozenset[int] = frozenset()
-    roots = list_roots(place, runtime)
+    roots, names = list_roots(place, runtime), {}
     for location in roots:
         files = runtime.files(location)
         # A later compaction may have made a base already: this one has only to go behind its own.
@@ -116,11 +116,12 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
         state = acid_state(files, location, visible, txns, is_earlier=True, listing=listing)
         if remaining := _removable(state, place):
             raise ExecutionError(f"{location} still holds {', '.join(sorted(remaining))}")
-        remaining = empty_directories(files, location, listing, state, visible, txns)
+        names[location] = files.all_directories(location)
+        remaining = empty_directories(names[location], listing, state, visible, txns)
         delete_writes(place, location, remaining, runtime)
         retained |= uncompacted(state, visible.aborted)
     # Of workers, and of writers, who work in their table's: they are forgotten from now on.
-    delete_abandoned(place, roots, now.aborted, runtime)
+    delete_abandoned(place, names, now.aborted, runtime)
     abort_uploads(place, roots, visible, txns, runtime)
     hit_failpoint(FailPoint.DIRECTORY_CLEANED)
     store.mark_cleaned(compaction.id, retained=retained)
@@ -163,8 +164,7 @@ def _removable(state: AcidState, place: Place) -> tuple[str, ...]:
 
 
 def empty_directories(
-    files: Files,
-    location: str,
+    names: Iterable[str],
     listing: Sequence[FileStatus],
     state: AcidState,
     visible: ValidWriteIdList,
@@ -172,15 +172,15 @@ def empty_directories(
 ) -> tuple[str, ...]:
     """Find what a write that died had only begun, and what a cleaner that died has half deleted.
 
-    ``listing`` are the files that ``state`` was told of. No reader looks at directories without
-    files. Those of writes that are open are left alone.
+    ``names`` are all directories there, and ``listing`` the files that ``state`` was told of. No
+    reader of ours looks at directories without files. Those of writes that are open are left alone.
+    In object stores Hadoop's S3A may have left a marker, which others take for a directory.
     """
     paths: dict[str, list[str]] = defaultdict(list)
     for status in listing:
         paths[status.path.partition("/")[0]].append(status.path)
-    names = []
-    # Elsewhere there are none without files, or nothing but a marker of them.
-    for name in files.all_directories(location) if files.has_directories else sorted(paths):
+    empty = []
+    for name in names:
         directory = parse_directory(name)
         if directory is None:
             continue
@@ -190,7 +190,7 @@ def empty_directories(
         if directory.may_grow and has_ended and visible.range_aborted(low, high) is Range.SOME:
             # Of a stream that died when it had committed elsewhere, and had begun a file here.
             if all(is_marker(path) or is_side_file(path) for path in inside):
-                names.append(name)
+                empty.append(name)
             continue
         if inside:
             continue
@@ -206,8 +206,8 @@ def empty_directories(
             txns.is_aborted(made_by) if made_by else visible.range_aborted(low, high) is Range.ALL
         )
         if is_aborted or (covered and has_ended and txns.sees(made_by)):
-            names.append(name)
-    return tuple(names)
+            empty.append(name)
+    return tuple(empty)
 
 
 def delete_writes(place: Place, location: str, names: Sequence[str], runtime: Runtime) -> None:
@@ -219,12 +219,17 @@ def delete_writes(place: Place, location: str, names: Sequence[str], runtime: Ru
 
 
 def delete_abandoned(
-    place: Place, roots: Iterable[str], txns: Collection[int], runtime: Runtime
+    place: Place, names: Mapping[str, Iterable[str]], txns: Collection[int], runtime: Runtime
 ) -> None:
-    """Delete the working directories of aborted transactions, in the table's and in others."""
-    for location in dict.fromkeys((place.table.location, *roots)):
-        names = tuple(abandoned(runtime.files(location), location, txns))
-        delete_writes(place, location, names, runtime)
+    """Delete the working directories of aborted transactions, in the table's and in others.
+
+    ``names`` are those of all directories in the latter.
+    """
+    home = place.table.location
+    if home not in names:
+        names = {home: runtime.files(home).all_directories(home), **names}
+    for location, inside in names.items():
+        delete_writes(place, location, tuple(abandoned(inside, txns)), runtime)
 
 
 def abort_uploads(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Collection, Iterator
-
-from hivesql_executor.files.api import Files
+from collections.abc import Collection, Iterable, Iterator
 
 STAGING = ".hive-staging_hivesql_"
 _OWNED = re.compile(rf"{re.escape(STAGING)}(\d+)_")
@@ -17,9 +15,9 @@ def working_directory(location: str, txn_id: int) -> str:
     return f"{location}/{STAGING}{txn_id}_{uuid.uuid4().hex}"
 
 
-def abandoned(files: Files, location: str, txns: Collection[int]) -> Iterator[str]:
-    """Tell the names of the working directories of transactions."""
-    for name in files.all_directories(location):
+def abandoned(names: Iterable[str], txns: Collection[int]) -> Iterator[str]:
+    """Tell which names are those of working directories of transactions."""
+    for name in names:
         owner = _OWNED.match(name)
         if owner and int(owner[1]) in txns:
             yield name

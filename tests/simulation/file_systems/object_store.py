@@ -2,7 +2,8 @@
 
 There are no directories and no renames: a move copies each object and deletes it. A list shows all
 that was put before it. A file is put where there is none of its name, or uploaded by a task and
-there once somebody completes the upload; an upload that nobody completes waits for ever. As by
+there once somebody completes the upload; an upload that nobody completes waits for ever, also one
+that a late attempt begins to a place where another's has been completed. As by
 Hadoop's S3A, a marker of its directory may stay where the last file was deleted by itself. Objects
 are files below a directory of this machine, where whoever compares what is there may look at them.
 """
@@ -25,6 +26,8 @@ from simulation.scheduler import Scheduler
 T = TypeVar("T")
 _TOLD_WHOLE = 0.5
 """Of all files, how many are small."""
+_LATE = 0.2
+"""Of all uploads that are completed, after how many a second attempt begins one of its own."""
 _MARKED = 0.5
 """Of all directories that lose their last file, how many leave a marker."""
 
@@ -77,7 +80,12 @@ class SimulatedStore:
     def _complete(self, path: str, word: str) -> None:
         if (path, word) not in self._begun:
             raise ExecutionError(f"there is no such upload to {path}. Run the statement again")
-        self._put(path, self._begun.pop((path, word)))
+        data = self._begun.pop((path, word))
+        self._put(path, data)
+        if self._scheduler.chance(f"late {path}").random() < _LATE:
+            # Which Spark has given up, as it did not need it any more.
+            self._count += 1
+            self._begun[path, f"upload-{self._count}"] = data
 
     def abort(self, uploaded: Sequence[tuple[str, str]]) -> None:
         """Give up what is not completed."""
@@ -91,6 +99,10 @@ class SimulatedStore:
     def all_waiting(self, above: str = "") -> list[tuple[str, str]]:
         """The same of all paths that begin so, for whoever compares; no request."""
         return sorted(pair for pair in self._begun if pair[0].startswith(above))
+
+    def all_markers(self) -> list[str]:
+        """Markers of directories in which there is nothing, for whoever compares; no request."""
+        return sorted(path for path in self._markers if not self._below(path))
 
     # -- looking
     def require(self, location: str) -> None:
