@@ -121,17 +121,24 @@ def read_piece(
     """
     files, path = snapshot.files, piece.path
     modified = snapshot.tails[path].modified
+    fields = _fields(snapshot, path, columns)
+    is_whole = piece.runs is None and piece.stripe is None
+    if is_whole and sum(each.name is not None for each in fields) == _width(snapshot, path):
+        # Before its parts are looked at, each of which would be asked for by itself.
+        readable_rows(files, path, length, 1 << 20, modified=modified, is_whole=True)
     if any(map(_is_timed, columns)) and not has_plain_times(files, path, length, modified):
         raise OnlySpark
-    fields = _fields(snapshot, path, columns)
     if piece.runs is not None:
         return _of_runs(snapshot, piece.path, length, piece.runs, fields)
     read: Callable[..., Stored] = _read
     if remember and length <= _REMEMBERED:
         read = _remembered if length > _TINY else _remembered_tiny
-    return read(
-        files, path, length, modified, piece.stripe, fields, len(snapshot.tails[path].row_fields)
-    )
+    return read(files, path, length, modified, piece.stripe, fields, _width(snapshot, path))
+
+
+def _width(snapshot: SmallSnapshot, path: str) -> int:
+    """Return the number of a file's data columns."""
+    return len(snapshot.tails[path].row_fields)
 
 
 def is_seekable(snapshot: SmallSnapshot, path: str, columns: Sequence[Column]) -> bool:
