@@ -55,12 +55,14 @@ def _clean_unit(unit: Candidate, runtime: Runtime) -> bool:
     txns = replace(txns, aborted=txns.aborted & aborted.txns)
     retained: frozenset[int] = frozenset()
     roots = list_roots(place, runtime)
-    names = {root: runtime.files(root).all_directories(root) for root in roots}
+    listings, names = {}, {}
+    for root in roots:
+        listings[root], names[root] = runtime.files(root).survey(root)
     delete_abandoned(place, names, aborted.txns, runtime)
     abort_uploads(place, roots, aborted.visible, txns, runtime)
     for location in roots:
         files = runtime.files(location)
-        listing = files.list(location)
+        listing = listings[location]
         state = acid_state(files, location, aborted.visible, txns, listing=listing)
         empty = empty_directories(names[location], listing, state, aborted.visible, txns)
         delete_writes(place, location, (*state.aborted, *empty), runtime)

@@ -112,11 +112,10 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
         state = acid_state(files, location, visible, txns, is_earlier=True)
         require_none_hidden(files, location, state)
         delete_writes(place, location, _removable(state, place), runtime)
-        listing = files.list(location)
+        listing, names[location] = files.survey(location)
         state = acid_state(files, location, visible, txns, is_earlier=True, listing=listing)
         if remaining := _removable(state, place):
             raise ExecutionError(f"{location} still holds {', '.join(sorted(remaining))}")
-        names[location] = files.all_directories(location)
         remaining = empty_directories(names[location], listing, state, visible, txns)
         delete_writes(place, location, remaining, runtime)
         retained |= uncompacted(state, visible.aborted)

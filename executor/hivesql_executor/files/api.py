@@ -77,6 +77,10 @@ class Files(Protocol):
         """Names of the directories right below, sorted, hidden ones too; () if missing."""
         ...
 
+    def survey(self, location: str) -> tuple[tuple[FileStatus, ...], tuple[str, ...]]:
+        """Return what ``list`` and ``all_directories`` do, by one request where that tells both."""
+        ...
+
     def exists(self, path: str) -> bool:
         """Tell whether there is a file or directory."""
         ...

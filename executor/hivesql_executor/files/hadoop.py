@@ -181,6 +181,10 @@ class HadoopFiles:
         return tuple(sorted(names))
 
     @_reaching
+    def survey(self, location: str) -> tuple[tuple[FileStatus, ...], tuple[str, ...]]:
+        """Every file below a directory, and the names of the directories right below."""
+        return self.list(location), self.all_directories(location)
+
     def exists(self, path: str) -> bool:
         """Tell whether there is a file or directory."""
         _, target, system = self._open(path)

@@ -119,6 +119,10 @@ class LocalFiles:
         """Names of the directories right below, hidden ones too."""
         return _directories(location)
 
+    def survey(self, location: str) -> tuple[tuple[FileStatus, ...], tuple[str, ...]]:
+        """Every file below a directory, and the names of the directories right below."""
+        return self.list(location), self.all_directories(location)
+
     def exists(self, path: str) -> bool:
         """Tell whether there is a file or directory."""
         # Unlike Path's own, these answer no for names that are too long.

@@ -153,6 +153,20 @@ def test_requests_of_a_statement_do_not_wait_for_each_other(
             assert seen == {kind: 3 * rounds.count(kind) for kind in rounds}, statement
 
 
+def test_a_survey_is_one_list(server: S3Server, tmp_path: Path) -> None:
+    with connect(server, tmp_path / "m.db", "survey") as session:
+        home = f"s3a://{BUCKET}/survey/s"
+        session.sql(f"CREATE TABLE s (k INT) {ACID}; INSERT INTO s VALUES (1)")
+        files = session.runtime.files(home)
+        files.write(f"{home}/.hive-staging_1/part", b"x")
+        files.write(f"{home}/alone", b"x")
+        server.requests.clear()
+        listed, names = files.survey(home)
+        assert server.requests == ["LIST survey/s/"]
+        assert names == (".hive-staging_1", "delta_0000001_0000001_0000")
+        assert (listed, names) == (files.list(home), files.all_directories(home))
+
+
 def test_streams_write_each_transaction_whole(server: S3Server, tmp_path: Path) -> None:
     """Nothing is there before the commit, nor after what ends otherwise."""
     stored = "t/p={}/delta_{:07d}_{:07d}/".format

@@ -58,6 +58,7 @@ def test_listing_skips_what_is_hidden_and_keeps_acid_markers(
         "delta_1_1_0/bucket_00000",
     ]
     assert {file.length for file in found} == {3}
+    assert files.survey(root) == (found, files.all_directories(root))
     assert found[0].modified == files.modified(f"{root}/b/c/000000_0") > 0
 
 

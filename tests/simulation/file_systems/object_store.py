@@ -130,6 +130,10 @@ class SimulatedStore:
         """Those that are not hidden."""
         return tuple(name for name in self.all_directories(location) if not is_hidden(name))
 
+    def survey(self, location: str) -> tuple[tuple[FileStatus, ...], tuple[str, ...]]:
+        """Both."""
+        return self.list(location), self.all_directories(location)
+
     def exists(self, path: str) -> bool:
         """Whether there is an object of that name, or below it."""
         return self._ask("look", path, lambda: Path(path).is_file() or bool(self._below(path)))

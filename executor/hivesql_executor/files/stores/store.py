@@ -147,6 +147,15 @@ class StoreFiles:
         self._require_store(location, is_proven=bool(listed["common_prefixes"]))
         return tuple(sorted(str(path).rpartition("/")[2] for path in listed["common_prefixes"]))
 
+    def survey(self, location: str) -> tuple[tuple[FileStatus, ...], tuple[str, ...]]:
+        """Every file below a directory, and first parts of the names of all that is below."""
+        entries = None if _is_unspeakable(location) else self._entries(location)
+        if entries is None or entries.has_markers or entries.markers:
+            return self.list(location), self.all_directories(location)
+        names = {status.path.partition("/")[0] for status in entries.files if "/" in status.path}
+        listed = (status for status in entries.files if not _is_hidden_path(status.path))
+        return tuple(listed), tuple(sorted(names))
+
     def directories(self, location: str) -> tuple[str, ...]:
         """Names of a directory's own subdirectories."""
         return tuple(name for name in self.all_directories(location) if not is_hidden(name))
