@@ -143,7 +143,8 @@ class Handler:
         elif kind == _KEYWORDS:
             from hivesql.dialect.tokens import RESERVED
 
-            value = thrift.TGetInfoValue(stringValue=",".join(sorted(map(str.upper, RESERVED))))
+            words = sorted(word.upper() for word in RESERVED if not word.startswith("$"))
+            value = thrift.TGetInfoValue(stringValue=",".join(words))
         else:
             raise SemanticError(f"Unrecognized GetInfoType value: {kind}")
         return {"infoValue": value}

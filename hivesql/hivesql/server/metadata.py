@@ -108,7 +108,8 @@ def list_columns(
         required = {
             column
             for constraint in table.constraints
-            if constraint.kind in ("not null", "primary key")
+            if constraint.kind == "primary key"
+            or (constraint.kind == "not null" and constraint.enabled)
             for column in constraint.columns
         }
         wanted = {row[0] for row in matching((c.name for c in table.all_columns), pattern or "%")}

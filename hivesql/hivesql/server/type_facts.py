@@ -67,7 +67,7 @@ TYPE_FACTS = (
     _facts(Kind.VARCHAR, 12, 65535),
     _facts(Kind.DATE, 91, 10),
     _facts(Kind.TIMESTAMP, 93, 29, 9),
-    _facts(Kind.INSTANT, 1111, 31, 9),
+    _facts(Kind.INSTANT, 1111, 31),
     _facts(Kind.BINARY, -2, _LONGEST),
     _facts(Kind.DECIMAL, 3, 38, 38, 10),
     _facts(Kind.ARRAY, 2003),
