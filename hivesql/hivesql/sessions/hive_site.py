@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from hivesql_planner.errors import SemanticError
+from hivesql_planner.settings.connection_keys import PROTECTION
 from hivesql_planner.settings.file_system_keys import OF_HADOOP, is_of_file_systems
 from hivesql_planner.settings.s3_access import AWS_KEYS
 from hivesql_planner.settings.settings import KEYS, Settings, present_name
@@ -26,16 +27,19 @@ def site_settings(environment: Mapping[str, str] | None = None) -> dict[str, str
 
     Empty where no file is. Those of file systems mean something, and may stand in a core-site.xml
     beside it too; that of HADOOP_CONF_DIR, which Spark reads itself, is taken instead of it, as by
-    the hive command. Others, such as those of Tez or of the metastore's own database, are left out.
-    SemanticError for a file that cannot be understood, or for a value that its setting cannot have.
+    the hive command, and says here only how calls must be protected. Others, such as those of Tez
+    or of the metastore's own database, are left out. SemanticError for a file that cannot be
+    understood, or for a value that its setting cannot have.
     """
     variables = os.environ if environment is None else environment
     path = _path(variables)
-    if path is None:
-        return {}
-    beside = path.with_name("core-site.xml")
-    of_hadoop = {} if _has_hadoop_site(variables) else _read(beside, variables)
-    return of_hadoop | _read(path, variables)
+    of_hadoop = {}
+    if _has_hadoop_site(variables):
+        site = _read(Path(variables["HADOOP_CONF_DIR"], "core-site.xml"), variables)
+        of_hadoop = {key: text for key, text in site.items() if key == PROTECTION}
+    elif path is not None:
+        of_hadoop = _read(path.with_name("core-site.xml"), variables)
+    return of_hadoop if path is None else of_hadoop | _read(path, variables)
 
 
 def file_system_settings(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from hivesql_planner.settings.setting import Row
 
 PROXY_USER = "hivesql.proxy.user"
+PROTECTION = "hadoop.rpc.protection"
 ACTS_FOR_OTHERS = "hive.server2.enable.doAs"
 CONNECTION_KEYS: tuple[Row, ...] = (
     ("hive.metastore.uris", "", "text",
@@ -29,6 +30,9 @@ CONNECTION_KEYS: tuple[Row, ...] = (
      "Who logs in by Kerberos; else the first of the keytab, or whose the ticket cache is."),
     ("hivesql.kerberos.keytab", "", "text",
      "Keytab of that principal; without it the ticket cache counts, which kinit fills."),
+    (PROTECTION, "", "text",
+     "How well calls of a Hive Metastore without TLS must be protected behind a login by Kerberos "
+     "or a token at least: authentication, integrity (signed) or privacy (encrypted)."),
     (PROXY_USER, "", "text",
      "The user in whose name a session works, at a Hive Metastore and in HDFS, where whoever logs "
      "in may act for that user (hadoop.proxyuser)."),

@@ -53,6 +53,22 @@ def test_its_settings_are_those_of_sessions(site: Path, tmp_path: Path) -> None:
         assert "pass-9x" not in str(session.sql("SET -v").rows)
 
 
+def test_the_protection_that_hadoops_site_demands_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    demand = "<property><name>hadoop.rpc.protection</name><value>{}</value></property>"
+    for place, word in (("hadoop", "privacy"), ("hive", "integrity")):
+        (tmp_path / place).mkdir()
+        text = f"<configuration>{demand.format(word)}</configuration>"
+        (tmp_path / place / "core-site.xml").write_text(text)
+    (tmp_path / "hive" / "hive-site.xml").write_text("<configuration/>")
+    hadoop, hive = ({name: str(tmp_path / place)} for name, place in
+                    (("HADOOP_CONF_DIR", "hadoop"), ("HIVE_CONF_DIR", "hive")))  # fmt: skip
+    assert site_settings(hadoop) == {"hadoop.rpc.protection": "privacy"}
+    assert site_settings(hadoop | hive) == {"hadoop.rpc.protection": "privacy"}
+    assert site_settings(hive) == {"hadoop.rpc.protection": "integrity"}
+
+
 def test_what_the_user_says_wins(site: Path, tmp_path: Path) -> None:
     with connect(tmp_path, **{"hive.txn.timeout": "30s"}) as session:
         assert session.sql("SET hive.txn.timeout").rows[0][0] == "hive.txn.timeout=30s"

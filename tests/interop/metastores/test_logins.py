@@ -204,7 +204,8 @@ def test_delegation_token(
     file = tmp_path / "container_tokens"
     file.write_bytes(b"HDTS\0\1\5alias" + token + b"\0")
     monkeypatch.setenv("HADOOP_TOKEN_FILE_LOCATION", str(file))
-    write_and_read(secure, client, "ann")
+    demanding = client | {"hadoop.rpc.protection": "privacy"}
+    write_and_read(secure, demanding, "ann")
     told = refusal(secure, client | {"hive.metastore.token.signature": "another"})
     assert "kinit" in told, "without a token a ticket is wanted"
     options = [f"--hiveconf={key}={value}" for key, value in client.items()]
@@ -213,8 +214,18 @@ def test_delegation_token(
     secret_at = file.read_bytes().index(b"HIVE_DELEGATION_TOKEN") - 3
     forged = bytearray(file.read_bytes())
     forged[secret_at] ^= 1
+    stolen = file.read_bytes()
     file.write_bytes(forged)
     assert "refused the delegation token of ann" in refusal(secure, client)
+    # Whoever has the file may do what its owner may, until the owner cancels the token.
+    monkeypatch.delenv("HADOOP_TOKEN_FILE_LOCATION")
+    with hivesql.connect(secure, settings=demanding | keytab) as session:
+        ask = session.runtime.metastore._client.call  # type: ignore[attr-defined]
+        ask("cancel_delegation_token", text)
+    monkeypatch.setenv("HADOOP_TOKEN_FILE_LOCATION", str(file))
+    file.write_bytes(stolen)
+    told = refusal(secure, client)
+    assert "refused the delegation token of ann" in told and "have been cancelled" in told
 
 
 @pytest.mark.spark

@@ -92,6 +92,49 @@ def test_layers(layer: str) -> None:
         steps.step(b"rspauth=" + hashlib.md5(b"").hexdigest().encode())
 
 
+@pytest.mark.parametrize(
+    ("demanded", "offered", "is_taken"),
+    [
+        ("", "auth", True),
+        ("authentication", "auth", True),
+        ("integrity", "auth", False),
+        ("integrity", "auth-int", True),
+        ("integrity", "auth,auth-conf", True),
+        ("privacy", "auth", False),
+        ("privacy", "auth-int,auth", False),
+        ("privacy,integrity", "auth-int", True),
+        ("Privacy, Authentication", "auth", True),
+    ],
+)
+@pytest.mark.parametrize("tls", ["false", "true"])
+def test_less_protection_than_the_site_demands_is_refused(
+    demanded: str, offered: str, is_taken: bool, tls: str,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Whoever sits in between could leave away of the server's offer what protects."""
+    file = tmp_path / "tokens"
+    file.write_bytes(WRITABLES)
+    monkeypatch.setenv("HADOOP_TOKEN_FILE_LOCATION", str(file))
+    settings = {**SECURE, "hadoop.rpc.protection": demanded, "hive.metastore.use.SSL": tls}
+    login = access(Settings.of(settings)).login
+    assert login is not None
+    steps = login.begin("host")
+    challenge = f'nonce="n",qop="{offered}",cipher="rc4"'.encode()
+    if is_taken or tls == "true":
+        assert b"response=" in steps.step(challenge)[1]
+    else:
+        with pytest.raises(ExecutionError, match=r"hadoop\.rpc\.protection demands"):
+            steps.step(challenge)
+
+
+def test_a_protection_that_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "tokens"
+    file.write_bytes(WRITABLES)
+    monkeypatch.setenv("HADOOP_TOKEN_FILE_LOCATION", str(file))
+    with pytest.raises(SemanticError, match="not 'auth-conf'"):
+        access(Settings.of({**SECURE, "hadoop.rpc.protection": "auth-conf"}))
+
+
 def test_a_server_without_rc4() -> None:
     with pytest.raises(ExecutionError, match=r"none is RC4.*hadoop\.rpc\.protection"):
         DigestSteps("u", "p").step(b'nonce="n",qop="auth-conf",cipher="3des,des"')

@@ -12,13 +12,19 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from hivesql_executor.metastore.hms.access.protection import (
+    ENCRYPTED,
+    PLAIN,
+    SIGNED,
+    check_protection,
+)
 from hivesql_executor.metastore.hms.access.token_file import DelegationToken
 from hivesql_executor.metastore.hms.failures import UNREACHABLE
 from hivesql_planner.errors import ExecutionError, SemanticError
 
 _URI = "null/default"
 """What Hadoop's servers are called here: no protocol, and the realm's name as a host's."""
-_LAYERS = ("auth-conf", "auth-int", "auth")
+_LAYERS = {"auth-conf": ENCRYPTED, "auth-int": SIGNED, "auth": PLAIN}
 _CIPHER_KEYS = {"rc4": 16, "rc4-56": 7, "rc4-40": 5}
 """Bytes of the hash that are a cipher's key, the strongest first."""
 _MAC_BYTES = 10
@@ -35,6 +41,8 @@ class TokenLogin:
     token: DelegationToken
     source: str
     read: Callable[[], DelegationToken | None]
+    least: int = PLAIN
+    """How well messages must be protected."""
     mechanism = "DIGEST-MD5"
 
     @property
@@ -53,6 +61,7 @@ class TokenLogin:
         return DigestSteps(
             base64.b64encode(self.token.identifier).decode(),
             base64.b64encode(self.token.secret).decode(),
+            self.least,
         )
 
     def refusal(self, host: str, reason: str) -> str:
@@ -81,7 +90,8 @@ def _md5(text: bytes) -> bytes:
 class DigestSteps:
     """The steps of one login, and afterwards the protection of its messages."""
 
-    def __init__(self, user: str, password: str) -> None:
+    def __init__(self, user: str, password: str, least: int = PLAIN) -> None:
+        self._least = least
         self._user, self._password = user, password
         self._hash = b""
         self._layer = ""
@@ -107,6 +117,8 @@ class DigestSteps:
         realm, nonce = words.get("realm", ""), words.get("nonce", "")
         offered = words.get("qop", "auth").replace(" ", "").split(",")
         self._layer = next((layer for layer in _LAYERS if layer in offered), "auth")
+        # Whoever sits in between could leave away the stronger ones: nothing proves this list.
+        check_protection(_LAYERS[self._layer], self._least)
         cipher = self._choose_cipher(words.get("cipher", ""))
         own = secrets.token_hex(16)
         first = _md5(f"{self._user}:{realm}:{self._password}".encode())

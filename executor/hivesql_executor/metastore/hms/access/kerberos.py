@@ -17,12 +17,16 @@ import gssapi
 from gssapi.exceptions import GSSError
 
 from hivesql_executor.metastore.hms.access.kerberos_errors import clocks_of, explain
+from hivesql_executor.metastore.hms.access.protection import (
+    ENCRYPTED,
+    PLAIN,
+    SIGNED,
+    check_protection,
+)
 from hivesql_executor.metastore.hms.failures import UNREACHABLE
 from hivesql_planner.errors import ExecutionError
 
 _HOST = "_HOST"
-# The layers that a server offers, strongest first: encrypted, signed, neither.
-_ENCRYPTED, _SIGNED, _PLAIN = 4, 2, 1
 _LONGEST_MESSAGE = 0xFFFFFF
 # A ticket of the cache is renewed in its last minutes, and in the last part of its life.
 _LAST_SECONDS = 600.0
@@ -42,6 +46,8 @@ class KerberosLogin:
     server: str
     principal: str | None = None
     keytab: str | None = None
+    least: int = PLAIN
+    """How well messages must be protected."""
     mechanism: str = field(default="GSSAPI", init=False)
     _life: float = field(default=0.0, init=False)
     _looks_at: float = field(default=0.0, init=False)
@@ -69,7 +75,7 @@ class KerberosLogin:
             )
         except GSSError as error:
             raise self._error(host, error) from error
-        return GssapiSteps(context, lambda error: self._error(host, error))
+        return GssapiSteps(context, lambda error: self._error(host, error), self.least)
 
     def server_at(self, host: str) -> str:
         """Give the metastore's principal, with the host's full name in the place of _HOST."""
@@ -162,9 +168,12 @@ class GssapiSteps:
     """The steps of one login, and afterwards the protection of its messages (RFC 4752)."""
 
     def __init__(
-        self, context: gssapi.SecurityContext, explain_error: Callable[[GSSError], Exception]
+        self,
+        context: gssapi.SecurityContext,
+        explain_error: Callable[[GSSError], Exception],
+        least: int = PLAIN,
     ) -> None:
-        self._context, self._explain = context, explain_error
+        self._context, self._explain, self._least = context, explain_error, least
         self._layer = 0
 
     def start(self, mechanism: str) -> tuple[bool, str, bytes]:
@@ -177,10 +186,11 @@ class GssapiSteps:
             return True, self._next(challenge)
         try:
             offer = self._context.unwrap(challenge).message
-            layers = offer[0] if offer else _PLAIN
+            layers = offer[0] if offer else PLAIN
             # Where it offers none that there is, the login does not end well.
-            offered = (layer for layer in (_ENCRYPTED, _SIGNED, _PLAIN) if layer & layers)
+            offered = (layer for layer in (ENCRYPTED, SIGNED, PLAIN) if layer & layers)
             self._layer = next(offered, 0)
+            check_protection(self._layer or PLAIN, self._least)
             # Who acts for somebody else would name them behind it.
             answer = struct.pack("!I", self._layer << 24 | _LONGEST_MESSAGE)
             return True, self._context.wrap(answer, False).message
@@ -205,10 +215,10 @@ class GssapiSteps:
 
     def encode(self, message: bytes) -> tuple[bool, bytes]:
         """Sign or encrypt a message, and put its length before it."""
-        if self._layer == _PLAIN:
+        if self._layer == PLAIN:
             return True, message
         try:
-            sealed = self._context.wrap(message, self._layer == _ENCRYPTED).message
+            sealed = self._context.wrap(message, self._layer == ENCRYPTED).message
         except GSSError as error:
             raise _lost(error) from error
         return True, struct.pack("!I", len(sealed)) + sealed

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivesql_executor.hadoop_user import hadoop_user
+from hivesql_executor.metastore.hms.access.protection import PLAIN, least_protection
 from hivesql_executor.metastore.hms.access.transports import Access, PasswordLogin, Token
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.settings.connection_keys import PROXY_USER
+from hivesql_planner.settings.connection_keys import PROTECTION, PROXY_USER
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.hms.access.digest import TokenLogin
@@ -104,8 +105,17 @@ def _kerberos_login(settings: Settings) -> KerberosLogin:
             "pip install 'hivesql[kerberos]'"
         ) from error
     return KerberosLogin(
-        server=server, principal=settings.text(_PRINCIPAL).strip() or None, keytab=keytab or None
+        server=server,
+        principal=settings.text(_PRINCIPAL).strip() or None,
+        keytab=keytab or None,
+        least=_least(settings),
     )
+
+
+def _least(settings: Settings) -> int:
+    """Tell how well messages must be protected: TLS does it too, and servers offer no more then."""
+    least = least_protection(settings.text(PROTECTION))
+    return PLAIN if settings.flag(_USE) else least
 
 
 def _token_login(settings: Settings) -> TokenLogin | None:
@@ -130,7 +140,8 @@ def _token_login(settings: Settings) -> TokenLogin | None:
         return next((token for token in tokens if (token.kind, token.service) == wanted), None)
 
     token = read()
-    return None if token is None else TokenLogin(token, f"{_TOKEN_FILE}={file}", read)
+    source = f"{_TOKEN_FILE}={file}"
+    return None if token is None else TokenLogin(token, source, read, _least(settings))
 
 
 def _password_login(settings: Settings) -> PasswordLogin:
