@@ -65,6 +65,10 @@ def test_metastore(kdc: Kdc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
             assert any(row[0] == "Owner:" and row[1].strip() == "ann" for row in described)
         with pytest.raises(ExecutionError, match=r"no token to work as zoe.*hadoop\.proxyuser"):
             hivesql.connect(url, settings=client | {PROXY: "zoe"})
+        # This metastore protects no messages: who demands that is not let in by anything less.
+        least = {"hadoop.rpc.protection": "privacy"}
+        with pytest.raises(ExecutionError, match=r"demands privacy.*no more than authentication"):
+            hivesql.connect(url, settings=client | least)
 
 
 DRIVER = """
