@@ -323,7 +323,8 @@ def _bind_source(part: Slice, alias: Name, walk: Walk, scope: Scope) -> list[Tab
         ref = table_of(table)
         database = ref.database.text if ref.database else None
         is_view = (
-            not ref.catalog and walk.binding.readable(ref.name.text, database, ref.start).is_view
+            not ref.catalog
+            and walk.binding.readable(ref.full("").name, database, ref.start).is_view
         )
         use = None if is_view else uses[0]
     scope.relations.append(Relation(alias.text, columns, use))

@@ -107,8 +107,8 @@ class TableRef:
     """A catalog of Spark, where a query reads from it."""
 
     def full(self, database: str) -> TableName:
-        """Return the full name, given the current database."""
-        return TableName(self.database.text if self.database else database, self.name.text)
+        """Return the full name, given the current database; blanks around it do not count."""
+        return TableName(self.database.text if self.database else database, self.name.text.strip())
 
 
 def at(

@@ -394,6 +394,8 @@ class Walk:
         alias = (node.alias or node.name).lower()
         if not database and name in ctes:
             return Relation(alias, renamed(ctes[name], node.args.get("alias")))
+        if not catalog:
+            name = name.strip()  # as the metastore does
         first = node.args.get("catalog") or node.args.get("db") or node.this
         start, end = first.meta["start"], node.this.meta["end"] + 1
         full = TableName(database or self.binding.database, name)
@@ -412,7 +414,8 @@ class Walk:
         self.edits.append(Edit(start, end, text))
         if sample is not None:
             self._sample(sample, Relation(alias, columns, use), (start, after), ctes)
-        self.hive_edits.append(Edit(start, end, full.quoted))
+        own_alias = f" {quote_name(alias)}" if not node.alias and alias != name else ""
+        self.hive_edits.append(Edit(start, end, full.quoted + own_alias))
         clause = clause_after(self.binding, table, after)
         if clause is not None:
             assert use is not None
@@ -420,7 +423,7 @@ class Walk:
             self.edits.append(Edit(clause.start, clause.end, ""))
             after = clause.end
         if node.args.get("alias") is None:
-            self.edits.append(insert(after, f" AS {quote_name(name)}"))
+            self.edits.append(insert(after, f" AS {quote_name(alias)}"))
         return Relation(alias, renamed(columns, node.args.get("alias")), use)
 
     def _sample(self, sample: exp.TableSample, of: Relation, span: Span, ctes: Ctes) -> None:

@@ -213,3 +213,29 @@ def test_back_quotes_in_names_of_tables_and_in_aliases(spark: SparkSession, tmp_
         with pytest.raises(HiveSqlError, match="'`' is found") as caught:
             session.sql("CREATE TABLE s (s ARRAY<STRUCT<`a``b`:INT>>)")
         assert caught.value.code == 40000
+
+
+@pytest.mark.spark
+def test_blanks_around_names_of_tables_do_not_count(spark: SparkSession, tmp_path: Path) -> None:
+    """Hive's metastore stores them without; aliases and columns keep theirs."""
+    url = f"sqlite:///{tmp_path}/m.db"
+    with hivesql.connect(url, str(tmp_path / "wh"), spark=spark) as session:
+        session.sql(f"CREATE TABLE ` lead` (a INT) {ACID}; INSERT INTO `lead ` VALUES (1)")
+        session.sql("UPDATE ` lead` SET a = a + 1; DELETE FROM default.`lead ` WHERE a > 2")
+        session.sql(
+            "MERGE INTO `lead ` t USING (SELECT 2 AS b) s ON t.a = s.b "
+            "WHEN MATCHED THEN UPDATE SET a = 3"
+        )
+        assert rows(session, "SELECT ` lead`.a, ` t`.a FROM ` lead` JOIN lead ` t`") == [(3, 3)]
+        assert ("CREATE TABLE `lead`(",) in rows(session, "SHOW CREATE TABLE ` lead`")
+        session.sql("ALTER TABLE ` lead` RENAME TO ` trail `")
+        assert rows(session, "SHOW TABLES") == [("trail",)]
+        session.sql("CREATE VIEW ` v ` AS SELECT ` trail`.a AS ` b` FROM ` trail`")
+        assert rows(session, "SELECT ` b` FROM v") == [(3,)]
+        session.sql("CREATE TABLE `like ` LIKE `trail `; CREATE TABLE ` c` AS SELECT * FROM `like`")
+        session.sql("ALTER TABLE `c ` ADD COLUMNS (z INT); DROP TABLE ` like`; DROP VIEW `v `")
+        assert rows(session, "DESCRIBE ` c`") == [("a", "int", ""), ("z", "int", "")]
+        assert rows(session, "SHOW TABLES") == [("c",), ("trail",)]
+        with pytest.raises(HiveSqlError, match="already exists"):
+            session.sql("CREATE TABLE `c ` (a INT)")
+        assert rows(session, "WITH ` c` AS (SELECT 7 AS a) SELECT * FROM ` c`") == [(7,)]

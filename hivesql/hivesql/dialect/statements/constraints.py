@@ -10,7 +10,7 @@ from hivesql.dialect.tokens import Cursor, Kind, at
 from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.constraints import ENFORCED
-from hivesql_planner.model.table import Column, Constraint, ConstraintKind, TableName
+from hivesql_planner.model.table import Column, Constraint, ConstraintKind
 
 _OF_TABLE = ("primary", "unique", "foreign", "check", "constraint")
 _OF_COLUMN = ("primary", "unique", "not", "default", "check", "constraint", "references")
@@ -110,7 +110,7 @@ def _names(cursor: Cursor) -> tuple[str, ...]:
 def _references(cursor: Cursor, name: str, columns: tuple[str, ...]) -> Constraint:
     cursor.expect("references")
     table = cursor.table()
-    parent = TableName(table.database.text if table.database else "", table.name.text)
+    parent = table.full("")
     return Constraint(
         kind="foreign key",
         name=name,
