@@ -384,13 +384,38 @@ def isolate(session: SparkSession) -> SparkSession:
     return own
 
 
+def set_all(
+    session: SparkSession, conf: Mapping[str, str], started_with: Mapping[str, str]
+) -> None:
+    """Set what a user wants of Spark SQL; ExecutionError for what only its start can set.
+
+    A Spark that has the same value of such a setting, or was started with it, is as wanted.
+    """
+    for key, value in conf.items():
+        if not key.startswith("spark.sql."):
+            continue
+        if not _is_known(session, key) or session.conf.isModifiable(key):
+            session.conf.set(key, value)
+        elif value not in (started_with.get(key), session.conf.get(key, None)):
+            raise ExecutionError(
+                f"{key} is set where Spark starts, and the one of this process was started "
+                f"with {session.conf.get(key, None) or 'none'}. Close the sessions that use it "
+                "first, or set it for the first of them"
+            )
+
+
 def _changes_rows(session: SparkSession, key: str) -> bool:
     """Tell whether a setting that its Spark was started with may change what our statements do."""
     if not key.startswith("spark.sql.") or key.startswith(_WORK) or key in SQL_SETTINGS:
         return False
-    jvm: Any = session._jvm  # extensions have settings that Spark does not know
+    return _is_known(session, key) and session.conf.isModifiable(key)
+
+
+def _is_known(session: SparkSession, key: str) -> bool:
+    """Tell whether it is Spark's own: extensions have settings that it does not know."""
+    jvm: Any = session._jvm  # no public list of them
     known = getattr(getattr(jvm.org.apache.spark.sql.internal, "SQLConf$"), "MODULE$")
-    return known.getConfigEntry(key) is not None and session.conf.isModifiable(key)
+    return known.getConfigEntry(key) is not None
 
 
 # The shell prints to the JVM's own output, which there is one of.

@@ -49,6 +49,7 @@ class _Started:
     context: SparkContext
     process: Popen[bytes] | None
     """The JVM; None where it was there before, as it is below ``spark-submit``."""
+    conf: Mapping[str, str]
     users: int = 0
 
     @property
@@ -152,12 +153,15 @@ class LazySpark:
             self._forget_ended()
             if self._session is None:
                 from hivesql_executor.spark.functions import register_function
-                from hivesql_executor.spark.session import give_file, isolate
+                from hivesql_executor.spark.session import give_file, isolate, set_all
 
-                self._session = isolate(self._find_session())
-                for key, value in self._conf.items():
-                    if key.startswith("spark.sql."):
-                        self._session.conf.set(key, value)
+                session = isolate(self._find_session())
+                try:
+                    set_all(session, self._conf, self._shares.conf if self._shares else {})
+                except Exception:
+                    self._leave(session)
+                    raise
+                self._session = session
                 for kind, path in self._files:
                     give_file(self._session, kind, path)
                 for called, function in self._functions.items():
@@ -405,24 +409,27 @@ class LazySpark:
             raise SessionClosed
 
     def _let_go(self) -> None:
-        global _started
         with _starting:
-            shares, session = self._shares, self._session
-            self._shares, self._session, self._user_session = None, None, None
-            self._with = None
-            if shares is None:
-                return
-            shares.users -= 1
-            if shares.users == 0:
-                from pyspark import SparkContext
+            session, self._session, self._user_session = self._session, None, None
+            self._leave(session)
 
-                from hivesql_executor.spark.session import stop_spark
+    def _leave(self, session: SparkSession | None) -> None:
+        """Use the shared Spark no longer; the last one stops it."""
+        global _started
+        shares, self._shares, self._with = self._shares, None, None
+        if shares is None:
+            return
+        shares.users -= 1
+        if shares.users == 0:
+            from pyspark import SparkContext
 
-                if _started is shares:
-                    _started = None
-                # Somebody else may have stopped it, and started another one.
-                if session is not None and SparkContext._active_spark_context is shares.context:
-                    stop_spark(session)
+            from hivesql_executor.spark.session import stop_spark
+
+            if _started is shares:
+                _started = None
+            # Somebody else may have stopped it, and started another one.
+            if session is not None and SparkContext._active_spark_context is shares.context:
+                stop_spark(session)
 
     def _find_session(self) -> SparkSession:
         """Return the given Spark, the one that runs in this process, or a new one."""
@@ -436,7 +443,8 @@ class LazySpark:
             self._with = dict(self._conf)
             session = start_spark(conf=self._with, proxy_user=self._proxy_user)
             gateway: Any = session.sparkContext._gateway
-            _started = _Started(session.sparkContext, getattr(gateway, "proc", None))
+            process = getattr(gateway, "proc", None)
+            _started = _Started(session.sparkContext, process, self._with)
         is_ours = _started is not None and _started.context is session.sparkContext
         # A Spark of the user's own works as they have decided, unless this session says otherwise.
         if is_ours or self._proxy_user is not None:

@@ -114,3 +114,23 @@ def test_an_open_transaction_ends_with_its_session(tmp_path: Path) -> None:
     with hivesql.connect(*places) as other:
         assert list(other.sql("SELECT k FROM t").rows) == []
         assert [row.state for row in other.runtime.metastore.transactions()] in ([], ["aborted"])
+
+
+@pytest.mark.spark
+def test_what_only_a_start_of_spark_can_set_may_be_equal(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    static = "spark.sql.warehouse.dir"
+    has = spark.conf.get(static)
+    for value, refused in ((has, False), (f"{has}/other", True)):
+        settings = {static: value, "hivesql.local.max.bytes": "0"}
+        with hivesql.connect(
+            f"sqlite:///{tmp_path}/m.db", str(tmp_path / "w"), spark=spark, settings=settings
+        ) as session:
+            session.sql("CREATE TABLE IF NOT EXISTS t (a INT) STORED AS ORC")
+            if not refused:
+                assert session.sql("SELECT count(*) FROM t").rows == [(0,)]
+                continue
+            for _ in range(2):
+                with pytest.raises(hivesql.HiveSqlError, match=f"{static} is set where Spark"):
+                    session.sql("SELECT count(*) FROM t")
