@@ -47,6 +47,8 @@ def _costs(name: str, value: Any) -> Iterator[tuple[str, float]]:
             seconds = by_contender.get(OURS)
             if seconds and (operation.endswith(" cpu") or f"{operation} cpu" not in value):
                 yield operation, statistics.median(seconds)
+    elif isinstance(value, dict) and OURS in value:
+        yield f"{name} cpu", value[OURS][1]
     elif isinstance(value, dict) and "cpu" in value:
         yield f"{name} cpu", value["cpu"]
     elif isinstance(value, dict):

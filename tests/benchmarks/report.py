@@ -171,7 +171,7 @@ class Report:
             elif name.startswith("tpch"):
                 print(tpch.table(results))
                 bars[f"TPC-H, scale factor {results.sizes['scale']:g}: wall\n{when}"] = {
-                    **{f"{len(results.starting(f'{title}/'))} queries {title}": {"orc": mean}
+                    **{f"{len(results.starting(f'{title}/'))} queries {title}": mean
                        for title, mean in tpch.means(results).items()},
                     **tpch.extremes(results),
                 }  # fmt: skip

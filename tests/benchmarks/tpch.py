@@ -1,13 +1,14 @@
 """TPC-H on ACID tables: 22 queries, changes, 22 queries again; every answer compared with DuckDB's.
 
     python tests/benchmarks/tpch.py [--scale 1] [--home .bench] [--master local[2]] [--memory 4g]
-                                    [--rounds 3] [--seconds 250] [--alone]
+                                    [--rounds 3] [--seconds 250] [--beside orc,iceberg=JAR]
 
-Each query runs on the ACID tables and on plain ORC tables of the same rows, in turns in the same
-Spark, so load from outside hits both alike. A first round warms up; what is printed is the least of
-the other rounds for each, and the ratio. With ``--rounds 1`` the first one counts.
-After the changes the plain tables are written anew, since they cannot be changed. ``--alone``
-leaves them out: half the time, and no ratios.
+Each query runs on the ACID tables, on plain ORC tables and, where its runtime's jar is given, on
+Iceberg's (version 3, merge-on-read) of the same rows, in turns in the same Spark, so load from
+outside hits all alike. A first round warms up; what is printed is the least of the other rounds for
+each, by the clock and by the processors' time of Spark and of this process, and the ratios. With
+``--rounds 1`` the first one counts. After the changes the plain tables are written anew, since they
+cannot be changed. ``--beside ""`` leaves the others out.
 
 Tables and times are kept: a run that was cut off, or that had no more than ``--seconds`` (it ends
 with status 75 then), goes on where it stopped.
@@ -17,23 +18,30 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import re
 import shutil
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
 from results import Results
 
 import hivesql
+from hivesql_executor.spark.session import SQL_SETTINGS
 
+TICKS = os.sysconf("SC_CLK_TCK")
+SHUFFLES = {"spark.sql.shuffle.partitions": "4"}
+"""What an expert sets for two cores, for all."""
 TEXTS = Path(__file__).with_name("tpch")
 TABLES = {
     "region": "r_regionkey bigint, r_name string, r_comment string",
@@ -112,8 +120,65 @@ class OutOfTime(Exception):
     """The run shall go on in another process."""
 
 
+Rows = list[tuple[Any, ...]]
+Cost = tuple[float, float]
+"""Seconds by the clock, and of processors."""
+
+
+class Beside:
+    """Iceberg's tables in HiveSQL's own Spark, through nothing of HiveSQL."""
+
+    database = "ice.tpc"
+
+    def __init__(self, session: hivesql.Session) -> None:
+        self.spark = session.runtime.spark().newSession()
+        for name in SQL_SETTINGS:
+            self.spark.conf.unset(name)
+        for name, text in {"spark.sql.session.timeZone": "UTC", **SHUFFLES}.items():
+            self.spark.conf.set(name, text)
+        self.sql(f"CREATE NAMESPACE IF NOT EXISTS {self.database}")
+        self.sql(f"USE {self.database}")
+
+    @staticmethod
+    def settings(jar: str, place: Path) -> dict[str, str]:
+        """Settings with which a Spark has the catalog."""
+        package = "org.apache.iceberg.spark"
+        return {
+            "spark.driver.extraClassPath": jar,
+            "spark.executor.extraClassPath": jar,
+            "spark.sql.extensions": f"{package}.extensions.IcebergSparkSessionExtensions",
+            "spark.sql.catalog.ice": f"{package}.SparkCatalog",
+            "spark.sql.catalog.ice.type": "hadoop",
+            "spark.sql.catalog.ice.warehouse": str(place),
+        }
+
+    def sql(self, text: str) -> Rows:
+        """A statement's rows; of Spark's grammar is INSERT * only."""
+        text = re.sub(r"(?s)THEN INSERT VALUES \([^)]*\)", "THEN INSERT *", text)
+        return [tuple(row) for row in self.spark.sql(text).collect()]
+
+    def give(self, name: str, files: Path) -> None:
+        """A view of Parquet files, as Spark calls it."""
+        self.spark.read.parquet(str(files)).createOrReplaceTempView(name)
+
+    def write(self, table: str, columns: str, source: str) -> None:
+        """A table with the rows of ``source``."""
+        self.sql(f"DROP TABLE IF EXISTS {table} PURGE")
+        modes = ", ".join(
+            f"'write.{kind}.mode'='merge-on-read'" for kind in ("update", "delete", "merge")
+        )
+        self.sql(f"CREATE TABLE {table} ({columns}) USING iceberg "
+                 f"TBLPROPERTIES ('format-version'='3', {modes})")  # fmt: skip
+        self.sql(f"INSERT INTO {table} SELECT * FROM {source}")
+
+    def compact(self, table: str) -> None:
+        """Write all files of a table anew, without what was deleted."""
+        self.sql(f"CALL ice.system.rewrite_data_files(table => 'tpc.{table}', "
+                 "options => map('rewrite-all', 'true'))")  # fmt: skip
+
+
 class Bench:
-    """HiveSQL's session with both kinds of tables, and DuckDB with its own."""
+    """HiveSQL's session with its tables and those beside them, and DuckDB with its own."""
 
     def __init__(
         self,
@@ -125,23 +190,65 @@ class Bench:
         memory: str,
         rounds: int,
         seconds: float,
-        alone: bool,
+        beside: Mapping[str, str],
     ) -> None:
         self.data, self.results, self.rounds = data, results, rounds
-        self.databases = ("default",) if alone else ("default", "plain")
         self.until = time.monotonic() + seconds
         self.duck = duckdb.connect(str(work / "duck.db"), config={"memory_limit": memory})
+        jar = beside.get("iceberg", "")
         self.session = hivesql.connect(
             f"sqlite:///{work}/metastore.db",
             str(work / "warehouse"),
-            settings={"spark.master": master, "spark.driver.memory": memory},
-        )
+            settings={
+                "spark.master": master, "spark.driver.memory": memory, **SHUFFLES,
+                **(Beside.settings(jar, work / "iceberg") if jar else {}),
+            },
+        )  # fmt: skip
         self.sql("CREATE DATABASE IF NOT EXISTS plain")
-        self.session.runtime.spark()  # its start is no table's time
+        jvm: Any = self.session.runtime.spark()._jvm  # its start is no table's time
+        self.jvm = Path(f"/proc/{jvm.java.lang.ProcessHandle.current().pid()}/stat")
+        self.iceberg = Beside(self.session) if jar else None
+        self.asked: dict[str, Callable[[str], Rows]] = {"hivesql": self.sql}
+        if "orc" in beside:
+            self.asked["orc"] = self.sql
+        if self.iceberg is not None:
+            self.asked["iceberg"] = self.iceberg.sql
 
-    def sql(self, text: str) -> list[tuple[Any, ...]]:
+    def sql(self, text: str) -> Rows:
         """A statement's rows."""
         return [tuple(row) for row in self.session.sql(text).rows]
+
+    def processors(self) -> float:
+        """Seconds of processors that Spark's JVM and this process have taken."""
+        fields = self.jvm.read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS + time.process_time()
+
+    def cost_of(self, work: Callable[[], Any]) -> tuple[Any, Cost]:
+        """What some work gives, and what it takes."""
+        wall, cpu = time.monotonic(), self.processors()
+        found = work()
+        return found, (round(time.monotonic() - wall, 3), round(self.processors() - cpu, 3))
+
+    def ask(self, what: str, text: str, expected: Rows, key: Any = None) -> dict[str, Cost]:
+        """Run a query in turns on all kinds of tables: the least that each took.
+
+        Rows are compared in the order of ``key``; None takes them as they come.
+        """
+        costs: dict[str, list[Cost]] = {name: [] for name in self.asked}
+        for _ in range(self.rounds):
+            for name, sql in self.asked.items():
+                if name != "iceberg":
+                    self.sql("USE plain" if name == "orc" else "USE default")
+                found, cost = self.cost_of(lambda sql=sql: sql(text))
+                costs[name].append(cost)
+                if key is not None:
+                    found.sort(key=key)
+                self.compare(f"{what} on {name}", found, expected)
+        self.sql("USE default")
+        return {
+            name: (min(one for one, _ in of[1:] or of), min(one for _, one in of[1:] or of))
+            for name, of in costs.items()
+        }
 
     def is_done(self, name: str) -> bool:
         """Whether a step has been taken before; OutOfTime when it should not be begun any more."""
@@ -157,65 +264,60 @@ class Bench:
         print(f"{name:28} {value}", flush=True)
 
     def load(self) -> None:
-        """All tables, ours and plain."""
+        """All tables, ours and those beside them."""
         for table, columns in TABLES.items():
-            if self.is_done(f"load/{table}"):
-                continue
-            self.sql(f"DROP TABLE IF EXISTS {table}")
-            parquet = self.given(f"{table}_files", columns, table)
-            self.sql(f"CREATE TABLE {table} ({columns}) STORED AS ORC "
-                     "TBLPROPERTIES ('transactional'='true')")  # fmt: skip
-            seconds = [self.timed(f"INSERT INTO {table} SELECT * FROM {parquet}")]
-            seconds += self.write_plain(table, parquet)
+            self.load_table(table, columns)
             self.duck.execute(
                 f"CREATE OR REPLACE TABLE {table} AS FROM '{self.data}/{table}/*.parquet'"
             )
-            self.note(f"load/{table}", seconds)
         for table, like in ARRIVALS.items():
             self.given(table, TABLES[like], table)
             self.duck.execute(
                 f"CREATE OR REPLACE VIEW {table} AS FROM '{self.data}/{table}/*.parquet'"
             )
 
-    def timed(self, text: str) -> float:
-        """A statement's wall seconds."""
-        began = time.monotonic()
-        self.sql(text)
-        return round(time.monotonic() - began, 3)
+    def load_table(self, table: str, columns: str) -> None:
+        """One table of each kind with the rows of generated files."""
+        files = self.given(f"{table}_files", columns, table)
+        if self.is_done(f"load/{table}"):
+            return
+        self.sql(f"DROP TABLE IF EXISTS {table}")
+        self.sql(f"CREATE TABLE {table} ({columns}) STORED AS ORC "
+                 "TBLPROPERTIES ('transactional'='true')")  # fmt: skip
+        load = f"INSERT INTO {table} SELECT * FROM {files}"
+        costs = {"hivesql": self.cost_of(lambda: self.sql(load))[1]}
+        if "orc" in self.asked:
+            costs["orc"] = self.write_plain(table, columns, files)
+        if self.iceberg is not None:
+            beside = self.iceberg
+            costs["iceberg"] = self.cost_of(lambda: beside.write(table, columns, files))[1]
+        self.note(f"load/{table}", costs)
 
     def given(self, name: str, columns: str, directory: str) -> str:
         """An external table over generated files."""
         self.sql(f"CREATE EXTERNAL TABLE IF NOT EXISTS {name} ({columns}) STORED AS PARQUET "
                  f"LOCATION '{self.data}/{directory}'")  # fmt: skip
+        if self.iceberg is not None:
+            self.iceberg.give(name, self.data / directory)
         return name
 
-    def write_plain(self, table: str, source: str) -> list[float]:
-        """Write the plain ORC table anew, if there is one; the seconds it took."""
-        if "plain" not in self.databases:
-            return []
+    def write_plain(self, table: str, columns: str, source: str) -> Cost:
+        """Write the plain ORC table anew."""
         self.sql(f"DROP TABLE IF EXISTS plain.{table}")
         self.sql(
-            f"CREATE EXTERNAL TABLE plain.{table} ({TABLES[table]}) STORED AS ORC "
+            f"CREATE EXTERNAL TABLE plain.{table} ({columns}) STORED AS ORC "
             "TBLPROPERTIES ('orc.compress'='ZLIB', 'external.table.purge'='true')"
         )
-        return [self.timed(f"INSERT INTO plain.{table} SELECT * FROM {source}")]
+        return self.cost_of(
+            lambda: self.sql(f"INSERT INTO plain.{table} SELECT * FROM default.{source}")
+        )[1]
 
     def queries(self, title: str) -> None:
-        """The 22 queries on both kinds of tables, compared with DuckDB's rows."""
+        """The 22 queries on all kinds of tables, compared with DuckDB's rows."""
         for name, text in texts_of("queries.sql").items():
-            if self.is_done(f"{title}/{name}"):
-                continue
-            expected = self.duck.execute(text).fetchall()
-            seconds: dict[str, list[float]] = {database: [] for database in self.databases}
-            for _ in range(self.rounds):
-                for database, taken in seconds.items():
-                    self.sql(f"USE {database}")
-                    began = time.monotonic()
-                    found = self.sql(text)
-                    taken.append(round(time.monotonic() - began, 3))
-                    self.compare(f"{title} {name} on {database}", found, expected)
-            self.sql("USE default")
-            self.note(f"{title}/{name}", [min(taken[1:] or taken) for taken in seconds.values()])
+            if not self.is_done(f"{title}/{name}"):
+                expected = self.duck.execute(text).fetchall()
+                self.note(f"{title}/{name}", self.ask(f"{title} {name}", text, expected))
 
     def compare(self, what: str, found: Sequence[Any], expected: Sequence[Any]) -> None:
         """Note what differs."""
@@ -228,62 +330,99 @@ class Bench:
         """The refresh functions, here and in DuckDB; then every row compared by sums."""
         for name, text in texts_of("refresh.sql").items():
             if not self.is_done(f"change/{name}"):
-                seconds = self.timed(text)
+                costs = {"hivesql": self.cost_of(lambda text=text: self.sql(text))[1]}
+                if self.iceberg is not None:
+                    work = partial(self.iceberg.sql, text)
+                    costs["iceberg"] = self.cost_of(work)[1]
                 self.duck.execute(text)
-                self.note(f"change/{name}", seconds)
+                self.note(f"change/{name}", costs)
         for table in ("orders", "lineitem"):
             if self.is_done(f"changed/{table}"):
                 continue
             key = table[0]
             text = (f"SELECT count(*), sum({key}_orderkey), count(DISTINCT {key}_comment) "
                     f"FROM {table}")  # fmt: skip
-            self.compare(table, self.sql(text), self.duck.execute(text).fetchall())
-            self.note(f"changed/{table}", self.write_plain(table, table))
+            expected = self.duck.execute(text).fetchall()
+            self.compare(table, self.sql(text), expected)
+            if self.iceberg is not None:
+                self.compare(f"{table} of iceberg", self.iceberg.sql(text), expected)
+            cost = self.write_plain(table, TABLES[table], table) if "orc" in self.asked else None
+            self.note(f"changed/{table}", cost)
 
     def compact(self) -> None:
         """A major compaction of the changed tables."""
         for table in ("orders", "lineitem"):
-            if not self.is_done(f"compact/{table}"):
-                self.note(f"compact/{table}", self.timed(f"ALTER TABLE {table} COMPACT 'major'"))
+            if self.is_done(f"compact/{table}"):
+                continue
+            text = f"ALTER TABLE {table} COMPACT 'major'"
+            costs = {"hivesql": self.cost_of(lambda text=text: self.sql(text))[1]}
+            if self.iceberg is not None:
+                costs["iceberg"] = self.cost_of(partial(self.iceberg.compact, table))[1]
+            self.note(f"compact/{table}", costs)
 
 
-def means(results: Results) -> dict[str, float]:
-    """The geometric mean of ours / plain, for each round of queries."""
-    found = {}
-    for title in ("before", "after", "compacted"):
-        pairs = results.starting(f"{title}/").values()
-        if ratios := [ours / beside[0] for ours, *beside in pairs if beside]:
-            found[title] = statistics.geometric_mean(ratios)
+TITLES = ("before", "after", "compacted")
+CLOCKS = ("wall", "CPU")
+
+
+def ratios(pairs: Iterable[Mapping[str, Sequence[float]]], rival: str, which: int) -> list[float]:
+    """Ours by a rival's: by the clock (0), or by processors (1)."""
+    return [
+        costs["hivesql"][which] / max(costs[rival][which], 0.01)
+        for costs in pairs
+        if rival in costs
+    ]
+
+
+def means(results: Results) -> dict[str, dict[str, float]]:
+    """The geometric mean of ours by each rival's wall clock, for each round of queries."""
+    found: dict[str, dict[str, float]] = {}
+    for title in TITLES:
+        costs = results.starting(f"{title}/").values()
+        for rival in ("orc", "iceberg"):
+            if several := ratios(costs, rival, 0):
+                found.setdefault(title, {})[rival] = statistics.geometric_mean(several)
     return found
 
 
 def extremes(results: Results) -> dict[str, dict[str, float]]:
     """The two queries that are slowest and the two that are fastest beside plain ORC files."""
     found = sorted(
-        (ours / beside[0], f"{name} {title}")
-        for title in ("before", "after", "compacted")
-        for name, (ours, *beside) in results.starting(f"{title}/").items()
-        if beside
+        (ratios([costs], "orc", 0)[0], f"{name} {title}")
+        for title in TITLES
+        for name, costs in results.starting(f"{title}/").items()
+        if "orc" in costs
     )
     return {name: {"orc": ratio} for ratio, name in [*found[:2], *found[2:][-2:]]}
 
 
+def lines_of(results: Results, prefix: str) -> list[str]:
+    """Seconds of ours for each query, ratios to the others by both clocks, and the means."""
+    found = results.starting(prefix)
+    if not found:
+        return []
+    rivals = [one for one in ("orc", "iceberg") if any(one in costs for costs in found.values())]
+    head = "".join(f"{f'/ {rival} {clock}':>15}" for rival in rivals for clock in CLOCKS)
+    lines = [f"{prefix.rstrip('/'):10}{'s':>8}{'CPU s':>8}{head}"]
+    for name, costs in found.items():
+        shares = [ratios([costs], rival, which) for rival in rivals for which in (0, 1)]
+        cells = "".join(f"{share[0]:15.2f}" if share else f"{'-':>15}" for share in shares)
+        wall, cpu = costs["hivesql"]
+        lines.append(f"{name:10}{wall:8.2f}{cpu:8.2f}{cells}")
+    for rival in rivals:
+        for which, clock in enumerate(CLOCKS):
+            several = ratios(found.values(), rival, which)
+            mean, most = statistics.geometric_mean(several), max(several)
+            lines.append(f"geometric mean beside {rival}, {clock}: {mean:.2f}; at most {most:.2f}")
+    return lines
+
+
 def table(results: Results) -> str:
-    """Seconds of each query, ACID and plain, and what the changes took."""
-    lines = [f"{'query':8}" + "".join(f"{title:>24}" for title in ("before", "after", "compacted"))]
-    for name in texts_of("queries.sql"):
-        cells = []
-        for title in ("before", "after", "compacted"):
-            if f"{title}/{name}" in results:
-                ours, *beside = results[f"{title}/{name}"]
-                ratios = [f"{plain:8.2f}{ours / plain:6.2f}" for plain in beside]
-                cells.append(f"{ours:10.2f}{''.join(ratios):14}")
-            else:
-                cells.append(f"{'-':>24}")
-        lines.append(f"{name:8}{''.join(cells)}")
-    lines += [f"geometric mean, {title}: {mean:.2f}" for title, mean in means(results).items()]
-    for prefix in ("load/", "change/", "compact/", "wrong/"):
-        lines += [f"{prefix}{name}: {value}" for name, value in results.starting(prefix).items()]
+    """What the queries and the changes took, beside the others."""
+    lines: list[str] = []
+    for prefix in ("load/", "query/", *(f"{title}/" for title in TITLES), "change/", "compact/"):
+        lines += lines_of(results, prefix)
+    lines += [f"wrong: {name}: {value}" for name, value in results.starting("wrong/").items()]
     return "\n".join(lines)
 
 
@@ -295,12 +434,12 @@ def run(
     *,
     rounds: int = 3,
     seconds: float = math.inf,
-    alone: bool = False,
+    beside: Mapping[str, str] = MappingProxyType({"orc": ""}),
 ) -> tuple[Results, bool]:
     """Everything that has not been done yet, and whether all is done."""
     data = generate(scale, home)
     sizes = {"scale": scale, "master": master, "memory": memory}
-    kind = "-alone" if alone else ""
+    kind = "".join(f"-{name}" for name in sorted(beside))
     results = Results(home / "results" / f"tpch-{scale:g}{kind}.json", sizes)
     work = home / "tpch" / f"tables-sf{scale:g}{kind}"
     if not results.starting(""):
@@ -316,7 +455,7 @@ def run(
         memory=memory,
         rounds=rounds,
         seconds=seconds,
-        alone=alone,
+        beside=beside,
     )
     with bench.session:
         try:
@@ -342,12 +481,20 @@ def make_parser(text: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--memory", default="4g")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=math.inf)
+    parser.add_argument("--beside", type=rivals_of, default="orc", help="orc,iceberg=JAR")
     return parser
+
+
+def rivals_of(text: str) -> dict[str, str]:
+    """The kinds of tables beside ours, with the jar of each."""
+    found = {name: jar for name, _, jar in (one.partition("=") for one in text.split(",") if one)}
+    if found.keys() - {"orc", "iceberg"} or not found.get("iceberg", "jar"):
+        raise argparse.ArgumentTypeError(f"{text!r}: give orc, iceberg=JAR, or both")
+    return found
 
 
 def main() -> None:
     parser = make_parser(__doc__)
-    parser.add_argument("--alone", action="store_true", help="no plain ORC tables beside")
     options = parser.parse_args()
     home = options.home.absolute()
     home.mkdir(parents=True, exist_ok=True)
@@ -358,7 +505,7 @@ def main() -> None:
         options.memory,
         rounds=options.rounds,
         seconds=options.seconds,
-        alone=options.alone,
+        beside=options.beside,
     )
     print(table(results))
     sys.exit(75 if not done else bool(results.starting("wrong/")))
