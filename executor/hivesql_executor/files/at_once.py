@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import TypeVar
 
 from hivesql_executor.files.api import Files
@@ -13,6 +14,8 @@ from hivesql_executor.files.local import LocalFiles
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 _NAME = "small-files"
+_SHARES = 4
+"""What each thread is given of local files in turns, so that all end at about the same time."""
 
 
 def each_at_once(
@@ -27,5 +30,10 @@ def each_at_once(
     is_little = len(items) <= (few if isinstance(files, LocalFiles) else 1)
     if is_part or is_little or files.most_at_once == 1:
         return [work(item) for item in items]
-    with ThreadPoolExecutor(files.most_at_once, _NAME) as pool:
-        return list(pool.map(work, items))
+    # To hand over a local file's work may take longer than the work, where much of it is known.
+    threads = files.most_at_once
+    size = max(len(items) // (threads * _SHARES), 1) if isinstance(files, LocalFiles) else 1
+    shares = (items[start : start + size] for start in range(0, len(items), size))
+    with ThreadPoolExecutor(threads, _NAME) as pool:
+        done = pool.map(lambda share: [work(item) for item in share], shares)
+        return [*chain.from_iterable(done)]

@@ -324,12 +324,14 @@ def _deletes(
     ends = {name: (int(array.min()), int(array.max())) for name, array in numbers.items()}
     places = {name: (ACID_FIELDS.index(name),) for name in KEYS}
 
+    def may_tell(file: DeleteFile) -> bool:
+        tail = snapshot.tails[f"{part.location}/{file.path}"]
+        is_certain = tail.only is not None and not file.write_id_filter
+        return not is_certain and _meet(ends, tail.key_range)
+
     def pieces_near(file: DeleteFile, *, in_runs: bool) -> Iterator[tuple[DeleteFile, Piece]]:
         path = f"{part.location}/{file.path}"
         tail = snapshot.tails[path]
-        is_certain = tail.only is not None and not file.write_id_filter
-        if is_certain or not _meet(ends, tail.key_range):
-            return
         near = _within(numbers, tail.key_range)
         if len(near["rowId"]):
             where = any_of_ids({name: array.tolist() for name, array in near.items()})
@@ -342,7 +344,7 @@ def _deletes(
         sought = [
             file
             for file in part.files.deletes
-            if only is None or f"{part.location}/{file.path}" in only
+            if (only is None or f"{part.location}/{file.path}" in only) and may_tell(file)
         ]
 
         def look(file: DeleteFile) -> list[tuple[DeleteFile, Piece]]:
