@@ -349,7 +349,7 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
             // ORC skips no rows by columns that are not read, and both parts must skip the same.
             for (int i = 0; i < columns.length; i++) {
                 if (plan.leads()[i] && plan.positions()[i] < plan.types().length) {
-                    rest.include(schema.column(plan.positions()[i]));
+                    rest.search(plan.positions()[i]);
                 }
             }
         }

@@ -3,6 +3,7 @@ package hivesql;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.reflect.Field;
+import java.util.Set;
 import org.apache.hadoop.hive.ql.exec.vector.ColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.Decimal64ColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.StructColumnVector;
@@ -56,16 +57,20 @@ final class DecimalReader extends TreeReaderFactory.TreeReader {
         scales = (IntegerReader) inside(TreeReaderFactory.DecimalTreeReader.class, "scaleReader", other);
     }
 
-    /** Read a table's columns so where their vectors are for it. */
-    static void install(RecordReader rows, VectorizedRowBatch batch, FileSchema schema) {
+    /** Read a table's columns so where their vectors are for it; those of {@code skipped} not at all. */
+    static void install(
+            RecordReader rows, VectorizedRowBatch batch, FileSchema schema, Set<Integer> skipped) {
         ColumnVector[] vectors = schema.vectors(batch);
         try {
-            BatchReader all = (BatchReader) inside(RecordReaderImpl.class, "reader", rows);
-            TypeReader[] columns = fields(all.rootType);
-            if (schema.place() >= 0 && columns.length > 0) {
-                columns = fields(columns[schema.place()]);
-            }
+            TypeReader[] columns = columns(rows, schema);
             for (int i = 0; i < columns.length; i++) {
+                if (columns[i] != null && skipped.contains(i)) {
+                    columns[i] = new TreeReaderFactory.NullTreeReader(
+                            ((TreeReaderFactory.TreeReader) columns[i]).getColumnId(),
+                            (TreeReaderFactory.Context)
+                                    inside(TreeReaderFactory.TreeReader.class, "context", columns[i]));
+                    continue;
+                }
                 if (columns[i] == null || !(vectors[i] instanceof Decimal64ColumnVector)
                         || !columns[i].getClass().equals(TreeReaderFactory.DecimalTreeReader.class)) {
                     continue;
@@ -86,6 +91,13 @@ final class DecimalReader extends TreeReaderFactory.TreeReader {
                         + " ORC's own reader, which is slower: " + unknown);
             }
         }
+    }
+
+    /** ORC's readers of a table's columns, in their order; null for one that is not read. */
+    private static TypeReader[] columns(RecordReader rows, FileSchema schema) throws Exception {
+        BatchReader all = (BatchReader) inside(RecordReaderImpl.class, "reader", rows);
+        TypeReader[] columns = fields(all.rootType);
+        return schema.place() >= 0 && columns.length > 0 ? fields(columns[schema.place()]) : columns;
     }
 
     /** The readers of a struct's columns; none where it is not read. */

@@ -3,7 +3,9 @@ package hivesql;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hive.ql.exec.vector.ColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.VectorizedRowBatch;
@@ -75,6 +77,7 @@ final class StripeReader {
     private final FileSchema schema;
     private final boolean[] include;
     private final List<ColumnVector> used = new ArrayList<>();
+    private final Set<Integer> searched = new HashSet<>();
     private RecordReader rows;
 
     StripeReader(FileSchema schema) {
@@ -92,6 +95,12 @@ final class StripeReader {
         Arrays.fill(include, column.getId(), column.getMaximumId() + 1, true);
     }
 
+    /** Let a search argument look at one of the table's columns, whose rows are not wanted. */
+    void search(int at) {
+        include(schema.column(at));
+        searched.add(at);
+    }
+
     /** Leave only rows that are kept in a vector. */
     void use(ColumnVector vector) {
         used.add(vector);
@@ -100,20 +109,20 @@ final class StripeReader {
     /** Begin with a file; the search argument and its columns are null where there is none. */
     void open(
             Reader reader, FileRange piece, Configuration settings, SearchArgument search,
-            String[] searched) throws IOException {
+            String[] columns) throws IOException {
         // The whole schema keeps columns in place.
         Reader.Options options = OrcInputFormat.buildOptions(
                 settings, reader, piece.start(), piece.length());
         options.schema(schema.root).include(include);
         if (search != null) {
-            options.searchArgument(search, searched);
+            options.searchArgument(search, columns);
         }
         if (schema.isChanged) {
             // Fields inside of columns are found by name, as Spark and Hive do.
             options.forcePositionalEvolution(true).isSchemaEvolutionCaseAware(false);
         }
         rows = reader.rows(options);
-        DecimalReader.install(rows, batch, schema);
+        DecimalReader.install(rows, batch, schema, searched);
     }
 
     /** The number in the file of the row that comes next. */

@@ -2,6 +2,7 @@ package hivesql;
 
 import org.apache.hadoop.hive.ql.exec.vector.BytesColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.ColumnVector;
+import org.apache.hadoop.hive.ql.exec.vector.Decimal64ColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.DoubleColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.LongColumnVector;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
@@ -29,6 +30,8 @@ final class VectorRow extends GenericInternalRow {
     /** Values of columns of INT and BIGINT, null for others; so are the next. */
     private final long[][] longs;
     private final double[][] doubles;
+    /** Decimals of up to 18 digits, without their points. */
+    private final long[][] decimals;
     private final BytesColumnVector[] texts;
     /** Whether a column's place is the row's, as all bits of an int, or always 0. */
     private final int[] places;
@@ -44,6 +47,7 @@ final class VectorRow extends GenericInternalRow {
         nulls = new boolean[vectors.length][];
         longs = new long[vectors.length + numbers.length][];
         doubles = new double[vectors.length][];
+        decimals = new long[vectors.length][];
         texts = new BytesColumnVector[vectors.length];
         places = new int[longs.length];
         for (int i = 0; i < numbers.length; i++) {
@@ -62,6 +66,8 @@ final class VectorRow extends GenericInternalRow {
             if ((type.equals(DataTypes.IntegerType) || type.equals(DataTypes.LongType))
                     && vector.getClass().equals(LongColumnVector.class)) {
                 longs[i] = ((LongColumnVector) vector).vector;
+            } else if (vector instanceof Decimal64ColumnVector) {
+                decimals[i] = ((Decimal64ColumnVector) vector).vector;
             } else if (type.equals(DataTypes.DoubleType) && vector instanceof DoubleColumnVector) {
                 doubles[i] = ((DoubleColumnVector) vector).vector;
             } else if (type.equals(DataTypes.StringType) && vector instanceof BytesColumnVector) {
@@ -104,7 +110,9 @@ final class VectorRow extends GenericInternalRow {
     }
 
     public Decimal getDecimal(int column, int precision, int scale) {
-        return slow.getDecimal(column, precision, scale);
+        long[] found = decimals[column];
+        if (found == null || isNullAt(column)) return slow.getDecimal(column, precision, scale);
+        return Decimal.createUnsafe(found[row & places[column]], precision, scale);
     }
 
     public Object genericGet(int column) {
