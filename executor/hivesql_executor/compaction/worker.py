@@ -18,6 +18,7 @@ from hivesql_executor.metastore.api import CommitEntries, Compaction, LockOwner,
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.heartbeat import Heartbeat
 from hivesql_executor.transactions.reaper import is_alive
+from hivesql_executor.translate_errors import translate_error
 from hivesql_planner.compaction.decide import refusal
 from hivesql_planner.compaction.queue import READY, WORKING
 from hivesql_planner.errors import CommitUnknown, ExecutionError, NoSuchObject
@@ -175,7 +176,9 @@ def _fail(compaction: Compaction, error: BaseException, runtime: Runtime) -> Non
     store = runtime.metastore
     queued = any(row.id == compaction.id and row.ended is None for row in store.compactions())
     if queued:
-        store.mark_failed(compaction.id, str(error))
+        # Whoever reads it in a list of compactions is as much a user as whoever asked for one.
+        failure = translate_error(error) if isinstance(error, Exception) else error
+        store.mark_failed(compaction.id, str(failure))
 
 
 def _hand_back(compaction: Compaction, runtime: Runtime) -> bool:

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import atexit
+import fcntl
 import shutil
 import subprocess
 import tempfile
 import threading
+import time
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import IO
 
 from hivesql_planner.errors import ExecutionError
 
 _PROGRAM_SECONDS = 30
 _PAUSE = 120.0
 """Seconds after which there are new ones: shorter than any site's tickets live."""
+_PREFIX = "hivesql-tickets-"
+_LOCK = "lock"
+_YOUNG = 60.0
+"""Seconds in which a process has made its cache and its lock."""
+_locks: list[IO[str]] = []
 
 
 @cache
@@ -23,7 +32,11 @@ def tickets_of(keytab: str, principal: str | None) -> str:
 
     ExecutionError where the keytab gives none.
     """
-    place = Path(tempfile.mkdtemp(prefix="hivesql-tickets-"))
+    remove_caches_of_dead()
+    place = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    # The system lets go of it with the process, however that ends.
+    _locks.append((place / _LOCK).open("w"))
+    fcntl.flock(_locks[-1], fcntl.LOCK_EX)
     atexit.register(shutil.rmtree, place, ignore_errors=True)
     name = f"FILE:{place / 'cache'}"
     _log_in(keytab, principal, name)
@@ -31,6 +44,18 @@ def tickets_of(keytab: str, principal: str | None) -> str:
         target=_renew, args=(keytab, principal, name), name="hivesql-tickets", daemon=True
     ).start()
     return name
+
+
+def remove_caches_of_dead() -> None:
+    """Remove what processes left that were killed: their tickets may be valid for hours."""
+    for place in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        # Those of other users, or removed at this moment by somebody else.
+        with suppress(OSError):
+            if time.time() - place.stat().st_mtime < _YOUNG:
+                continue
+            with (place / _LOCK).open("a") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(place)
 
 
 def _renew(keytab: str, principal: str | None, name: str) -> None:

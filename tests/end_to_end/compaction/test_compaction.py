@@ -289,3 +289,23 @@ def test_deletes_that_reach_back_over_files_of_single_rows_stay_in_order(
     assert [*session.sql("SELECT id FROM t ORDER BY id").rows] == [
         (0,), (2,), (3,), (4,), (8,), (10,), (11,)
     ]  # fmt: skip
+
+
+def test_a_list_of_compactions_shows_no_trace(session: hivesql.Session) -> None:
+    session.sql("SET hivesql.local.max.bytes=0")
+    session.sql(f"CREATE TABLE broken (k INT, s STRING) {ACID}")
+    for k in (1, 2):
+        session.sql(f"INSERT INTO broken VALUES ({k}, '{'x' * 50}')")
+    home = Path(session.runtime.metastore.database("default").location) / "broken"
+    file = min(home.glob("delta_*/bucket_*"))
+    data = file.read_bytes()
+    # Rows and their index; the footer stays as it is.
+    damaged = len(data) // 2
+    file.write_bytes(data[:3] + b"\xff" * damaged + data[3 + damaged :])
+    with pytest.raises(hivesql.HiveSqlError) as raised:
+        session.sql("ALTER TABLE broken COMPACT 'major' AND WAIT")
+    listed = " ".join(str(row) for row in session.sql("SHOW COMPACTIONS").rows)
+    assert "failed" in listed
+    for text in (str(raised.value), listed):
+        for word in ("Traceback", "Py4J", "An error occurred while", "\tat "):
+            assert word not in text
