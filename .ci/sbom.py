@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, metadata, requires, version
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,13 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
-EXTRAS = frozenset(("postgres", "hms", "metrics", "tracing"))
+NOT_BESIDE = frozenset(("airflow", "examples"))
+"""Extras that bring programs of their own, or data to try things with."""
+
+
+def extras() -> frozenset[str]:
+    """Return the package's other extras, by its own metadata."""
+    return frozenset(metadata("hivesql").get_all("Provides-Extra") or ()) - NOT_BESIDE
 
 
 def needed(name: str, extras: frozenset[str]) -> dict[str, set[str]]:
@@ -39,7 +45,10 @@ def needed(name: str, extras: frozenset[str]) -> dict[str, set[str]]:
             try:
                 version(requirement.name)
             except PackageNotFoundError:
-                continue
+                sys.exit(
+                    f"{package[0]} needs {requirement}, which this environment has not: "
+                    "install hivesql with all its extras first"
+                )
             found = canonicalize_name(requirement.name)
             own.add(found)
             waiting.append((found, frozenset(requirement.extras)))
@@ -68,7 +77,7 @@ def main() -> None:
     asked = [program, "environment", sys.executable, "--pyproject", str(ROOT / "pyproject.toml"),
              "--mc-type", "library", "--output-reproducible"]  # fmt: skip
     answer = subprocess.run(asked, check=True, stdout=subprocess.PIPE).stdout
-    bom = prune(json.loads(answer), needed("hivesql", EXTRAS))
+    bom = prune(json.loads(answer), needed("hivesql", extras()))
     bom["metadata"]["component"]["version"] = version("hivesql")
     target = ROOT / "dist" / f"hivesql-{version('hivesql')}.cdx.json"
     target.parent.mkdir(exist_ok=True)
