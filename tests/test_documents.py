@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 PAGES = [
     ROOT / "README.md",
-    *(ROOT / "docs" / f"{name}.md" for name in ("index", "concepts", "sql")),
+    *(ROOT / "docs" / f"{name}.md" for name in ("index", "concepts", "sql", "OPERATION")),
     *sorted((ROOT / "docs" / "guides").glob("*.md")),
 ]
 FENCE = re.compile(r"^```(\w+)(.*)\n((?s:.*?))^```$", re.MULTILINE)
