@@ -234,6 +234,13 @@ def test_a_page_says_how_to_install_what_it_imports() -> None:
     ours = {"hivesql"} | {package.replace("-", "_") for package in brought}
     for page in PAGES:
         installs = " ".join(re.findall(r"pip install ([^`\n]*)", page.read_text("utf-8")))
+        extras = re.findall(r"hivesql\[([\w,]+)\]", installs)
+        of_extras = " ".join(
+            line.replace("-", "_") for line in requires("hivesql") or ()
+            if any(f"extra == '{name}'" in line.replace('"', "'")
+                   for names in extras for name in names.split(","))
+        )  # fmt: skip
+        installs = f"{installs} {of_extras}"
         for block in blocks(page):
             if block.language == "python" and block.is_run:
                 for name in re.findall(r"^\s*(?:import|from) (\w+)", block.text, re.MULTILINE):
