@@ -13,6 +13,7 @@ from pathlib import Path
 
 from hivesql import HiveSqlError, Session, connect
 from hivesql.sessions.hive_site import METASTORE_ADDRESSES, site_settings
+from hivesql_executor.checks.executors import observe_executors
 from hivesql_executor.checks.finding import Observation
 from hivesql_executor.checks.warehouse import observe_activity, observe_tables
 from hivesql_executor.files.locations import complete_location
@@ -69,6 +70,7 @@ def examine(
             )
         if starts:
             yield _guarded("Spark", lambda: _spark(session))
+            yield from _all_guarded("executors", lambda: observe_executors(session.runtime.spark()))
 
 
 def _guarded(subject: str, look: Callable[[], Observation]) -> Observation:

@@ -6,17 +6,22 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import update
 
 from hand_made import T, Warehouse
 from hivesql_executor.checks import warehouse
+from hivesql_executor.checks.executors import observe_executors
 from hivesql_executor.checks.finding import Observation
 from hivesql_executor.checks.warehouse import observe_activity, observe_tables
 from hivesql_executor.metastore.database.schema import txns
 from hivesql_planner.model.table import TableName
 from hivesql_repl.cli import main
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.usefixtures("empty_home")
 
@@ -139,3 +144,17 @@ def test_a_warehouse_that_is_newer_than_the_restored_metastore_is_told_and_not_w
     assert main([*places, "-S", "-e", "INSERT INTO u VALUES (3); SELECT sum(a) FROM u"]) == 0
     assert main([*places, "-S", "-e", "SELECT sum(a) FROM t"]) == 0
     assert "\n6\n" in (out := capsys.readouterr().out) and "\n3\n" in out
+
+
+@pytest.mark.spark
+def test_the_executors_python_is_tried(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (fine,) = observe_executors(spark)
+    assert (fine.state, fine.help) == ("ok", "")
+    assert "with pyarrow on 1 host" in fine.message
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", "/nowhere/python")
+    (missing,) = observe_executors(spark)
+    assert missing.state == "warning"
+    assert "/nowhere/python" in missing.message
+    assert "spark.pyspark.python" in missing.help
