@@ -70,6 +70,8 @@ def _bind_shown(body: ShowBody, binding: Binding) -> Show:
         if body.kind == "locks":
             binding.matching(table, body.partition)
         partition = _partition_of(table, body.partition, binding)
+    elif body.kind == "create table" and body.table and body.table.database:
+        database = body.table.database.text  # told as it is named, as by Hive
     return Show(
         kind=body.kind, database=database, table=table, partition=partition, pattern=body.pattern,
         extended=body.extended, key=body.key, part=part, names=names,

@@ -293,3 +293,12 @@ def test_what_is_told_of_a_serde(session: hivesql.Session, storage: str) -> None
         assert (key, value) in [tuple(cell.strip() for cell in row) for row in formatted]
         assert f"{key}={value}" in extended
     assert ("serialization.format=" in extended) == bool(SERDE_PROPERTIES[storage])
+
+
+def test_show_create_names_the_database_as_the_statement_does(session: hivesql.Session) -> None:
+    session.sql("CREATE DATABASE d; USE d; CREATE TABLE t (a INT); CREATE VIEW v AS SELECT 1 AS x")
+    for asked, made in (("t", "`t`("), ("d.t", "`d`.`t`("), ("v", "`v` AS"), ("d.v", "`d`.`v` AS")):
+        (first, *_) = session.sql(f"SHOW CREATE TABLE {asked}").rows
+        assert made in first[0], asked
+    session.sql("USE default; CREATE TABLE u (a INT)")
+    assert "TABLE `default`.`u`(" in session.sql("SHOW CREATE TABLE default.u").rows[0][0]

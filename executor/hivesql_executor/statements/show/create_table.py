@@ -13,7 +13,6 @@ from hivesql_planner.model.table import (
     ConstraintKind,
     Database,
     Table,
-    TableName,
 )
 
 _ORDER: tuple[ConstraintKind, ...] = (
@@ -21,13 +20,17 @@ _ORDER: tuple[ConstraintKind, ...] = (
 )  # fmt: skip
 
 
-def create_statement(table: Table, *, temporary: bool = False) -> str:
-    """CREATE TABLE or CREATE VIEW in Hive's layout; what adds constraints follows behind ``;``."""
+def create_statement(table: Table, *, temporary: bool = False, qualified: bool = False) -> str:
+    """CREATE TABLE or CREATE VIEW in Hive's layout; what adds constraints follows behind ``;``.
+
+    ``qualified``: with the database in front of the name, as who asks has written it.
+    """
+    name = table.name.quoted if qualified else quote_name(table.name.name)
     if table.is_view:
         names = ", ".join(map(quote_name, table.partition_names))
         on = f" PARTITIONED ON ({names})" if names else ""
-        return f"CREATE VIEW {_name(table.name)}{on} AS {table.view_text}"
-    text = "\n".join(_lines(table, "TEMPORARY " if temporary else ""))
+        return f"CREATE VIEW {name}{on} AS {table.view_text}"
+    text = "\n".join(_lines(table, "TEMPORARY " if temporary else "", name))
     added = list(_constraint_statements(table))
     return "\n".join([f"{text};", *added]) if added else text
 
@@ -45,15 +48,10 @@ def create_database_statement(database: Database) -> str:
     return "\n".join(lines)
 
 
-def _name(name: TableName) -> str:
-    """As Hive writes it: without the database where that is ``default``."""
-    return quote_name(name.name) if name.database == "default" else name.quoted
-
-
-def _lines(table: Table, kind: str) -> Iterator[str]:
+def _lines(table: Table, kind: str, name: str) -> Iterator[str]:
     storage = STORAGE[table.format]
     external = "EXTERNAL " if table.type == "EXTERNAL_TABLE" else ""
-    yield f"CREATE {kind}{external}TABLE {_name(table.name)}("
+    yield f"CREATE {kind}{external}TABLE {name}("
     yield _column_list(table.columns) + ")"
     if table.comment:
         yield f"COMMENT {_escaped(table.comment)}"

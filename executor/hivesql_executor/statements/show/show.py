@@ -224,7 +224,11 @@ def _properties(statement: Show, runtime: Runtime) -> Outcome:
 def _create_table(statement: Show, runtime: Runtime) -> Outcome:
     if _table(statement).is_system:
         raise NotSupported(f"SHOW CREATE TABLE of {_table(statement).name}, which nobody creates")
-    text = create_statement(_table(statement), temporary=bool(statement.temporary))
+    text = create_statement(
+        _table(statement),
+        temporary=bool(statement.temporary),
+        qualified=statement.database is not None,
+    )
     lines = text.splitlines()
     return Outcome.of_table(["createtab_stmt"], [(line,) for line in lines])
 
