@@ -6,7 +6,7 @@
 Each query runs on the ACID tables, on plain ORC tables and, where its runtime's jar is given, on
 Iceberg's (version 3, merge-on-read) of the same rows, in turns in the same Spark, so load from
 outside hits all alike. A first round warms up; what is printed is the least of the other rounds for
-each, by the clock and by the processors' time of Spark and of this process, and the ratios. With
+each, by the clock and by the processors' time of this process and of Spark, and the ratios. With
 ``--rounds 1`` the first one counts. After the changes the plain tables are written anew, since they
 cannot be changed. ``--beside ""`` leaves the others out.
 
@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import re
 import shutil
 import statistics
@@ -35,13 +34,11 @@ from typing import Any
 
 import duckdb
 from results import Results
+from worker import ICEBERG_PROPERTIES, SHUFFLES, cpu_seconds, iceberg_settings
 
 import hivesql
 from hivesql_executor.spark.session import SQL_SETTINGS
 
-TICKS = os.sysconf("SC_CLK_TCK")
-SHUFFLES = {"spark.sql.shuffle.partitions": "4"}
-"""What an expert sets for two cores, for all."""
 TEXTS = Path(__file__).with_name("tpch")
 TABLES = {
     "region": "r_regionkey bigint, r_name string, r_comment string",
@@ -142,14 +139,10 @@ class Beside:
     @staticmethod
     def settings(jar: str, place: Path) -> dict[str, str]:
         """Settings with which a Spark has the catalog."""
-        package = "org.apache.iceberg.spark"
         return {
             "spark.driver.extraClassPath": jar,
             "spark.executor.extraClassPath": jar,
-            "spark.sql.extensions": f"{package}.extensions.IcebergSparkSessionExtensions",
-            "spark.sql.catalog.ice": f"{package}.SparkCatalog",
-            "spark.sql.catalog.ice.type": "hadoop",
-            "spark.sql.catalog.ice.warehouse": str(place),
+            **iceberg_settings(place),
         }
 
     def sql(self, text: str) -> Rows:
@@ -164,11 +157,8 @@ class Beside:
     def write(self, table: str, columns: str, source: str) -> None:
         """A table with the rows of ``source``."""
         self.sql(f"DROP TABLE IF EXISTS {table} PURGE")
-        modes = ", ".join(
-            f"'write.{kind}.mode'='merge-on-read'" for kind in ("update", "delete", "merge")
-        )
         self.sql(f"CREATE TABLE {table} ({columns}) USING iceberg "
-                 f"TBLPROPERTIES ('format-version'='3', {modes})")  # fmt: skip
+                 f"TBLPROPERTIES ({ICEBERG_PROPERTIES})")  # fmt: skip
         self.sql(f"INSERT INTO {table} SELECT * FROM {source}")
 
     def compact(self, table: str) -> None:
@@ -205,8 +195,7 @@ class Bench:
             },
         )  # fmt: skip
         self.sql("CREATE DATABASE IF NOT EXISTS plain")
-        jvm: Any = self.session.runtime.spark()._jvm  # its start is no table's time
-        self.jvm = Path(f"/proc/{jvm.java.lang.ProcessHandle.current().pid()}/stat")
+        self.session.runtime.spark()  # its start is no table's time
         self.iceberg = Beside(self.session) if jar else None
         self.asked: dict[str, Callable[[str], Rows]] = {"hivesql": self.sql}
         if "orc" in beside:
@@ -218,16 +207,11 @@ class Bench:
         """A statement's rows."""
         return [tuple(row) for row in self.session.sql(text).rows]
 
-    def processors(self) -> float:
-        """Seconds of processors that Spark's JVM and this process have taken."""
-        fields = self.jvm.read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / TICKS + time.process_time()
-
     def cost_of(self, work: Callable[[], Any]) -> tuple[Any, Cost]:
         """What some work gives, and what it takes."""
-        wall, cpu = time.monotonic(), self.processors()
+        wall, cpu = time.monotonic(), cpu_seconds()
         found = work()
-        return found, (round(time.monotonic() - wall, 3), round(self.processors() - cpu, 3))
+        return found, (round(time.monotonic() - wall, 3), round(cpu_seconds() - cpu, 3))
 
     def ask(self, what: str, text: str, expected: Rows, key: Any = None) -> dict[str, Cost]:
         """Run a query in turns on all kinds of tables: the least that each took.

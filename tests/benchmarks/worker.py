@@ -223,6 +223,23 @@ class Delta(Contender):
         self.sql(f"OPTIMIZE {self.table}")
 
 
+def iceberg_settings(warehouse: Path) -> dict[str, str]:
+    """Settings with which a Spark has Iceberg's catalog ``ice`` in a directory."""
+    package = "org.apache.iceberg.spark"
+    return {
+        "spark.sql.extensions": f"{package}.extensions.IcebergSparkSessionExtensions",
+        "spark.sql.catalog.ice": f"{package}.SparkCatalog",
+        "spark.sql.catalog.ice.type": "hadoop",
+        "spark.sql.catalog.ice.warehouse": str(warehouse),
+    }
+
+
+ICEBERG_PROPERTIES = ", ".join(
+    ["'format-version'='3'"]
+    + [f"'write.{kind}.mode'='merge-on-read'" for kind in ("update", "delete", "merge")]
+)
+
+
 class Iceberg(Contender):
     """Iceberg v3, merge-on-read (deletion vectors)."""
 
@@ -230,13 +247,9 @@ class Iceberg(Contender):
 
     def conf(self) -> dict[str, str]:
         jars = ",".join(map(str, self.jars.glob("iceberg-*.jar")))
-        extensions = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
         return {
             "spark.jars": jars,
-            "spark.sql.extensions": extensions,
-            "spark.sql.catalog.ice": "org.apache.iceberg.spark.SparkCatalog",
-            "spark.sql.catalog.ice.type": "hadoop",
-            "spark.sql.catalog.ice.warehouse": str(self.home / "iceberg"),
+            **iceberg_settings(self.home / "iceberg"),
             "spark.sql.defaultCatalog": "spark_catalog",
             **(self.of_store() if STORE else {}),
         }
@@ -262,12 +275,9 @@ class Iceberg(Contender):
             self.sql("CREATE NAMESPACE IF NOT EXISTS ice.db")
 
     def create(self, table: str, columns: str, partition: str = "") -> None:
-        modes = ", ".join(
-            f"'write.{kind}.mode'='merge-on-read'" for kind in ("update", "delete", "merge")
-        )
         self.sql(
             f"CREATE TABLE {table} ({with_partition(columns, 'iceberg', partition)} "
-            f"TBLPROPERTIES ('format-version'='3', {modes})"
+            f"TBLPROPERTIES ({ICEBERG_PROPERTIES})"
         )
 
     def major(self) -> None:
