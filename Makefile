@@ -161,7 +161,7 @@ wheel: $(BIN)/python  ## build dist/hivesql-*.whl, with the classes for each lin
 	for line in $(LINES); do $(BIN)/python executor/java/build_jar.py --line $$line || exit; done
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 
-sbom: $(VENV)/.dev  ## dist/hivesql-*.cdx.json: what an installation brings, with licences (CycloneDX)
+sbom: kerberos  ## dist/hivesql-*.cdx.json: what an installation brings, with licences (CycloneDX)
 	$(BIN)/python -m pip install --quiet --group release
 	$(BIN)/python .ci/sbom.py
 
