@@ -3,6 +3,7 @@ package hivesql;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.reflect.Field;
+import java.nio.ByteOrder;
 import java.util.Set;
 import org.apache.hadoop.hive.ql.exec.vector.ColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.Decimal64ColumnVector;
@@ -33,6 +34,7 @@ final class DecimalReader extends TreeReaderFactory.TreeReader {
     /** The bits that tell that a value goes on in the next byte. */
     private static final long GOES_ON = 0x8080808080808080L;
     private static final int LONGEST = 10;
+    private static final boolean IS_LITTLE = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
     /** Once for each process. */
     private static volatile boolean hasWarned;
@@ -204,30 +206,46 @@ final class DecimalReader extends TreeReaderFactory.TreeReader {
     }
 
     private long value() throws IOException {
-        long result = 0L;
-        if (end - at >= LONGEST) {
-            int next = at;
-            int one = bytes[next++];
-            result = (long) (one & 0x7f);
-            for (int shift = 7; one < 0; shift += 7) {
-                one = bytes[next++];
-                result |= (long) (one & 0x7f) << shift;
-                if (next - at > LONGEST) break;
-            }
-            at = next;
-        } else {
-            int shift = 0;
-            int one;
-            do {
-                if (at == end) {
-                    fill();
-                }
-                one = bytes[at++];
-                result |= (long) (one & 0x7f) << shift;
-                shift += 7;
-            } while (one < 0);
+        if (end - at < LONGEST) return valueByByte();
+        int first = bytes[at];
+        if (first >= 0) {
+            at++;
+            return signed((long) first);
         }
-        return (result >>> 1) ^ -(result & 1L);
+        int second = bytes[at + 1];
+        if (second >= 0) {
+            at += 2;
+            return signed((long) (first & 0x7f | second << 7));
+        }
+        long word = Platform.getLong(bytes, (long) (Platform.BYTE_ARRAY_OFFSET + at));
+        long last = ~word & GOES_ON;
+        if (!IS_LITTLE || last == 0L) return valueByByte();
+        // All bits up to the last byte's; then each two groups of bits are moved together.
+        long bits = word & (last ^ last - 1L) & ~GOES_ON;
+        at += (Long.numberOfTrailingZeros(last) >>> 3) + 1;
+        bits = bits & 0x007f007f007f007fL | (bits & 0x7f007f007f007f00L) >>> 1;
+        bits = bits & 0x00003fff00003fffL | (bits & 0x3fff00003fff0000L) >>> 2;
+        bits = bits & 0x000000000fffffffL | (bits & 0x0fffffff00000000L) >>> 4;
+        return signed(bits);
+    }
+
+    private long valueByByte() throws IOException {
+        long result = 0L;
+        int shift = 0;
+        int one;
+        do {
+            if (at == end) {
+                fill();
+            }
+            one = bytes[at++];
+            result |= (long) (one & 0x7f) << shift;
+            shift += 7;
+        } while (one < 0);
+        return signed(result);
+    }
+
+    private static long signed(long bits) {
+        return (bits >>> 1) ^ -(bits & 1L);
     }
 
     private void skip(long count) throws IOException {

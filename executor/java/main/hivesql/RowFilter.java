@@ -2,11 +2,7 @@ package hivesql;
 
 import org.apache.spark.sql.catalyst.expressions.BasePredicate;
 import org.apache.spark.sql.catalyst.expressions.Expression;
-import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.Predicate$;
-import org.apache.spark.sql.types.Decimal;
-import scala.Function1;
-import scala.runtime.AbstractPartialFunction;
 
 /** A scan's condition, by Spark's own code; Spark applies it again to the rows that pass. */
 final class RowFilter {
@@ -20,7 +16,7 @@ final class RowFilter {
     RowFilter(Expression condition) {
         BasePredicate made = null;
         try {
-            made = Predicate$.MODULE$.create(condition.transform(new LongLiterals()));
+            made = Predicate$.MODULE$.create(condition);
             made.initialize(0);
         } catch (RuntimeException unknown) {
             // Spark will say what is wrong with it.
@@ -61,24 +57,5 @@ final class RowFilter {
             resting = REST;
         }
         return passed;
-    }
-}
-
-/** Decimals of up to 18 digits as numbers of 64 bits, which Spark compares without making objects of them. */
-final class LongLiterals extends AbstractPartialFunction<Expression, Expression> {
-    @Override
-    public boolean isDefinedAt(Expression node) {
-        return node instanceof Literal one && one.value() instanceof Decimal value
-                && value.precision() <= Decimal.MAX_LONG_DIGITS();
-    }
-
-    @Override
-    @SuppressWarnings("unchecked")
-    public <N extends Expression, R> R applyOrElse(N node, Function1<N, R> otherwise) {
-        if (!isDefinedAt(node)) return otherwise.apply(node);
-        Literal one = (Literal) (Expression) node;
-        Decimal value = (Decimal) one.value();
-        Decimal same = Decimal.createUnsafe(value.toUnscaledLong(), value.precision(), value.scale());
-        return (R) new Literal(same, one.dataType());
     }
 }

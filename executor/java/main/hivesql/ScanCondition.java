@@ -197,7 +197,7 @@ final class TaskCondition implements Serializable {
 
     TaskCondition(Expression condition, int width, List<KeyFilter> keys) {
         List<Long> found = new ArrayList<>();
-        this.condition = ExpressionParameterizer.in(condition, width, found);
+        this.condition = ExpressionParameterizer.in(DecimalComparisons.in(condition), width, found);
         this.numbers = found.stream().mapToLong(Long::longValue).toArray();
         this.keys = keys.toArray(KeyFilter[]::new);
     }

@@ -3,6 +3,7 @@ package hivesql;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import scala.collection.JavaConverters;
 import scala.collection.immutable.Seq;
 
@@ -28,6 +29,10 @@ final class Seqs {
 
     static <T> List<T> toJava(Seq<T> items) {
         return JavaConverters.seqAsJavaList(items);
+    }
+
+    static <T> Set<T> toJava(scala.collection.immutable.Set<T> items) {
+        return JavaConverters.setAsJavaSet(items);
     }
 
     static <K, V> Map<K, V> toJava(scala.collection.Map<K, V> items) {

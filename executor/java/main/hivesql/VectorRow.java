@@ -9,6 +9,7 @@ import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.vectorized.ColumnarBatchRow;
 import org.apache.spark.unsafe.types.UTF8String;
@@ -27,11 +28,12 @@ final class VectorRow extends GenericInternalRow {
     /** ORC's vectors; null for columns that the file does not have. */
     private final ColumnVector[] vectors;
     private final boolean[][] nulls;
-    /** Values of columns of INT and BIGINT, null for others; so are the next. */
+    /**
+     * Values of columns of INT and BIGINT, and decimals of up to 18 digits without their points; null for
+     * others, and so are the next.
+     */
     private final long[][] longs;
     private final double[][] doubles;
-    /** Decimals of up to 18 digits, without their points. */
-    private final long[][] decimals;
     private final BytesColumnVector[] texts;
     /** Whether a column's place is the row's, as all bits of an int, or always 0. */
     private final int[] places;
@@ -47,7 +49,6 @@ final class VectorRow extends GenericInternalRow {
         nulls = new boolean[vectors.length][];
         longs = new long[vectors.length + numbers.length][];
         doubles = new double[vectors.length][];
-        decimals = new long[vectors.length][];
         texts = new BytesColumnVector[vectors.length];
         places = new int[longs.length];
         for (int i = 0; i < numbers.length; i++) {
@@ -67,7 +68,7 @@ final class VectorRow extends GenericInternalRow {
                     && vector.getClass().equals(LongColumnVector.class)) {
                 longs[i] = ((LongColumnVector) vector).vector;
             } else if (vector instanceof Decimal64ColumnVector) {
-                decimals[i] = ((Decimal64ColumnVector) vector).vector;
+                longs[i] = ((Decimal64ColumnVector) vector).vector;
             } else if (type.equals(DataTypes.DoubleType) && vector instanceof DoubleColumnVector) {
                 doubles[i] = ((DoubleColumnVector) vector).vector;
             } else if (type.equals(DataTypes.StringType) && vector instanceof BytesColumnVector) {
@@ -89,7 +90,9 @@ final class VectorRow extends GenericInternalRow {
 
     public long getLong(int column) {
         long[] found = longs[column];
-        return found == null ? slow.getLong(column) : found[row & places[column]];
+        if (found != null) return found[row & places[column]];
+        if (!(types.apply(column).dataType() instanceof DecimalType kind)) return slow.getLong(column);
+        return slow.getDecimal(column, kind.precision(), kind.scale()).toUnscaledLong();
     }
 
     public int getInt(int column) {
@@ -110,7 +113,7 @@ final class VectorRow extends GenericInternalRow {
     }
 
     public Decimal getDecimal(int column, int precision, int scale) {
-        long[] found = decimals[column];
+        long[] found = longs[column];
         if (found == null || isNullAt(column)) return slow.getDecimal(column, precision, scale);
         return Decimal.createUnsafe(found[row & places[column]], precision, scale);
     }
