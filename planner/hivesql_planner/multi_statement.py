@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
+from typing import TypeVar
 
 from hivesql_planner.acid.row_id import MAX_STATEMENT
 from hivesql_planner.errors import ExecutionError, NotSupported
@@ -19,6 +20,8 @@ from hivesql_planner.statements.bound import (
     Statement,
     UseDatabase,
 )
+
+_Rows = TypeVar("_Rows", Insert, Change)
 
 # They neither read nor write rows, and change nothing that others see.
 _HARMLESS = (AbortTransactions, Describe, Explain, SetSetting, Show, UseDatabase)
@@ -63,23 +66,28 @@ def check_inside(
 def continued(body: Body, first: int) -> Body:
     """Return the same body with its statement ids counted from ``first``."""
     match body:
-        case Insert(branches=branches):
-            moved = tuple(replace(branch, write=_moved(branch.write, first)) for branch in branches)
-            return replace(body, branches=moved)
-        case Change(branches=changes):
-            return replace(
-                body,
-                branches=tuple(
-                    replace(
-                        branch,
-                        delete=branch.delete and _moved(branch.delete, first),
-                        insert=branch.insert and _moved(branch.insert, first),
-                    )
-                    for branch in changes
-                ),
-            )
+        case Insert():
+            return with_writes(body, lambda write: _moved(write, first))
+        case Change():
+            return with_writes(body, lambda write: _moved(write, first))
         case _:
             return body
+
+
+def with_writes(body: _Rows, changed: Callable[[Write], Write]) -> _Rows:
+    """Return the same body with each of its writes changed."""
+    if isinstance(body, Insert):
+        inserts = (replace(branch, write=changed(branch.write)) for branch in body.branches)
+        return replace(body, branches=tuple(inserts))
+    changes = (
+        replace(
+            branch,
+            delete=branch.delete and changed(branch.delete),
+            insert=branch.insert and changed(branch.insert),
+        )
+        for branch in body.branches
+    )
+    return replace(body, branches=tuple(changes))
 
 
 def next_statement_id(body: Body, first: int) -> int:

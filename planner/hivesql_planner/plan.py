@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from hivesql_planner.definitions.steps import Definition, NewTable
 from hivesql_planner.locks.lock import Lock, ObjectLock, Operation
-from hivesql_planner.model.table import Column, Table, TableName
+from hivesql_planner.model.table import DEFAULT_PARTITION, Column, Table, TableName
 from hivesql_planner.relations import AsOf, Expr, Query, Scan, Source
 
 if TYPE_CHECKING:
@@ -136,6 +136,8 @@ class Change:
     check: Expr | None = None
     """A constraint over the columns of every new row, fields of the struct ``row``."""
     queries: tuple[Source, ...] = ()
+    default_partition: str = DEFAULT_PARTITION
+    """The partition value of new rows without one."""
     small: SmallChange | None = None
     """How the same is done without Spark while there is little to read."""
     merge: SmallMerge | None = None

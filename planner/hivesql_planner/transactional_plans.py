@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivesql_planner.acid.row_id import MAX_BUCKET
@@ -11,6 +12,7 @@ from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.locks.lock import Lock, Operation
 from hivesql_planner.locks.requested import locks_of, locks_on_names
 from hivesql_planner.locks.rules import merge
+from hivesql_planner.model.partition_values import default_partition
 from hivesql_planner.model.table import Table, TableName
 from hivesql_planner.multi_statement import writes_of
 from hivesql_planner.plan import Body, Change, Command, Insert, Plan, Select, Target, WriteKind
@@ -170,11 +172,12 @@ def _body(statement: Statement, settings: Settings) -> Body:
         case InsertRows():
             return rewrite_insert(statement)
         case UpdateRows():
-            return rewrite_update(statement)
+            return replace(rewrite_update(statement), default_partition=default_partition(settings))
         case DeleteRows():
             return rewrite_delete(statement)
         case MergeRows():
-            return rewrite_merge(statement, settings)
+            merged = rewrite_merge(statement, settings)
+            return replace(merged, default_partition=default_partition(settings))
         case CreateTable(rows=rows) if rows is not None:
             return rewrite_create_as(statement, rows)
         case _:

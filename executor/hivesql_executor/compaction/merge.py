@@ -16,6 +16,7 @@ from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.compaction.decide import results
 from hivesql_planner.compaction.request import CompactionDetails
 from hivesql_planner.model.table import Table
+from hivesql_planner.rewrite.orc_files import with_orc_settings
 
 
 def merge(
@@ -27,7 +28,7 @@ def merge(
     runtime: Runtime,
 ) -> None:
     """Write what the compaction makes of a directory; nothing stays of it after an error."""
-    table = _with_properties(place.table, compaction)
+    table = with_orc_settings(_with_properties(place.table, compaction), runtime.settings)
     directories = results(
         state,
         compaction.kind,

@@ -38,6 +38,7 @@ from hivesql_planner.acid.layout import (
 from hivesql_planner.errors import ExecutionError, NotSupported
 from hivesql_planner.model.statistics import ColumnStatistics, Measuring
 from hivesql_planner.model.table import (
+    DEFAULT_PARTITION,
     Table,
     check_partition_name,
     parse_partition_name,
@@ -85,6 +86,8 @@ class Publication:
     """Names of partitions that are stored otherwise than what was written."""
     measuring: Measuring = Measuring()  # noqa: RUF009 - frozen
     """Of what statistics are gathered as rows are written."""
+    default_partition: str = DEFAULT_PARTITION
+    """The value of dynamic partitions of rows that have none."""
     compression: Compression | None = None
     """Of new files of containers."""
     by_spark: bool = True

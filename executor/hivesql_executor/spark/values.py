@@ -109,7 +109,7 @@ def stored_row(table: Table, row: str) -> Column:
     return f.when(f.col(row).isNotNull(), f.struct(*values))
 
 
-def partition_text(value: Column, hive_type: HiveType) -> Column:
+def partition_text(value: Column, hive_type: HiveType, default: str = DEFAULT_PARTITION) -> Column:
     """Hive's text of a partition value; NULL and '' give the default partition.
 
     Never NULL, so that Spark adds no sort of its own before it writes.
@@ -117,7 +117,7 @@ def partition_text(value: Column, hive_type: HiveType) -> Column:
     text = value_text(value, hive_type)
     if hive_type.scale:
         text = f.regexp_replace(text, r"\.?0*$", "")
-    return f.coalesce(f.nullif(text, f.lit("")), f.lit(DEFAULT_PARTITION))
+    return f.coalesce(f.nullif(text, f.lit("")), f.lit(default))
 
 
 def partition_value(text: Column, hive_type: HiveType) -> Column:

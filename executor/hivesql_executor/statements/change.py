@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivesql_executor.bookkeeping.history import note_counts, of_change
@@ -23,9 +24,11 @@ from hivesql_executor.statements.select import selected_arrays
 from hivesql_executor.statements.tables import refuse_filled
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.locks.lock import Operation
+from hivesql_planner.multi_statement import with_writes
 from hivesql_planner.plan import Change, WriteKind
 from hivesql_planner.predicates.predicate import SmallChange
 from hivesql_planner.rewrite.change import change_writes
+from hivesql_planner.rewrite.orc_files import with_orc_settings
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,7 +41,10 @@ if TYPE_CHECKING:
 
 def run_change(change: Change, work: Work) -> Outcome:
     """Write the change's events and record the partitions that got any."""
-    table = change.target.table
+    settings, table = work.runtime.settings, change.target.table
+    change = with_writes(
+        change, lambda write: replace(write, table=with_orc_settings(write.table, settings))
+    )
     if work.plan.operation == "RESTORE":
         require_same_row_ids(work)
     if table.is_immutable:

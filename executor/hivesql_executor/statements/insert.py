@@ -26,6 +26,7 @@ from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.materialized import MATERIALIZED
 from hivesql_planner.model.table import Partition, Table, TableName, partition_name
 from hivesql_planner.plan import Insert, InsertBranch, WriteKind
+from hivesql_planner.rewrite.orc_files import with_orc_settings
 
 if TYPE_CHECKING:
     from hivesql_executor.orc.publish import StagedRows
@@ -155,6 +156,8 @@ def _finish(branch: InsertBranch, table: Table, rows: StagedRows, work: Work) ->
 
 
 def _stage(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
+    table = with_orc_settings(table, work.runtime.settings)
+    branch = replace(branch, write=replace(branch.write, table=table))
     files = work.runtime.files(table.location)
     if branch.small is None:
         from hivesql_executor.statements.insert_by_spark import stage_query

@@ -28,6 +28,7 @@ from hivesql_planner.model.hive_type import (
     HiveType,
     Kind,
 )
+from hivesql_planner.model.partition_values import default_partition
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.plan import InsertBranch
 from hivesql_planner.settings.compression import read_compression
@@ -127,6 +128,7 @@ def stage_query(branch: InsertBranch, table: Table, work: Work) -> StagedRows:
         ),
         changes=work.txn.changes,
         measuring=what_to_measure(table, branch, runtime),
+        default_partition=default_partition(runtime.settings),
         compression=read_compression(runtime.settings, table.format),
     )
     literals = _measured(branch, publication)

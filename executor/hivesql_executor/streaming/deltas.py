@@ -22,8 +22,8 @@ from hivesql_executor.streaming.records import Records, RecordWriter, Row
 from hivesql_planner.acid.layout import VERSION_FILE, VERSION_TEXT, AcidDirectory
 from hivesql_planner.errors import CommitUnknown, HiveSqlError, NotSupported
 from hivesql_planner.model.hive_type import HiveType
+from hivesql_planner.model.partition_values import default_partition
 from hivesql_planner.model.table import (
-    DEFAULT_PARTITION,
     Column,
     Partition,
     Table,
@@ -32,6 +32,7 @@ from hivesql_planner.model.table import (
     partition_name,
 )
 from hivesql_planner.older_python import add_note
+from hivesql_planner.rewrite.orc_files import with_orc_settings
 from hivesql_planner.streaming_errors import (
     PartitionCreationFailed,
     StreamingException,
@@ -267,12 +268,12 @@ class Deltas:
 
     def _partitions(self, columns: Sequence[pa.Array]) -> dict[str, pa.Array | None]:
         """Return the numbers of the rows of each partition; None for all."""
-        table = self.stream.table
+        table, settings = self.stream.table, self.stream.runtime.settings
         if not columns:
             return {self.static_name(): None}
         names = list(table.partition_names)
         texts = [
-            _partition_texts(array, column.type)
+            _partition_texts(array, column.type, default_partition(settings))
             for array, column in zip(columns, table.partition_columns, strict=True)
         ]
         rows = pa.table([*texts, pa.array(np.arange(len(texts[0])))], names=[*names, _NUMBER])
@@ -319,7 +320,7 @@ class Deltas:
 
     def _pieces(self, bucket: int) -> EventPieces:
         return EventPieces(
-            table=self.stream.table,
+            table=with_orc_settings(self.stream.table, self.stream.runtime.settings),
             bucket=bucket,
             statement_id=max(0, self.directory.statement_id),
             fast=self.stream.fast,
@@ -369,11 +370,11 @@ def _join(parts: Sequence[Sequence[pa.Array]]) -> list[pa.Array]:
     return [pa.concat_arrays(arrays) for arrays in zip(*parts, strict=True)]
 
 
-def _partition_texts(values: pa.Array, hive_type: HiveType) -> pa.Array:
+def _partition_texts(values: pa.Array, hive_type: HiveType, default: str) -> pa.Array:
     if pa.types.is_floating(values.type) or pa.types.is_timestamp(values.type):
         raise NotSupported(f"dynamic partitions of type {hive_type} in a stream")
     texts = pc.fill_null(values.cast(pa.string()), "")
-    return pc.if_else(pc.equal(texts, ""), DEFAULT_PARTITION, texts)
+    return pc.if_else(pc.equal(texts, ""), default, texts)
 
 
 def run_or_close(step: Callable[[], None], close: Callable[[], None]) -> None:

@@ -37,7 +37,7 @@ from hivesql_planner.model.hive_type import (
     HiveType,
     Kind,
 )
-from hivesql_planner.model.partition_values import normal_value
+from hivesql_planner.model.partition_values import default_partition, normal_value
 from hivesql_planner.model.statistics import BASICS, read_stated_statistics
 from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
@@ -189,13 +189,15 @@ def bind_add_partitions(node: exp.Expr, binding: Binding) -> AddPartitions:
     for new in node.expressions:
         items, location = items_of(new.this), new.args["location"]
         values = new_values(table, items, binding)
-        if None in values:
-            error = SemanticError(
-                "Partition value contains a reserved substring (Reserved substring: "
-                f"{DEFAULT_PARTITION}): rows without a value make this partition",
-                code=10111,
-            )
-            binding.fail(error, items[values.index(None)].key.start)
+        reserved = default_partition(binding.settings)
+        for item in items:
+            if reserved in (item.value or ""):
+                error = SemanticError(
+                    f"Partition value contains a reserved substring (User value: {item.value} "
+                    f"Reserved substring: {reserved}): rows without a value make this partition",
+                    code=10111,
+                )
+                binding.fail(error, item.key.start, item.end)
         added.append(Partition(values=values, location=location.name if location else ""))
     looked_up = added if node.args["exists"] else ()
     there = (binding.catalog.partition(table.name, partition.values) for partition in looked_up)
@@ -214,7 +216,7 @@ def bind_drop_partitions(node: exp.Expr, binding: Binding) -> DropPartitions:
     for filters in map(filters_of, node.expressions):
         predicate = all_of(filters, table, types, binding)
         listed = binding.catalog.partitions(table.name, partition_tests(table, [predicate]))
-        chosen = _chosen(predicate, listed, table)
+        chosen = _named(_chosen(predicate, listed, table), filters, table, binding)
         if not chosen and not may_miss:
             text = ", ".join(
                 f"{filter_.key.text}{filter_.operator}{filter_.value}" for filter_ in filters
@@ -236,7 +238,8 @@ def all_of(
                 f"{table.name} has no partition column {filter_.key.text}", code=10006
             )
             binding.fail(error, filter_.key.start)
-        predicates.append(_filter(filter_, types[filter_.key.text], binding))
+        if not _is_name(filter_, types[filter_.key.text], binding):
+            predicates.append(_filter(filter_, types[filter_.key.text], binding))
     return AllOf(tuple(predicates))
 
 
@@ -262,6 +265,35 @@ def _filter(filter_: PartitionFilter, type_: HiveType, binding: Binding) -> Pred
         error = SemanticError(f"cannot compare the {type_} {filter_.key.text} with {value!r}")
         binding.fail(error, filter_.key.start, filter_.end)
     return compare
+
+
+def _is_name(filter_: PartitionFilter, type_: HiveType, binding: Binding) -> bool:
+    """Tell whether a value is what the session calls the default partition, and none of a type."""
+    return (
+        filter_.value is not None
+        and filter_.value == default_partition(binding.settings) != DEFAULT_PARTITION
+        and filter_.operator in ("=", "!=", "<>")
+        and normal_value(filter_.value, type_) is None
+    )
+
+
+def _named(
+    partitions: list[Partition],
+    filters: Iterable[PartitionFilter],
+    table: Table,
+    binding: Binding,
+) -> list[Partition]:
+    """Return the partitions whose values are called, or not, as such filters say."""
+    types = {column.name: column.type for column in table.partition_columns}
+    for filter_ in filters:
+        if _is_name(filter_, types[filter_.key.text], binding):
+            at, wanted = table.partition_names.index(filter_.key.text), filter_.operator == "="
+            partitions = [
+                partition
+                for partition in partitions
+                if (partition.values[at] == filter_.value) is wanted
+            ]
+    return partitions
 
 
 def _kind(type_: HiveType) -> HiveType:
@@ -318,7 +350,7 @@ def chosen_names(
         )
     except NoSuchObject:
         listed = ()
-    partitions = _chosen(predicate, listed, table)
+    partitions = _named(_chosen(predicate, listed, table), chosen.filters, table, binding)
     partitions.sort(key=lambda partition: partition_name(table.partition_names, partition.values))
     for name, descending in reversed(chosen.order):
         if name.text not in types:

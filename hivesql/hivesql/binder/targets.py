@@ -9,7 +9,7 @@ from hivesql.binding import Binding
 from hivesql.dialect.slices import PartitionItems
 from hivesql.dialect.tokens import TableRef
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.partition_values import normal_value
+from hivesql_planner.model.partition_values import default_partition, normal_value
 from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
     Column,
@@ -131,6 +131,8 @@ def written_value(
         return value
     item = next(candidate for candidate in items if candidate.key.text == column.name)
     written = normal_value(value, column.type)
+    if written is None and value == default_partition(binding.settings):
+        return value
     if written is None:
         error = SemanticError(
             f"Cannot add partition column {column.name} of type string as it cannot be converted "

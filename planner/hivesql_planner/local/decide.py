@@ -13,7 +13,8 @@ from hivesql_planner.local.values import (
     same_kind,
     stored,
 )
-from hivesql_planner.model.table import Table
+from hivesql_planner.model.partition_values import default_partition
+from hivesql_planner.model.table import DEFAULT_PARTITION, Table
 from hivesql_planner.plan import Body, Change, ChangeBranch, Insert, InsertBranch, Select, WriteKind
 from hivesql_planner.predicates.predicate import (
     Computed,
@@ -23,6 +24,7 @@ from hivesql_planner.predicates.predicate import (
     SmallInsert,
 )
 from hivesql_planner.relations import Query
+from hivesql_planner.rewrite.orc_files import COMPRESS, with_orc_settings
 from hivesql_planner.settings.settings import Settings
 
 MOST_BYTES = "hivesql.local.max.bytes"
@@ -41,12 +43,12 @@ def with_small_ways(body: Body, settings: Settings) -> Body:
     match body:
         case Insert(create=None, branches=branches) if most:
             return replace(
-                body, branches=tuple(_insert_branch(branch, most) for branch in branches)
+                body, branches=tuple(_insert_branch(branch, settings) for branch in branches)
             )
         case Change() if most and (body.source or body.queries):
             return _merge_body(body, settings)
         case Change() if most:
-            return _change_body(body, most)
+            return _change_body(body, settings)
         case Select(query=query) if most:
             return _select_body(query, most)
         case _:
@@ -60,16 +62,18 @@ def is_small(
     return sum(lengths) <= most_bytes and sum(rows) <= most_rows
 
 
-def _change_body(change: Change, most: int) -> Change:
+def _change_body(change: Change, settings: Settings) -> Change:
     try:
-        return replace(change, small=_change(change, most))
+        return replace(change, small=_change(change, settings))
     except Unclear:
         return change
 
 
 def _merge_body(change: Change, settings: Settings) -> Change:
     most_rows = settings.integer(MOST_SOURCE_ROWS)
-    if not most_rows or not _is_plain(change.target.table):
+    if change.default_partition != DEFAULT_PARTITION:
+        return change
+    if not most_rows or not _is_plain(change.target.table, settings):
         return change
     from hivesql_planner.local.merge import small_merge
 
@@ -90,15 +94,15 @@ def _select_body(query: Query, most: int) -> Select:
         return Select(query=query)
 
 
-def _insert_branch(branch: InsertBranch, most: int) -> InsertBranch:
+def _insert_branch(branch: InsertBranch, settings: Settings) -> InsertBranch:
     write = branch.write
-    if branch.query.sources or len(branch.query.sql) > most:
+    if branch.query.sources or len(branch.query.sql) > settings.integer(MOST_BYTES):
         return branch
     try:
-        literals = _literals(branch)
+        literals = _literals(branch, default_partition(settings))
     except Unclear:
         return branch
-    if write.kind is WriteKind.DELTA and _is_plain(write.table):
+    if write.kind is WriteKind.DELTA and _is_plain(write.table, settings):
         try:
             return replace(branch, small=_insert(branch, literals))
         except Unclear:
@@ -106,9 +110,9 @@ def _insert_branch(branch: InsertBranch, most: int) -> InsertBranch:
     return replace(branch, literals=literals)
 
 
-def _is_plain(table: Table) -> bool:
+def _is_plain(table: Table, settings: Settings) -> bool:
     """Tell whether the table's files are of a kind that is written without Spark."""
-    codec = table.properties.get("orc.compress", "ZLIB").lower()
+    codec = with_orc_settings(table, settings).properties.get(COMPRESS, "ZLIB").lower()
     return table.is_full_acid and codec in _CODECS
 
 
@@ -118,7 +122,7 @@ def _insert(branch: InsertBranch, literals: SmallInsert) -> SmallInsert:
     return replace(literals, check=constraint(branch.check, table))
 
 
-def _literals(branch: InsertBranch) -> SmallInsert:
+def _literals(branch: InsertBranch, default: str) -> SmallInsert:
     """Return the rows that stand in the statement; Unclear where one is not known before Spark."""
     table, rows = branch.write.table, branch.query.rows
     if rows is None:
@@ -133,7 +137,13 @@ def _literals(branch: InsertBranch) -> SmallInsert:
         raise Unclear
     return SmallInsert(
         rows=tuple(tuple(map(stored, row, data)) for row in rows),
-        partitions=tuple(tuple(map(partition_text, row[len(data) :], dynamic)) for row in rows),
+        partitions=tuple(
+            tuple(
+                partition_text(*pair, default)
+                for pair in zip(row[len(data) :], dynamic, strict=True)
+            )
+            for row in rows
+        ),
     )
 
 
@@ -143,9 +153,11 @@ def _check_hashed(table: Table) -> None:
         raise Unclear
 
 
-def _change(change: Change, most: int) -> SmallChange:
+def _change(change: Change, settings: Settings) -> SmallChange:
     table = change.target.table
-    if change.source or change.queries or len(change.branches) != 1 or not _is_plain(table):
+    if change.source or change.queries or len(change.branches) != 1:
+        raise Unclear
+    if not _is_plain(table, settings):
         raise Unclear
     if change.target.as_of or change.target.changes:
         raise Unclear
@@ -156,7 +168,7 @@ def _change(change: Change, most: int) -> SmallChange:
         where=table_condition(meant_condition(change.on), table) if change.on else None,
         values=_new_row(branch, table) if branch.insert else None,
         check=constraint(change.check, table) if branch.insert else None,
-        most_bytes=most,
+        most_bytes=settings.integer(MOST_BYTES),
     )
 
 

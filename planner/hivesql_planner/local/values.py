@@ -191,16 +191,16 @@ def _exact(value: Value, operator: str, precision: int, scale: int) -> Decimal:
     return number
 
 
-def partition_text(value: Value, hive_type: HiveType) -> str:
+def partition_text(value: Value, hive_type: HiveType, default: str = DEFAULT_PARTITION) -> str:
     """Hive's text of a dynamic partition's value; NULL and '' are the default partition."""
     converted = stored(value, hive_type)
     if converted is None:
-        return DEFAULT_PARTITION
+        return default
     if hive_type.kind not in _PARTITIONED:
         raise Unclear
     if isinstance(converted, bool):
         return "true" if converted else "false"
-    return str(converted) or DEFAULT_PARTITION
+    return str(converted) or default
 
 
 def same_kind(values: Sequence[Value], hive_type: HiveType) -> bool:

@@ -8,6 +8,8 @@ from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
 
 from hivesql_planner.model.hive_type import BITS, FLOATS, SIZED_TEXTS, HiveType, Kind
+from hivesql_planner.model.table import DEFAULT_PARTITION
+from hivesql_planner.settings.settings import DEFAULT_NAME, Settings
 
 FALSE = ("", "false", "no", "off", "0")
 _WHOLE = re.compile(r"[+-]?[0-9]+")
@@ -15,6 +17,14 @@ _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _DAY = r"([0-9]{1,4})-([0-9]{1,2})-([0-9]{1,2})"
 _DATE = re.compile(_DAY + r"([ T].*)?", re.DOTALL)
 _TIME = re.compile(_DAY + r"(?:[ T]([0-9]{1,2}):([0-9]{1,2}):([0-9]{1,2})(?:\.([0-9]{1,9}))?)?")
+
+
+def default_partition(settings: Settings) -> str:
+    """Give the value of new partitions for rows that have none; to readers it is one like others.
+
+    What is no value of the column's type they read as NULL.
+    """
+    return settings.text(DEFAULT_NAME) or DEFAULT_PARTITION
 
 
 def normal_value(text: str, type_: HiveType) -> str | None:

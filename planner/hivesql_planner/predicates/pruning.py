@@ -62,7 +62,7 @@ class PartitionPruner:
         self._tests: dict[int, Callable[[str | None], Outcomes]] = {}
         for leaf in leaves_of(predicate):
             if isinstance(leaf, Compare | OneOf | IsNull) and leaf.column in types:
-                self._tests[id(leaf)] = _test(leaf, types[leaf.column].kind)
+                self._tests[id(leaf)] = _test(leaf, types[leaf.column])
 
     def may_hold(self, values: _Values) -> bool:
         """Tell whether some row of a partition may satisfy the predicate."""
@@ -80,14 +80,27 @@ class PartitionPruner:
         return outcomes(self._predicate, of_leaf)
 
 
-def _test(leaf: Compare | OneOf | IsNull, base: hive_type.Kind) -> Callable[[str | None], Outcomes]:
+def _test(leaf: Compare | OneOf | IsNull, type_: HiveType) -> Callable[[str | None], Outcomes]:
     match leaf:
         case Compare(operator="<=>", value=None) | IsNull():
-            return lambda value: frozenset({value is None})
+            return lambda value: _nullness(value, type_)
         case Compare():
-            return _comparison(leaf, base)
+            return _comparison(leaf, type_.kind)
         case OneOf():
-            return _membership(leaf, base)
+            return _membership(leaf, type_.kind)
+
+
+def _nullness(value: str | None, type_: HiveType) -> Outcomes:
+    """Tell whether queries read NULL: also of a text that is no value of the column's type."""
+    if value is None:
+        return frozenset({True})
+    normal = normal_value(value, type_)
+    is_value = normal is not None
+    if normal is not None and type_.kind in BITS:
+        # A constant loses its higher bits, what is read does not.
+        digits = value[1:] if value[:1] in ("+", "-") else value
+        is_value = digits.isdecimal() and int(value) == int(normal)
+    return frozenset({False} if is_value else {False, True})
 
 
 def _comparison(compare: Compare, base: hive_type.Kind) -> Callable[[str | None], Outcomes]:

@@ -28,7 +28,9 @@ from hivesql_planner.settings.transaction_keys import (
     TRANSACTION_KEYS_WITHOUT_EFFECT,
 )
 
+DEFAULT_NAME = "hive.exec.default.partition.name"
 _ALIASES: Mapping[str, str] = {
+    "metastore.default.partition.name": DEFAULT_NAME,
     "mapred.output.compression.codec": "mapreduce.output.fileoutputformat.compress.codec",
     "mapred.output.compression.type": "mapreduce.output.fileoutputformat.compress.type",
     **ALIASES_OF_COMPACTOR,
@@ -47,6 +49,9 @@ _WITHOUT_EFFECT: tuple[tuple[str, str, Kind, str], ...] = (
     ("hive.acid.droppartition.usebase", "false", "bool", "DROP PARTITION writes an empty base."),
     ("hive.acid.renamepartition.makecopy", "false", "bool", "RENAME PARTITION copies."),
     ("hive.unlock.numretries", "10", "int", "how often to try to unlock; here it is certain."),
+    ("hive.exec.orc.default.block.padding", "true", "bool", "stripes keep within blocks of HDFS."),
+    ("hive.exec.orc.block.padding.tolerance", "0.05", "float", "how much padding that may take."),
+    ("hive.exec.orc.default.block.size", "268435456", "int", "the blocks of HDFS for ORC files."),
     ("hive.mm.allow.originals", "false", "bool", "insert-only tables read original files."),
     ("hive.strict.checks.bucketing", "true", "bool",
      "LOAD DATA into bucketed tables distributes the rows."),
@@ -66,6 +71,8 @@ KEYS: Mapping[str, Setting] = _table(
     ("hive.optimize.sort.dynamic.partition.threshold", "0", "int",
      "INSERT gathers the rows of dynamic partitions in few tasks: -1 never, 1 always, 0 when its "
      "first rows are of many partitions, another number when they are of more than that."),
+    (DEFAULT_NAME, "__HIVE_DEFAULT_PARTITION__", "text",
+     "What the partition of rows without a value is called that dynamic partitions make."),
     ("hive.exec.drop.ignorenonexistent", "true", "bool",
      "DROP of a table, view or partition that is not there is no error."),
     ("hive.constraint.notnull.enforce", "true", "bool", "Enforce NOT NULL constraints."),
@@ -76,6 +83,14 @@ KEYS: Mapping[str, Setting] = _table(
     ("hive.default.fileformat", "textfile", "text", "What tables without STORED AS are stored as."),
     ("hive.default.fileformat.managed", "none", "text",
      "The same for tables that are not external; none: as hive.default.fileformat says."),
+    ("hive.exec.orc.default.compress", "ZLIB", "text",
+     "How ORC files of tables without orc.compress are: NONE, ZLIB, SNAPPY, LZO, LZ4, ZSTD."),
+    ("hive.exec.orc.default.stripe.size", "67108864", "int",
+     "Their stripes in bytes, of tables without orc.stripe.size."),
+    ("hive.exec.orc.default.buffer.size", "262144", "int",
+     "The bytes compressed at a time, of tables without orc.compress.size."),
+    ("hive.exec.orc.default.row.index.stride", "10000", "int",
+     "The rows of an entry of their index, of tables without orc.row.index.stride."),
     ("hive.default.rcfile.serde",
      "org.apache.hadoop.hive.serde2.columnar.LazyBinaryColumnarSerDe", "text",
      "What RCFiles of new tables hold; …columnar.ColumnarSerDe: texts."),

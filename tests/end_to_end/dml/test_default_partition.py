@@ -187,3 +187,72 @@ def test_controls_and_noncharacters_are_values_too(session: hivesql.Session, lay
     """)
     assert rows(session, "SELECT a, v FROM odd") == list(enumerate(odd))
     assert ("v=%00",) in rows(session, "SHOW PARTITIONS odd")
+
+
+NONE = "SET hive.exec.default.partition.name=none"
+
+
+def check_own_name(session: hivesql.Session, kind: str, new_rows: str) -> None:
+    """Rows without a value go where the session says; all statements find them as it is read."""
+    session.sql(f"""
+        CREATE TABLE t (k string) PARTITIONED BY (s string, i int) {kind};
+        INSERT INTO t PARTITION (s, i) VALUES ('before', null, null);
+        {NONE}
+    """)
+    session.sql(f"INSERT INTO t PARTITION (s, i) {new_rows}")
+    builtin = f"s={NAME}/i={NAME}"
+    named = ["s=none/i=3", "s=none/i=none", "s=x/i=none"]
+    assert rows(session, "SHOW PARTITIONS t") == [(name,) for name in (builtin, *named)]
+    everybody = [("a", "none", None), ("b", "none", 3), ("before", NAME, None), ("c", "x", None)]
+    assert rows(session, "SELECT * FROM t ORDER BY k") == everybody
+    nulls = [("a",), ("before",), ("c",)]
+    assert rows(session, "SELECT k FROM t WHERE i IS NULL ORDER BY k") == nulls
+    assert rows(session, "SELECT k FROM t WHERE s = 'none' ORDER BY k") == [("a",), ("b",)]
+    for values in ("s='none', i=9", "s='w', i='none'", "s='xnoney', i=9"):
+        with pytest.raises(SemanticError, match="reserved substring") as caught:
+            session.sql(f"ALTER TABLE t ADD PARTITION ({values})")
+        assert caught.value.code == 10111
+    session.sql(f"ALTER TABLE t ADD PARTITION (s='{NAME}', i=7)")
+    session.sql("ALTER TABLE t DROP PARTITION (s='x', i='none')")
+    left = [*named[:2], f"s={NAME}/i=7", builtin]
+    assert sorted(rows(session, "SHOW PARTITIONS t")) == sorted((name,) for name in left)
+    session.sql("ALTER TABLE t DROP PARTITION (i!='none', s='none')")
+    assert rows(session, "SELECT k FROM t ORDER BY k") == [("a",), ("before",)]
+    session.sql("RESET hive.exec.default.partition.name")
+    assert rows(session, "SELECT k FROM t WHERE i IS NULL ORDER BY k") == [("a",), ("before",)]
+
+
+def test_a_name_of_ones_own_without_spark(alone: hivesql.Session) -> None:
+    values = "VALUES ('a', null, null), ('b', '', 3), ('c', 'x', null)"
+    check_own_name(alone, ACID, values)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("kind", ["STORED AS TEXTFILE", "STORED AS ORC", ACID])
+def test_a_name_of_ones_own(tmp_path: Path, spark: SparkSession, kind: str) -> None:
+    with hivesql.connect(
+        f"sqlite:///{tmp_path}/m.db", str(tmp_path / "wh"), spark=spark
+    ) as session:
+        values = "(VALUES ('a', null, null), ('b', '', 3), ('c', 'x', null)) v (k, s, i)"
+        check_own_name(session, kind, f"SELECT k, s, i FROM {values} WHERE k > ' '")
+
+
+@pytest.mark.spark
+def test_changes_under_a_name_of_ones_own(tmp_path: Path, spark: SparkSession) -> None:
+    with hivesql.connect(
+        f"sqlite:///{tmp_path}/m.db", str(tmp_path / "wh"), spark=spark
+    ) as session:
+        session.sql(f"CREATE TABLE t (k string, n int) PARTITIONED BY (i int) {ACID}; {NONE}")
+        session.sql("""
+            MERGE INTO t USING (SELECT 'z' k, cast(null AS int) i) s ON t.k = s.k
+              WHEN NOT MATCHED THEN INSERT VALUES (s.k, 1, s.i);
+            INSERT INTO t PARTITION (i) VALUES ('y', 1, 5), ('x', 1, null);
+            UPDATE t SET n = 2 WHERE i IS NULL;
+            UPDATE t SET i = NULL WHERE k = 'y'
+        """)
+        names = rows(session, "SHOW PARTITIONS t")
+        assert names == [("i=5",), ("i=none",)]
+        everybody = [("x", 2, None), ("y", 1, None), ("z", 2, None)]
+        assert rows(session, "SELECT k, n, i FROM t ORDER BY k") == everybody
+        session.sql("DELETE FROM t WHERE i IS NULL AND n = 2")
+        assert rows(session, "SELECT k FROM t") == [("y",)]

@@ -210,7 +210,7 @@ def _changed_row(
         values = branch.values[len(table.columns) :]
         texts = [
             old if isinstance(value.meaning, OldValue) and value.meaning.column == column.name
-            else partition_text(f.expr(value.sql), column.type)
+            else partition_text(f.expr(value.sql), column.type, change.default_partition)
             for value, column, old in zip(values, table.partition_columns, texts, strict=True)
         ]  # fmt: skip
     if nanoseconds is not None and branch.insert is None:

@@ -134,9 +134,12 @@ def stage_insert(
         with_row = select(named, [*numbers, *compared], [*numbers, f"struct({fields}) as row"])
         named = enforce_check(with_row, check).drop("row")
     parts = [
-        partition_text(converted(f"c{i}", sources[i], types[name], zone), types[name])
+        partition_text(
+            converted(f"c{i}", sources[i], types[name], zone), types[name],
+            publication.default_partition,
+        )
         for i, name in enumerate(dynamic_partition, width)
-    ]
+    ]  # fmt: skip
     observation = observation_of(rows, publication.measuring)
     texts = _nanosecond_texts(rows, table, nanoseconds)
     if table.is_full_acid:

@@ -1,0 +1,57 @@
+"""How ORC files are written: what settings say of tables whose properties say nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.table import BLOOM_FILTER_COLUMNS, Table
+from hivesql_planner.settings.settings import Settings
+
+COMPRESS = "orc.compress"
+CODECS = ("NONE", "ZLIB", "SNAPPY", "LZO", "LZ4", "ZSTD", "BROTLI")
+_SIZES = {
+    "orc.stripe.size": "hive.exec.orc.default.stripe.size",
+    "orc.row.index.stride": "hive.exec.orc.default.row.index.stride",
+    "orc.compress.size": "hive.exec.orc.default.buffer.size",
+}
+_NAMES = {
+    COMPRESS: "hive.exec.orc.default.compress",
+    **_SIZES,
+    "orc.bloom.filter.fpp": "orc.default.bloom.fpp",
+    BLOOM_FILTER_COLUMNS: BLOOM_FILTER_COLUMNS,
+}
+"""The properties that files are written by, and Hive's own names of them as settings."""
+
+
+def with_orc_settings(table: Table, settings: Settings) -> Table:
+    """Give an ORC table the properties that it has not and a session sets, as ORC looks them up.
+
+    SemanticError for what ORC does not know, wherever it stands: Hive's tasks would fail.
+    """
+    if table.format != "orc":
+        return table
+    values = settings.values
+    filled = {
+        key: values.get(key, values.get(name, ""))
+        for key, name in _NAMES.items()
+        if key not in table.properties and (key in values or name in values)
+    }
+    _check({key: table.properties.get(key, filled.get(key)) for key in _NAMES}, table)
+    return replace(table, properties={**table.properties, **filled}) if filled else table
+
+
+def _check(values: dict[str, str | None], table: Table) -> None:
+    codec = values[COMPRESS]
+    if codec is not None and codec.strip().upper() not in CODECS:
+        raise SemanticError(
+            f"ORC files of {table.name} cannot be compressed by {codec!r}: {COMPRESS}, or "
+            f"{_NAMES[COMPRESS]}, is one of {', '.join(CODECS)}"
+        )
+    for key, name in _SIZES.items():
+        text = values[key]
+        if text is not None and not text.strip().isdecimal():
+            raise SemanticError(
+                f"ORC files of {table.name} cannot be written with {text!r} as {key}: it, or "
+                f"{name}, is a number"
+            )
