@@ -83,6 +83,9 @@ def connect(
     if url.startswith(THRIFT):
         # There a worker takes what is next in the queue, never a request of its own choice.
         hive = {"hivesql.compactor.inline": "false"} | hive
+    else:
+        # Hive's default would take twice the time; with a Hive Metastore older Hives may read too.
+        hive = {"hive.exec.orc.default.compress": "ZSTD"} | hive
     hidden = hive.get(HIDDEN_LIST, "")
     user_settings = Settings.of(
         {key: text for key, text in hive.items() if key in KEYS or not is_secret(key, hidden)}

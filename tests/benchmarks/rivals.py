@@ -16,7 +16,7 @@ stays up for the whole run. In every repetition each operation runs once on each
 the next operation comes, so load from outside hits all alike. The first ``--warm`` repetitions warm
 up and are not counted, of no contender. Wall and CPU are of the contender's whole process tree.
 
-``hivesql-zstd`` is ours in zstd, Iceberg's codec, instead of zlib, which is Hive's.
+``hivesql-zlib`` is ours in zlib, Hive's codec, instead of zstd, which is Iceberg's too.
 ``--engines``: the queries of the fact table and four more, before and after changes: for
 ``--only hivesql-comet,spark-4.1``, ours on Spark 4.1 with Apache DataFusion Comet and without, both
 in the environment that ``make setup SPARK=4.1`` makes.

@@ -290,7 +290,7 @@ class Bench:
         self.sql(f"DROP TABLE IF EXISTS plain.{table}")
         self.sql(
             f"CREATE EXTERNAL TABLE plain.{table} ({columns}) STORED AS ORC "
-            "TBLPROPERTIES ('orc.compress'='ZLIB', 'external.table.purge'='true')"
+            "TBLPROPERTIES ('external.table.purge'='true')"
         )
         return self.cost_of(
             lambda: self.sql(f"INSERT INTO plain.{table} SELECT * FROM default.{source}")

@@ -84,7 +84,8 @@ KEYS: Mapping[str, Setting] = _table(
     ("hive.default.fileformat.managed", "none", "text",
      "The same for tables that are not external; none: as hive.default.fileformat says."),
     ("hive.exec.orc.default.compress", "ZLIB", "text",
-     "How ORC files of tables without orc.compress are: NONE, ZLIB, SNAPPY, LZO, LZ4, ZSTD."),
+     "How ORC files of tables without orc.compress are: NONE, ZLIB, SNAPPY, LZO, LZ4, ZSTD; not "
+     "set, and with a metastore of ours, ZSTD."),
     ("hive.exec.orc.default.stripe.size", "67108864", "int",
      "Their stripes in bytes, of tables without orc.stripe.size."),
     ("hive.exec.orc.default.buffer.size", "262144", "int",

@@ -62,6 +62,19 @@ def test_settings_of_a_session(session: hivesql.Session, tmp_path: Path, local_b
     assert len(session.sql("SELECT * FROM plain").rows) == 5
 
 
+def test_zstd_where_nobody_says_otherwise(session: hivesql.Session, tmp_path: Path) -> None:
+    for table, kind in KINDS.items():
+        columns = COLUMNS.get(table, "(k int, v string)")
+        session.sql(f"CREATE TABLE {table} {columns} STORED AS ORC {kind}")
+        session.sql(f"INSERT INTO {table} VALUES (1, 'a'), (2, 'b')")
+        assert written(tmp_path / "warehouse", table) == {("ZSTD", 10_000)}
+    session.sql("SET hive.exec.orc.default.compress=ZLIB; UPDATE acid SET v = 'c' WHERE k = 1")
+    assert written(tmp_path / "warehouse", "acid") == {("ZSTD", 10_000), ("ZLIB", 10_000)}
+    session.sql("RESET; ALTER TABLE acid COMPACT 'major' AND WAIT")
+    assert written(tmp_path / "warehouse", "acid") == {("ZSTD", 10_000)}
+    assert sorted(session.sql("SELECT * FROM acid").rows) == [(1, "c"), (2, "b")]
+
+
 def test_compactions_heed_them(session: hivesql.Session, tmp_path: Path) -> None:
     session.sql(f"CREATE TABLE t (k int) STORED AS ORC {ACID}; INSERT INTO t VALUES (1), (2)")
     session.sql(f"INSERT INTO t VALUES (3); {SETTINGS}; ALTER TABLE t COMPACT 'major' AND WAIT")
