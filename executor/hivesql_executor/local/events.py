@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from itertools import accumulate
 from typing import Any
 
@@ -39,6 +40,8 @@ from hivesql_planner.plan import Write, WriteKind
 _WIDE = 50
 """Columns from which on the writer's memory is worth giving back: some 50 MiB."""
 _CODECS = {"none": "uncompressed"}
+_LARGE = 31 << 20
+"""Bytes of a block, below the largest (32 MiB) that glibc learns from."""
 # Footers that cannot be changed here: texts stay STRING, which Hive takes as well.
 _SEALED = ("LZ4", "LZO", "BROTLI")
 _SIZES = {
@@ -155,11 +158,28 @@ def orc_bytes(events: pa.Table, options: Mapping[str, Any]) -> bytes:
     library's, which gives the same pages out elsewhere next time: a process that wrote rows of a
     thousand columns had gigabytes. Therefore what wide tables took is given back to the system.
     """
+    _reuse_memory()
     buffer = io.BytesIO()
     orc.write_table(events, buffer, **options)
     if events.schema.field("row").type.num_fields >= _WIDE:
         _give_back()
     return buffer.getvalue()
+
+
+@cache
+def _reuse_memory() -> None:
+    """Let the C library (glibc) keep the writer's memory from one file to the next.
+
+    It asks the system for larger blocks each time, and a thousand page faults take ten times as
+    long as a small file. Once it has seen a large block freed, it keeps as much. Whoever sets its
+    MALLOC_ variables has the last word.
+    """
+    with suppress(OSError, AttributeError):
+        library = ctypes.CDLL(None)
+        library.malloc.restype = ctypes.c_void_p
+        library.malloc.argtypes = [ctypes.c_size_t]
+        library.free.argtypes = [ctypes.c_void_p]
+        library.free(library.malloc(_LARGE))
 
 
 def _give_back() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import re
+import resource
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,7 +24,36 @@ def _resident() -> int:
     return int(found[1])
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc keeps what is freed")
+def _page_faults() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+
+only_glibc = pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc", reason="only glibc keeps what is freed"
+)
+
+
+@only_glibc
+@pytest.mark.parametrize("codec", ["ZLIB", "ZSTD", "SNAPPY"])
+def test_small_files_take_their_memory_from_those_before(codec: str) -> None:
+    table = Table(
+        name=TableName("default", "t"),
+        columns=(Column.of("k", "int"), Column.of("v", "string")),
+        location="",
+        properties={"orc.compress": codec},
+    )
+    row = pa.StructArray.from_arrays([pa.array([1, 2], pa.int32()), pa.array(["a", "b"])], "kv")
+    events = insert_events(row, write_id=1, writer=0, statement_id=0)
+    for _ in range(5):
+        orc_bytes(events, orc_options(table))
+    before = _page_faults()
+    for _ in range(50):
+        orc_bytes(events, orc_options(table))
+    # It was a thousand for each.
+    assert _page_faults() - before < 50 * 100
+
+
+@only_glibc
 def test_wide_tables_leave_no_memory_behind() -> None:
     names = [f"c{i}" for i in range(_COLUMNS)]
     table = Table(
