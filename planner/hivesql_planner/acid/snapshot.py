@@ -90,7 +90,8 @@ def select(
     DataError 10327 when the history the snapshot needs was cleaned away, and DataError for a
     directory or a dataFormat that only looks like Hive's: rows must not be guessed.
     Source: AcidUtils.getAcidState of Hive 4, except that a base of INSERT OVERWRITE is only used
-    when its own write id is visible (Hive also takes one that is still open and the lowest).
+    when its own write id is visible (Hive also takes one that is still open and the lowest), and
+    that of two compactions of the same deltas one is read.
     """
     metadata = {name: _known_format(name, text) for name, text in (metadata or {}).items()}
     bases, deltas, originals = _group(files)
@@ -248,7 +249,7 @@ def _uncovered(selection: _Selection, write_ids: ValidWriteIdList) -> list[Liste
                 current, last_statement = delta.max_write_id, delta.statement_id
                 previous = delta
         elif (delta.max_write_id == current and last_statement >= 0) or (
-            previous is not None and _same_span(delta, previous)
+            previous is not None and _is_counterpart(delta, previous)
         ):
             uncovered.append(entry)
             previous = delta
@@ -257,17 +258,18 @@ def _uncovered(selection: _Selection, write_ids: ValidWriteIdList) -> list[Liste
     return uncovered
 
 
-def _reading_order(entry: ListedDirectory) -> tuple[int, int, int, str]:
-    name, (_, low, high, statement, _), _ = entry
-    return low, -high, statement, name
+def _reading_order(entry: ListedDirectory) -> tuple[int, int, int, int, str]:
+    name, (_, low, high, statement, made_by), _ = entry
+    return low, -high, statement, -made_by, name
 
 
-def _same_span(directory: AcidDirectory, other: AcidDirectory) -> bool:
-    return (directory.min_write_id, directory.max_write_id, directory.statement_id) == (
-        other.min_write_id,
-        other.max_write_id,
-        other.statement_id,
-    )
+def _is_counterpart(directory: AcidDirectory, other: AcidDirectory) -> bool:
+    """Tell whether one write or compaction made both: one holds its rows, one its deletes.
+
+    Two workers that compacted the same deltas have made the same rows, of which the later ones
+    count (HIVE-29210; Hive 4.1 reads both).
+    """
+    return directory[1:] == other[1:]
 
 
 def _original_names(originals: Iterable[FileStatus]) -> list[str]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from hand_made import T, Warehouse
 from hivesql_executor.compaction.initiator import initiate
+from hivesql_executor.metastore.api import TxnType
 
 NOT_ENOUGH = "None of the compaction thresholds met, compaction request is refused!"
 
@@ -192,3 +193,55 @@ def test_several_at_a_time(house: Warehouse) -> None:
         house.finish(row.id)
     assert house.clean(runtime) == 4
     assert [len(house.names(f"p={number}")) for number in range(4)] == [1] * 4
+
+
+def test_two_workers_that_compacted_the_same(house: Warehouse) -> None:
+    """What the first one made goes with what it was made of."""
+    for _ in range(2):
+        house.write()
+    id_ = house.store.enqueue_compaction(T, None, "minor", initiator_id="x").id
+    (other,) = house.store.open_txns(1, "ann", "here", type=TxnType.COMPACTION)
+    house.directory(f"delta_0000001_0000002_v{other:07d}")
+    house.store.commit_txn(other)
+    house.finish(id_)
+    assert house.clean() == 1
+    assert house.names() == [f"delta_0000001_0000002_v{other + 1:07d}"]
+    assert states(house) == {id_: "succeeded"}
+
+
+def test_what_an_overwrite_replaced_goes_with_what_a_compaction_did(house: Warehouse) -> None:
+    """An overwrite and a compaction of it have the same write id."""
+    for _ in range(2):
+        house.write()
+    txn_id, write_id = house.begin()
+    house.directory(f"base_{write_id:07d}")
+    house.store.commit_txn(txn_id)
+    house.compact()
+    assert house.clean() == 1
+    assert house.names() == [f"base_0000003_v{txn_id + 1:07d}"]
+
+
+def test_each_compaction_is_cleaned_up_to_its_own_writes(house: Warehouse) -> None:
+    """While a writer is open that began later, and a rolled-back overwrite lies above all."""
+    for _ in range(3):
+        house.write()
+        house.write()
+        house.compact()
+    txn_id, write_id = house.begin()
+    house.directory(f"base_{write_id:07d}")
+    house.store.abort_txns([txn_id], "x")
+    house.older(100)
+    house.store.clean_txns()
+    txn_id, write_id = house.begin()
+    open_write = f"delta_{write_id:07d}_{write_id:07d}_0000"
+    house.directory(open_write)
+    for cleaned in (2, 4, 6):
+        assert house.clean() == 1
+        left = [name.partition("_v")[0] for name in house.names()]
+        bases = [f"base_{highest:07d}" for highest in (2, 4, 6) if highest >= cleaned]
+        deltas = [f"delta_{one:07d}_{one:07d}_0000" for one in range(cleaned + 1, 7)]
+        assert left == [*bases, *deltas, open_write]
+    assert set(states(house).values()) == {"succeeded"}
+    house.store.commit_txn(txn_id)
+    visible = house.store.valid_write_ids(house.store.valid_txns(), [T])[T]
+    assert visible.sees(write_id) and not visible.sees(write_id - 1)

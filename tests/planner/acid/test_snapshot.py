@@ -178,6 +178,18 @@ CASES = {
         "base_MIN | delta_1_1_0 | obsolete 000000_0"),
     "W36 overlapping deltas": Case(
         "R", "10:MAX::", "delta_5_10 delta_3_7 delta_11_11_0", "- | delta_3_7 delta_5_10"),
+    # Hive 4.1 reads both, and so every row twice; its cleaner leaves both.
+    "two workers compacted the same deltas, unlike Hive": Case(
+        "R", "10:MAX::", "delta_2_3_v24 delta_2_3_v25 delete_delta_2_3_v24 delete_delta_2_3_v25 "
+        "delta_2_2_0 delta_3_3_0 delta_4_4_0",
+        "- | delete_delta_2_3_v25 delta_2_3_v25 delta_4_4_0 | "
+        "obsolete delete_delta_2_3_v24 delta_2_2_0 delta_2_3_v24 delta_3_3_0"),
+    "the later one of two workers is not seen yet": Case(
+        "R", "10:MAX::", "delta_2_3_v24 delta_2_3_v25 delta_2_2_0",
+        "- | delta_2_3_v24 | obsolete delta_2_2_0", txns="30:25:25:"),
+    "a streaming batch that was compacted alone, unlike Hive": Case(
+        "R", "10:MAX::", "delta_2_3 delta_2_3_v24 delete_delta_2_3_v24",
+        "- | delete_delta_2_3_v24 delta_2_3_v24 | obsolete delta_2_3"),
     "W37 a base below an open id": Case(
         "R", "10:5:5:", "base_4_v10 delta_5_5_0 delta_6_6_0", "base_4_v10 | delta_6_6_0"),
     "W38 an empty directory": Case("R", "10:MAX::", "delta_3_3_0/ delta_2_2_0", "- | delta_2_2_0"),
