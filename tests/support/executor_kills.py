@@ -2,7 +2,8 @@
 
 ``python tests/support/executor_kills.py SECONDS [SEED]`` starts a standalone cluster of two workers
 and walks as long as that; a seed takes the same statements again, though not the same kills. With
-``MASTER HOME OPTIONS SECONDS SEED`` it takes a cluster that is there, as the test of it does.
+``MASTER HOME OPTIONS SECONDS SEED [METASTORE SETTINGS]`` it takes a cluster that is there, as tests
+of it do.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from queue import Queue
 from typing import Any
@@ -26,11 +28,18 @@ from hivesql_planner.errors import HiveSqlError
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 ROWS = 3000
+STREAM_ATTEMPTS = 8
 Model = dict[int, str]
 
 
-def walk(master: str, home: str, options: str, seconds: float, seed: str) -> dict[str, Any]:
-    """Tell how many statements succeeded, failed, and what was wrong, while executors die."""
+def walk(
+    master: str, home: str, options: str, seconds: float, seed: str,
+    metastore: str | None = None, others: Mapping[str, str] | None = None,
+) -> dict[str, Any]:  # fmt: skip
+    """Tell how many statements succeeded, failed, and what was wrong, while executors die.
+
+    In a table ``c`` that is there each of them counts one more, beside those who count elsewhere.
+    """
     settings = {
         "spark.master": master,
         "spark.driver.host": "127.0.0.1",
@@ -40,17 +49,17 @@ def walk(master: str, home: str, options: str, seconds: float, seed: str) -> dic
         "spark.sql.shuffle.partitions": "6",
         "spark.sql.adaptive.enabled": "false",
         "hivesql.local.max.bytes": "0",
+        **(others or {}),
     }
-    with hivesql.connect(
-        f"sqlite:///{home}/metastore.db", f"{home}/warehouse", settings=settings
-    ) as session:
+    place = Place(metastore or f"sqlite:///{home}/metastore.db", home)
+    with hivesql.connect(place.metastore, place.warehouse, settings=settings) as session:
         session.sql(f"""
             CREATE TABLE t (id int, v string) {ACID};
             CREATE TABLE p (id int, v string) PARTITIONED BY (k int) {ACID};
             CREATE TABLE b (id int, v string) CLUSTERED BY (id) INTO 3 BUCKETS {ACID};
             INSERT INTO t SELECT id, 'a' FROM {_numbers(0)} DISTRIBUTE BY id;
         """)
-        walked = Walk(session, random.Random(seed))
+        walked = Walk(session, random.Random(seed), place)
         walked.models["t"] = dict.fromkeys(range(ROWS), "a")
         application = str(session._spark().sparkContext.applicationId)
         end = time.monotonic() + seconds
@@ -72,12 +81,27 @@ def walk(master: str, home: str, options: str, seconds: float, seed: str) -> dic
     }
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where the tables are, and what streams read."""
+
+    metastore: str
+    home: str
+
+    @property
+    def warehouse(self) -> str:
+        return f"{self.home}/warehouse"
+
+
 class Walk:
     """Statements one after the other, and what the tables hold after those that succeeded."""
 
-    def __init__(self, session: hivesql.Session, chance: random.Random) -> None:
+    def __init__(self, session: hivesql.Session, chance: random.Random, place: Place) -> None:
         self.session = session
         self.chance = chance
+        self.place = place
+        self.streams = 0
+        self.counts = bool(session.sql("SHOW TABLES LIKE 'c'").rows)
         self.models: dict[str, Model] = {"t": {}, "p": {}, "b": {}}
         self.done: dict[str, int] = {}
         self.failed: list[str] = []
@@ -87,6 +111,12 @@ class Walk:
         """Run a statement; one that fails must leave all rows as they were."""
         kind = self.chance.choice(STATEMENTS)
         name = self.chance.choice(list(self.models))
+        if self.counts:
+            self.session.sql("UPDATE c SET v = v + 1")
+            self.done["count"] = self.done.get("count", 0) + 1
+        if not self.streams or self.chance.random() < 0.15:
+            self.stream(name)
+            return
         sql, after = kind(name, self.models[name], self.chance)
         try:
             self.session.sql(sql)
@@ -98,6 +128,37 @@ class Walk:
         self.done[kind.__name__] = self.done.get(kind.__name__, 0) + 1
         if self.chance.random() < 0.3:
             self.compare(name)
+
+    def stream(self, name: str) -> None:
+        """Let a stream append rows in two batches; one that fails goes on where it was."""
+        from pyspark.errors import StreamingQueryException
+
+        spark = self.session._spark()
+        self.streams += 1
+        first = max(self.models[name], default=-1) + 1
+        source, home = Path(self.place.home, f"stream{self.streams}"), self.place
+        source.mkdir()
+        for file in range(4):
+            lines = [json.dumps({"id": id}) for id in range(first + file, first + ROWS, 4)]
+            (source / f"{file}.json").write_text("\n".join(lines))
+        sink = hivesql.streaming_sink(
+            name, metastore=home.metastore, warehouse=home.warehouse,
+            settings={"hivesql.local.max.bytes": "0"},
+        )  # fmt: skip
+        columns = ["id", "'s' AS v", *(["id % 3 AS k"] if name == "p" else [])]
+        rows = spark.readStream.schema("id int").option("maxFilesPerTrigger", 2)
+        for _ in range(STREAM_ATTEMPTS):
+            writer = rows.json(str(source)).selectExpr(*columns).writeStream.foreachBatch(sink)
+            query = writer.option("checkpointLocation", f"{source}-checkpoint")
+            try:
+                query.trigger(availableNow=True).start().awaitTermination()
+                break
+            except StreamingQueryException as error:
+                self.failed.append(f"stream into {name}: {error}"[:1000])
+        sink.close()
+        self.models[name] |= dict.fromkeys(range(first, first + ROWS), "s")
+        self.done["stream"] = self.done.get("stream", 0) + 1
+        self.compare(name)
 
     def compare(self, name: str) -> None:
         """Note how the rows of a table differ from the model's."""
@@ -251,7 +312,10 @@ def main(seconds: float, seed: str) -> None:
 
 if __name__ == "__main__":
     if len(sys.argv) > 3:
-        answer = walk(*sys.argv[1:4], float(sys.argv[4]), sys.argv[5])
+        metastore, settings = sys.argv[6:] or (None, "{}")
+        answer = walk(
+            *sys.argv[1:4], float(sys.argv[4]), sys.argv[5], metastore, json.loads(settings)
+        )
         sys.stdout.write(f"{json.dumps(answer)}\n")
     else:
         chosen = sys.argv[2] if len(sys.argv) > 2 else str(random.randrange(10**6))

@@ -7,7 +7,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,16 @@ def free_port() -> int:
 
 
 def answer_of(
-    *arguments: str | Path, timeout: float = 500, environment: Mapping[str, str] | None = None
-) -> Any:
-    """What Python prints in its last line, in JSON; it must end well, within so many seconds."""
+    *arguments: str | Path, timeout: float = 500, environment: Mapping[str, str] | None = None,
+    place: Sequence[str] = (),
+) -> Any:  # fmt: skip
+    """What Python prints in its last line, in JSON; it must end well, within so many seconds.
+
+    ``place`` is what runs a program elsewhere.
+    """
     done = subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, check=False, timeout=timeout,
-        env={**os.environ, **(environment or {})},
+        [*place, sys.executable, *arguments], capture_output=True, text=True, check=False,
+        timeout=timeout, env={**os.environ, **(environment or {})},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])

@@ -1,4 +1,4 @@
-"""A Spark standalone cluster on this machine: a master and two workers."""
+"""A Spark standalone cluster: a master and two workers, on this machine or on hosts of it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pyspark
 
+from hosts import Host
 from programs import free_port
 from spark_archive import submit_options
 
@@ -21,37 +22,47 @@ _DEPLOY = "org.apache.spark.deploy"
 
 @contextmanager
 def standalone_cluster(
-    place: Path, *, memory: str, hosts: tuple[str, str] = ("127.0.0.1", "127.0.0.1"), cores: int = 1
-) -> Iterator[str]:
-    """The master's URL; memory and cores are each worker's. Logs and work go into ``place``."""
+    place: Path, *, memory: str, hosts: tuple[str, str] = ("127.0.0.1", "127.0.0.1"),
+    cores: int = 1, on: tuple[Host, Host, Host] | None = None,
+) -> Iterator[str]:  # fmt: skip
+    """The master's URL; memory and cores are each worker's. Logs and work go into ``place``.
+
+    ``on`` are hosts of their own, of the master and of the workers, in the place of ``hosts``.
+    """
     port = str(free_port())
-    master = f"spark://127.0.0.1:{port}"
+    head, *others = on or (None, None, None)
+    home = head.address if head else "127.0.0.1"
+    master = f"spark://{home}:{port}"
     with ExitStack() as cluster:
         log = place / "master.log"
-        at = ("--host", "127.0.0.1", "--port", port, "--webui-port", "0")
-        cluster.enter_context(_started(f"{_DEPLOY}.master.Master", *at, log=log))
+        at = ("--host", home, "--port", port, "--webui-port", "0")
+        cluster.enter_context(_started(f"{_DEPLOY}.master.Master", *at, log=log, on=head))
         _wait_for("New state: ALIVE", log)
-        for number, host in enumerate(hosts):
+        for number, (address, other) in enumerate(zip(hosts, others, strict=True)):
             size = ("--cores", str(cores), "--memory", memory, "--webui-port", "0")
-            work = ("--host", host, "--work-dir", str(place / f"work{number}"))
+            name = other.name if other else address
+            work = ("--host", name, "--work-dir", str(place / f"work{number}"))
             worker_log = place / f"worker{number}.log"
-            worker = _started(f"{_DEPLOY}.worker.Worker", *size, *work, master, log=worker_log)
-            cluster.enter_context(worker)
+            cluster.enter_context(
+                _started(f"{_DEPLOY}.worker.Worker", *size, *work, master, log=worker_log, on=other)
+            )
             _wait_for("Successfully registered", worker_log)
         yield master
 
 
 @contextmanager
-def _started(*arguments: str, log: Path) -> Iterator[None]:
-    """One process of the cluster; it ends with the block."""
-    program = Path(pyspark.__file__).parent / "bin" / "spark-class"
-    environment = {**os.environ, "SPARK_DAEMON_MEMORY": "256m", "SPARK_LOCAL_IP": "127.0.0.1",
+def _started(*arguments: str, log: Path, on: Host | None) -> Iterator[None]:
+    """One process of the cluster, on a host of its own or here; it ends with the block."""
+    command = [str(Path(pyspark.__file__).parent / "bin" / "spark-class"), *arguments]
+    environment = {**os.environ, "SPARK_DAEMON_MEMORY": "256m",
+                   "SPARK_LOCAL_IP": on.address if on else "127.0.0.1",
                    "SPARK_DAEMON_JAVA_OPTS": submit_options(),
                    "PYSPARK_PYTHON": sys.executable}  # fmt: skip
     with log.open("w") as out:
         process = subprocess.Popen(
-            [program, *arguments], stdout=out, stderr=subprocess.STDOUT, env=environment
-        )
+            on.command(*command) if on else command,
+            stdout=out, stderr=subprocess.STDOUT, env=environment,
+        )  # fmt: skip
         try:
             yield
         finally:

@@ -7,15 +7,20 @@ PostgreSQL on one of them.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import executor_kills
 import host_program
+from fuzz.seeds import AGAIN, FIRST
 from hosts import Host, hosts, obstacle
 from postgres import postgres_server
+from programs import answer_of
+from spark_archive import submit_options
+from standalone import standalone_cluster
 
 TIMEOUT = 4
 SETTINGS = {
@@ -25,6 +30,10 @@ SETTINGS = {
     "hive.compactor.initiator.on": "false",
     "hivesql.compactor.inline": "false",
 }
+# What is rolled back goes at once.
+AT_ONCE = {"hive.compactor.initiator.on": "false", "hive.compactor.abortedtxn.threshold": "0"}
+UNFINISHED = ("initiated", "working", "ready for cleaning")
+WALK_SECONDS = "20"
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 pytestmark = [pytest.mark.slow, pytest.mark.postgres]
 
@@ -32,8 +41,10 @@ pytestmark = [pytest.mark.slow, pytest.mark.postgres]
 class RemoteSession:
     """A session in a process of its own on a host."""
 
-    def __init__(self, host: Host, url: str, warehouse: Path) -> None:
-        self.process = host.start(host_program.__file__, url, warehouse, json.dumps(SETTINGS))
+    def __init__(
+        self, host: Host, url: str, warehouse: Path, settings: Mapping[str, str] = SETTINGS
+    ) -> None:
+        self.process = host.start(host_program.__file__, url, warehouse, json.dumps(settings))
         self.answer()
 
     def send(self, **asked: Any) -> None:
@@ -148,3 +159,41 @@ def test_hosts_that_die_or_hang_lose_and_double_nothing(
         assert session.sql("SELECT host, n FROM t ORDER BY host, n") == expected
         assert session.sql("SELECT v FROM c") == [[10]]
         assert session.sql("SHOW LOCKS") == []
+
+
+@pytest.mark.spark
+def test_executors_on_two_hosts_die_and_no_row_is_lost_or_doubled(tmp_path: Path) -> None:
+    """Statements, compactions and streams by executors on two hosts, and who counts without."""
+    if reason := obstacle():
+        pytest.skip(reason)
+    with hosts(head=0, left=0, right=0) as named, postgres_server(
+        named["head"].address, named["head"].command()
+    ) as server:  # fmt: skip
+        head, left, right = named.values()
+        url, warehouse = f"{server}/postgres", tmp_path / "warehouse"
+        keeper, counter = (
+            RemoteSession(host, url, warehouse, AT_ONCE) for host in (left, right)
+        )  # fmt: skip
+        keeper.sql(f"CREATE TABLE c (v INT) {ACID}", "INSERT INTO c VALUES (0)")
+        counter.send(repeat="UPDATE c SET v = v + 1", times=30)
+        settings = {"spark.driver.host": head.address, "spark.executor.memory": "1g"}
+        with standalone_cluster(tmp_path, memory="1200m", cores=2, on=(head, left, right)) as spark:
+            options = submit_options()
+            walk = (executor_kills.__file__, spark, tmp_path, options, WALK_SECONDS, FIRST)
+            told = answer_of(*walk, url, json.dumps(settings), place=head.command())
+        assert told["wrong"] == [], f"{AGAIN} takes the same statements: {told}"
+        assert told["killed"] > 0 and told["done"]["stream"] > 0
+        counted = len(counter.answer()["done"]) + told["done"]["count"]
+        assert keeper.sql("SELECT v FROM c") == [[counted]]
+        keep_house_until(keeper, lambda: not unfinished(keeper))
+        assert keeper.sql("SHOW LOCKS") == []
+    left_over = [path for path in warehouse.rglob("*") if path.name.startswith((".", "_temp"))]
+    assert [path for path in left_over if path.suffix != ".crc"] == []
+
+
+def unfinished(keeper: RemoteSession) -> list[str]:
+    """What transactions and compactions have not ended, or have left something behind."""
+    return [
+        *(row[1] for row in keeper.sql("SHOW TRANSACTIONS")),
+        *(row[5] for row in keeper.sql("SHOW COMPACTIONS") if row[5] in UNFINISHED),
+    ]
