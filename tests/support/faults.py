@@ -142,10 +142,13 @@ def connecting(faults: Faults, ended: list[str]) -> Iterator[None]:
 
 
 @contextmanager
-def faulty(session: hivesql.Session, faults: Faults, *, has_spark: bool = False) -> Iterator[None]:
+def faulty(
+    session: hivesql.Session, faults: Faults, *, has_spark: bool = False, has_files: bool = False
+) -> Iterator[None]:
     """Let every call that the session makes go through the faults.
 
-    Unless it ``has_spark``, there is none, and its start is such a call too.
+    Unless it ``has_spark``, there is none, and its start is such a call too. Unless it
+    ``has_files``, which are left alone, its files are this machine's.
     """
     before = session.runtime, session.temporary.runtime, session._spark
 
@@ -159,7 +162,9 @@ def faulty(session: hivesql.Session, faults: Faults, *, has_spark: bool = False)
         spark = _NoSpark()
         spark.faults = faults
     store: Any = _Watched(before[0].metastore, faults, "metastore")
-    runtime = replace(session.runtime, metastore=store, files=files, spark=spark)
+    runtime = replace(session.runtime, metastore=store, spark=spark)
+    if not has_files:
+        runtime = replace(runtime, files=files)
     session.runtime = session.temporary.runtime = runtime
     session._spark = spark
     try:

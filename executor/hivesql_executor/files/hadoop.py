@@ -219,6 +219,8 @@ class HadoopFiles:
         try:
             return bytes(self._tree().read(path, offset, length))
         except _FAILURES as error:
+            if (refusal := self.refusal(error)) is not None:
+                raise refusal from error
             raise DataError(f"{path} cannot be read: {_reason(error)}") from error
 
     def sync(self, paths: Sequence[str]) -> None:
@@ -251,6 +253,8 @@ class HadoopFiles:
             system.mkdirs(new.getParent())
             moved = system.rename(old, new)
         except _FAILURES as error:
+            if (refusal := self.refusal(error)) is not None:
+                raise refusal from error
             raise ExecutionError(
                 f"{source} could not be moved to {target}: {_reason(error)}"
             ) from error
@@ -269,6 +273,8 @@ class HadoopFiles:
             system.mkdirs(new.getParent())
             jvm.org.apache.hadoop.fs.FileUtil.copy(source_system, old, system, new, False, conf)
         except _FAILURES as error:
+            if (refusal := self.refusal(error)) is not None:
+                raise refusal from error
             raise ExecutionError(
                 f"{source} could not be copied to {target}: {_reason(error)}"
             ) from error
@@ -405,7 +411,9 @@ def _text_of(uploaded: Sequence[tuple[str, str]]) -> str:
 
 def _reason(error: Exception) -> str:
     java = getattr(error, "java_exception", None)
-    return str(java.toString()) if java is not None else str(error)
+    text = str(java.toString()) if java is not None else str(error)
+    # A name node tells where in itself it came to that.
+    return text.partition("\n\tat ")[0]
 
 
 def _wait_until_closed(system: Any, path: Any) -> None:

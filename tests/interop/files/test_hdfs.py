@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 import hivesql
+import lost_rights
 from end_to_end.answers import rows
 from hivesql_executor.checks.place import probe_place
 from hivesql_executor.files.hadoop import HadoopFiles
 from hivesql_planner.errors import HiveSqlError
 from minidfs import hdfs_cluster
+from programs import answer_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -109,3 +111,29 @@ def test_hdfs_holds_what_a_local_disk_holds(hdfs: str, spark: SparkSession, tmp_
     on_hdfs, on_disk = trees.values()
     assert on_hdfs == on_disk
     assert any("/base_" in path for path in on_hdfs)
+
+
+def test_rights_that_are_lost_on_the_way(hdfs: str, tmp_path: Path) -> None:
+    """What is told names path and user; nothing is half written, and no lock stays."""
+    program = Path(lost_rights.__file__)
+    environment = {"HADOOP_USER_NAME": "ann"}
+    home = f"{hdfs}/rights"
+    attempts, compacted = answer_of(program, tmp_path, home, environment=environment)
+    for one in attempts:
+        assert one["hit"] and one["left"] == [] and one["wrong"] == [], one
+        if one["at"] == lost_rights.COMMITS:
+            # All is written by then.
+            assert one["error"] is None and not one["same"], one
+            continue
+        assert one["same"] and one["ours"], one
+        where = f'inode="/rights/warehouse/{one["table"]}'
+        assert "Permission denied: user=ann" in one["error"] and where in one["error"], one
+        assert "Give yourself the right to it" in one["error"], one
+        assert "\tat " not in one["error"], one
+    (failed, reason), (succeeded, _) = compacted["told"]
+    assert (failed, succeeded) == ("failed", "succeeded"), compacted
+    assert "Permission denied: user=ann" in reason and "/rights/warehouse/t" in reason
+    assert any("cleaning after" in one and "user=ann" in one for one in compacted["notes"])
+    assert compacted["same"] and compacted["left"] == [] and compacted["wrong"] == []
+    (directory,) = compacted["directories"]
+    assert directory.startswith("base_")
