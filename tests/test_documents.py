@@ -22,6 +22,7 @@ import socket
 import subprocess
 import sys
 import time
+from codeop import compile_command
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
@@ -35,6 +36,8 @@ import hivesql
 from hivesql.dialect.statements.statement import parse
 from hivesql.rendering.hive_text import with_hive_types
 from hivesql.script import split
+from hivesql_planner.settings.settings import Settings
+from hivesql_repl.configuration import read_look, read_profile
 from hivesql_repl.output.formats import to_text
 from programs import free_port
 
@@ -49,7 +52,9 @@ PAGES = [
 ]
 FENCE = re.compile(r"^```(\w+)(.*)\n((?s:.*?))^```$", re.MULTILINE)
 RUN = ("sql", "python", "console")
-SERVER_PORT = "10000"
+SHOWN_AS_THEY_ARE = ("text", "csv", "toml", "ini", "mermaid")
+PORTS = ("10000", "9464")
+"""Where the pages' servers listen: here each at one that nobody has."""
 ENVIRONMENT = os.environ | {
     "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
     "COLUMNS": "100",
@@ -104,7 +109,7 @@ class Reader:
         self._stack = stack
         self._session: hivesql.Session | None = None
         self._names: dict[str, Any] = {}
-        self._port = str(free_port())
+        self._ports = {port: str(free_port()) for port in PORTS}
         self._result = hivesql.Result(statement="")
 
     def follow(self) -> None:
@@ -134,7 +139,7 @@ class Reader:
                     self._result = session.run_statement(text)
             case "python":
                 # Lines of errors are those of the page.
-                padded = "\n" * (block.line - 1) + self._on_free_port(block.text)
+                padded = "\n" * (block.line - 1) + self._on_free_ports(block.text)
                 exec(compile(padded, str(self.page), "exec"), self._names)
             case "console" if "background" in block.words:
                 self._begin(block)
@@ -147,23 +152,25 @@ class Reader:
             self._session = self._stack.enter_context(hivesql.connect(*place, spark=self._spark))
         return self._session
 
-    def _on_free_port(self, text: str) -> str:
-        """Let what serves and asks at HiveServer2's port do so at one that nobody has."""
-        return text.replace(SERVER_PORT, self._port)
+    def _on_free_ports(self, text: str) -> str:
+        """Let what serves and asks at a page's ports do so at those that nobody has."""
+        for port, free in self._ports.items():
+            text = text.replace(port, free)
+        return text
 
     def _begin(self, block: Block) -> None:
         """Run a command until the page has been read; a server lets clients in before we go on."""
-        command = block.text.removeprefix("$ ").partition("#")[0].strip()
+        command = self._on_free_ports(block.text.removeprefix("$ ").partition("#")[0].strip())
         serves = command.startswith("hivesql serve ")
         if serves:
-            command += f" --port {self._port}"
+            command += f" --port {self._ports['10000']}"
         process = subprocess.Popen(shlex.split(command), env=ENVIRONMENT)
         self._stack.callback(process.wait, timeout=60)
         self._stack.callback(process.terminate)
         while serves and process.poll() is None:
             with (
                 suppress(ConnectionRefusedError),
-                socket.create_connection(("127.0.0.1", int(self._port))),
+                socket.create_connection(("127.0.0.1", int(self._ports["10000"]))),
             ):
                 return
             time.sleep(0.1)
@@ -207,6 +214,37 @@ def test_blocks_that_are_only_shown_are_few_and_say_why() -> None:
     assert len(shown) <= len(all_blocks) * MOST_SHOWN_ONLY
 
 
+def test_each_block_is_run_or_of_a_language_that_nothing_runs() -> None:
+    languages = {block.language for page in PAGES for block in blocks(page)}
+    assert languages <= {*RUN, *SHOWN_AS_THEY_ARE}
+
+
+def test_programs_can_be_pasted_into_an_interpreter() -> None:
+    """Python's own takes a line at a time: a blank one, and no other, ends an indented block."""
+    for page in PAGES:
+        for block in blocks(page):
+            if block.language == "python" and block.is_run:
+                lines: list[str] = []
+                for number, line in enumerate(block.text.splitlines(), block.line):
+                    lines.append(line)
+                    place = f"{name(page)}:{number}"
+                    if compile_command("\n".join(lines), place) is not None:
+                        lines.clear()
+
+
+def test_configurations_can_be_read(tmp_path: Path) -> None:
+    for page in PAGES:
+        for block in blocks(page):
+            if block.language == "toml":
+                file = tmp_path / "config.toml"
+                file.write_text(block.text, encoding="utf-8")
+                profiles = re.findall(r"^\[profiles\.(\w+)", block.text, re.MULTILINE)
+                read_look(file)
+                for profile in profiles:
+                    settings = read_profile(file, profile).settings
+                    Settings.of(settings)
+
+
 def test_statements_that_are_only_shown_can_be_parsed() -> None:
     for page in PAGES:
         for block in blocks(page):
@@ -235,6 +273,8 @@ def test_a_page_says_how_to_install_what_it_imports() -> None:
     for page in PAGES:
         installs = " ".join(re.findall(r"pip install ([^`\n]*)", page.read_text("utf-8")))
         extras = re.findall(r"hivesql\[([\w,]+)\]", installs)
+        # Between pip 23.1 and 23.3 it finds no extra that is not spelt as wheels spell it.
+        assert re.findall(r"\[[^]]*_[^]]*\]", installs) == [], page.name
         of_extras = " ".join(
             line.replace("-", "_") for line in requires("hivesql") or ()
             if any(f"extra == '{name}'" in line.replace('"', "'")
