@@ -149,7 +149,7 @@ def test_a_client_that_dies_leaves_no_transaction_and_no_lock(server: Server) ->
         dying.close()
         until(lambda: not any("ACQUIRED" in row for row in other.rows("SHOW LOCKS t")))
         assert other.rows("SELECT i FROM t") == []
-        assert {row[1] for row in other.rows("SHOW TRANSACTIONS")[1:]} <= {"ABORTED", "aborted"}
+        assert {row[1] for row in other.rows("SHOW TRANSACTIONS")} <= {"ABORTED", "aborted"}
 
 
 @pytest.mark.parametrize("runs_on", [True, False], ids=["asynchronous", "synchronous"])
@@ -206,7 +206,7 @@ def test_the_end_of_the_server_rolls_back(tmp_path: Path) -> None:
             client.execute("COMMIT")
     with serving(tmp_path, authentication="nosasl") as server, Client(server).open() as client:
         assert client.rows("SELECT i FROM t") == []
-        assert client.rows("SHOW LOCKS t")[1:] == []
+        assert client.rows("SHOW LOCKS t") == []
 
 
 def test_who_ran_what_is_logged(server: Server, caplog: pytest.LogCaptureFixture) -> None:
