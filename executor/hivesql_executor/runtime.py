@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import threading
 import time
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from hivesql_executor.beats import repeat_beside
+from hivesql_executor.hadoop_user import system_user
 from hivesql_planner.errors import Cancelled, NotSupported
 from hivesql_planner.settings.settings import Settings
 
@@ -70,7 +70,7 @@ class Runtime:
     spark: Callable[[], SparkSession]
     files: Callable[[str], Files]
     settings: Settings = field(default_factory=Settings)
-    user: str = field(default_factory=getpass.getuser)
+    user: str = field(default_factory=system_user)
     host: str = field(default_factory=lambda: os.uname().nodename)
     clock: Clock = field(default_factory=Clock)
     notify: Callable[[str], None] = lambda line: None

@@ -7,7 +7,6 @@ so a SET earlier in the same script counts.
 
 from __future__ import annotations
 
-import getpass
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hivesql.script_file import read_script
+from hivesql_executor.hadoop_user import system_user
 from hivesql_planner.errors import ParseError
 
 _SOURCE = re.compile(
@@ -318,7 +318,7 @@ def outside(space: str, key: str) -> str | None:
     if space != "system":
         return os.environ.get(key) if space == "env" else None
     properties = {
-        "user.name": getpass.getuser,
+        "user.name": system_user,
         "user.home": lambda: str(Path.home()),
         "user.dir": lambda: str(Path.cwd()),
         "java.io.tmpdir": _temporary_directory,

@@ -16,7 +16,6 @@ A connection belongs to one thread. Sources: Hive's streaming V2.
 
 from __future__ import annotations
 
-import getpass
 import socket
 import threading
 from collections.abc import Collection, Sequence
@@ -26,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from hivesql_executor.hadoop_user import system_user
 from hivesql_executor.local.types import row_type
 from hivesql_executor.streaming.arrow_records import ArrowRecordWriter, fit_columns, iterate_tables
 from hivesql_executor.streaming.batch import Batch, State
@@ -211,7 +211,7 @@ def _stream(
     builder: ConnectionBuilder, session: Session, table: Table, writer: RecordWriter
 ) -> Stream:
     thread = threading.current_thread().name
-    agent = builder.agent or f"{getpass.getuser()}:{socket.gethostname()}:{thread}"
+    agent = builder.agent or f"{system_user()}:{socket.gethostname()}:{thread}"
     return Stream(
         runtime=replace(session.runtime, query_id=agent),
         table=table,

@@ -17,6 +17,7 @@ from hivesql_executor.checks.executors import observe_executors
 from hivesql_executor.checks.finding import Observation
 from hivesql_executor.checks.warehouse import observe_activity, observe_tables
 from hivesql_executor.files.locations import complete_location
+from hivesql_executor.hadoop_user import problem_of_user
 from hivesql_executor.metastore.opening import THRIFT
 from hivesql_executor.spark.class_archive import find_archive, make_archive
 from hivesql_planner.settings.settings import Settings
@@ -43,6 +44,9 @@ def examine(
     yield _python()
     java = _java()
     yield java
+    nameless = problem_of_user()
+    if spark and nameless:
+        yield Observation("failed", "user", nameless, "Spark starts for no user without a name")
     if profile_problem:
         yield Observation("failed", "configuration", profile_problem, "correct the file")
     else:
@@ -59,7 +63,7 @@ def examine(
         answer = str(error).splitlines()[0]
         yield Observation("failed", "metastore", answer, "check --metastore, and that it runs")
         return
-    starts = spark and java.state != "failed"
+    starts = spark and java.state != "failed" and not nameless
     with session:
         yield _guarded("metastore", lambda: _metastore(session))
         yield from _all_guarded("metastore", lambda: observe_activity(session.runtime))

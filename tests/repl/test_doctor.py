@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -158,3 +161,27 @@ def test_the_executors_python_is_tried(
     assert missing.state == "warning"
     assert "/nowhere/python" in missing.message
     assert "spark.pyspark.python" in missing.help
+
+
+def test_a_user_without_a_name_is_told_what_helps(tmp_path: Path) -> None:
+    as_a_number = ["unshare", "--user", "--map-user=4242"]
+    if subprocess.run([*as_a_number, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this system has no name spaces of users for everybody")
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": ":".join(sys.path)}
+    environment |= {"HOME": str(tmp_path)}
+
+    def run(*arguments: str, **names: str) -> subprocess.CompletedProcess[str]:
+        command = [*as_a_number, sys.executable, "-m", "hivesql_repl", *arguments]
+        return subprocess.run(
+            command, cwd=tmp_path, env=environment | names, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+
+    refused = run("-e", "SHOW TABLES")
+    assert refused.returncode == 2
+    assert "the user 4242, whom this process belongs to, has no name" in refused.stderr
+    assert "for a reason that it does not know" not in refused.stderr
+    assert run("-e", "SHOW TABLES", USER="ann").returncode == 0
+    looked = run("doctor", USER="ann")
+    assert looked.returncode == 1
+    assert "failed   user          the user 4242" in looked.stdout

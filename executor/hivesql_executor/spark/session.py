@@ -21,6 +21,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
+from hivesql_executor.hadoop_user import problem_of_user
 from hivesql_executor.impersonation.launch import is_of_another, launched_for, without_login
 from hivesql_executor.jvm import gateway
 from hivesql_executor.outcome import Outcome
@@ -181,6 +182,8 @@ def _started(builder: SparkSession.Builder, settings: Mapping[str, str]) -> Spar
             if unanswered and again:
                 continue
             why = str(error).splitlines()[0].rstrip(".") + _without_address()
+            if problem := problem_of_user():
+                why = f"{problem} ({why})"
             failure = ExecutionError(
                 f"Spark cannot be started: {why}. Run `hivesql doctor`: it "
                 "says what is missing" + (", or wait until this machine is less busy"

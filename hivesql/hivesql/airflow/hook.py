@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ import hivesql
 from hivesql import dbapi
 from hivesql.airflow.provider import CONNECTION_TYPE
 from hivesql.airflow.served import ServedSession, ServerPlace, connect_by_impyla, statements_of
+from hivesql_executor.hadoop_user import system_user
 from hivesql_planner.errors import NotSupported
 
 _PORT = 10000
@@ -67,7 +67,7 @@ class HiveSqlHook(DbApiHook):
         return ServerPlace(
             host=conn.host,
             port=int(conn.port or _PORT),
-            user=conn.login or getpass.getuser(),
+            user=conn.login or system_user(),
             password=conn.password or "",
             database=self._database,
             tls=_flag(extra.get("tls"), default=False),
