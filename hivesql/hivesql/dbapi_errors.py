@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hivesql
 from hivesql_executor.translate_errors import translate_error
+from hivesql_planner.older_python import add_note
 
 
 class Warning(Exception):
@@ -73,4 +74,6 @@ def translated(error: hivesql.HiveSqlError) -> DatabaseError:
     kind = next((theirs for ours, theirs in _KINDS if isinstance(error, ours)), DatabaseError)
     translation = kind(str(error))
     translation.retryable, translation.code = error.retryable, error.code
+    for note in getattr(error, "__notes__", ()):
+        add_note(translation, note)
     return translation

@@ -21,13 +21,16 @@ HiveSqlError
     ├── Cancelled               its user stopped it
     └── SessionClosed           the session was closed before
 
-An error says what failed, why, and what to do next. ``code`` is Hive's ErrorMsg code, ``retryable``
-tells whether running the same statement again may succeed. All of them pickle.
+An error says what failed, why, and what to do next: in its message or, where the message is Hive's
+and does not, in a note. ``code`` is Hive's ErrorMsg code, ``retryable`` tells whether running the
+same statement again may succeed. All of them pickle.
 """
 
 from __future__ import annotations
 
 from typing import Any
+
+from hivesql_planner.older_python import add_note
 
 
 class HiveSqlError(Exception):
@@ -43,11 +46,23 @@ class HiveSqlError(Exception):
         self.about = about
         if code is not None:
             self.code = code
+        if self.remedy is not None:
+            add_note(self, self.remedy)
         self.file: str | None = None
         self.line: int | None = None
         self.column: int | None = None
         self.end: tuple[int, int] | None = None
         self.text: str | None = None
+
+    @property
+    def remedy(self) -> str | None:
+        """Say what helps where the message does not; a note of the error has it too."""
+        if self.code is None:
+            return None
+        # Most sessions meet no error.
+        from hivesql_planner.error_help import remedy_of
+
+        return remedy_of(self.code)
 
     def at(
         self,

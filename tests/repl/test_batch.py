@@ -58,7 +58,10 @@ def test_an_error_within_a_view_shows_its_text(capfd: pytest.CaptureFixture[str]
     told = capfd.readouterr().err
     assert "ERROR: view default.v:1:22: [Error 10001] Table not found: default.t" in told
     assert "SELECT `t`.`id` FROM `default`.`t`" in told
-    assert "SHOW TABLES" not in told
+    assert "SHOW TABLES;" not in told
+    assert told.endswith(
+        "\n  Look at SHOW TABLES IN db, name the database, and look at --metastore\n"
+    )
 
 
 def test_jdbc_url_names_the_database(capfd: pytest.CaptureFixture[str]) -> None:
@@ -162,7 +165,7 @@ def test_dry_run_plans_all_and_does_nothing(
     assert "delete_delta_W_W_0000 of sales.copied" in out.out
     assert out.err.splitlines()[1].startswith("ERROR: dry.hql:10:13: [Error 10001]")
     assert "ERROR: dry.hql:12:13: [Error 10001]" in out.err
-    assert len(out.err.splitlines()) == 7
+    assert len(out.err.splitlines()) == 9
     assert main(["-S", "-e", "SHOW DATABASES"]) == 0
     assert capfd.readouterr().out == "database_name\ndefault\n"
     assert not (tmp_path / "warehouse" / "sales.db").exists()

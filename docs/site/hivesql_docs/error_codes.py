@@ -17,6 +17,8 @@ from hivesql_planner import errors
 _PACKAGES = (hivesql, hivesql_executor, hivesql_planner)
 _WORD = re.compile("[A-Za-z]{2,}")
 _CODES = range(10_001, 50_000)
+# Functions that make an error of a text and, behind it, its code.
+_RAISING = ("fail", "_check_each")
 
 
 @dataclass(slots=True)
@@ -79,9 +81,13 @@ def _of_call(call: ast.Call, constants: Mapping[str, ast.expr]) -> Iterator[tupl
         if keyword.arg == "code":
             for code in _numbers(keyword.value, constants):
                 yield code, _name(call.func), message
-    if isinstance(call.func, ast.Name) and call.func.id == "fail" and len(call.args) > 1:
+    if _name_of(call).startswith(_RAISING) and len(call.args) > 1:
         for code in _numbers(call.args[1], constants):
             yield code, "SemanticError", message
+
+
+def _name_of(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
 def _number(node: ast.expr) -> Iterator[int]:

@@ -79,7 +79,8 @@ class HiveSqlMagics(Magics):
             last = deque(results(), maxlen=1)
         except HiveSqlError as error:
             # A page of Python's calls would hide what is wrong with the statement.
-            raise UsageError(f"{type(error).__name__}: {error}") from error
+            lines = f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())
+            raise UsageError("\n".join(lines)) from error
         finally:
             thread.close()
             watcher.close()

@@ -162,8 +162,10 @@ class Printer:
             marked = ";".join(script.splitlines()[error.line - 1 : last])
             if not sets_secret(marked.split(";")):
                 lines += underlined(script, place, error.end)
-        if meant:
-            lines.append(f"  did you mean {meant}?")
+        notes = [
+            note for note in getattr(error, "__notes__", ()) if note != error.remedy or not meant
+        ]
+        lines += [f"  did you mean {meant}?"] * bool(meant) + [f"  {note}" for note in notes]
         for line in lines:
             print(line, file=sys.stderr, flush=True)
         if self.record:

@@ -52,7 +52,7 @@ def test_temporary_tables_shadow_others_until_the_session_ends(
     plan = [row[0] for row in session.sql("EXPLAIN INSERT INTO tac SELECT zz, 'x' FROM t").rows]
     assert "  lock default.tac -> SHARED_READ" in plan
     assert not [line for line in plan if "hivesql_tmp" in line]
-    with pytest.raises(SemanticError, match=r"Table already exists: default\.tac$"):
+    with pytest.raises(SemanticError, match=r"(?m)Table already exists: default\.tac$"):
         session.sql("CREATE TEMPORARY TABLE tac (a int)")
     session.sql("DROP TABLE t")
     assert rows(session, "SELECT a FROM t") == [(1,)]
