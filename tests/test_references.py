@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import pickle
+import re
+from pathlib import Path
 
 import pytest
 
+import hivesql
 from hivesql_docs.error_codes import error_codes
 from hivesql_docs.errors import error_classes
+from hivesql_docs.settings import settings_page
 from hivesql_planner import errors
 from hivesql_planner.error_help import HELP, OBVIOUS, OF_CLASSES
+from hivesql_planner.settings.setting import FIRST_RELEASE
+from hivesql_planner.settings.settings import KEYS
+
+FIRST_SETTINGS = Path(__file__).parent / "planner" / "settings" / "first_release.txt"
+"""The names that the first release knows: a later one says of a name of its own since when."""
 
 
 def test_each_code_has_a_cause_and_a_remedy() -> None:
@@ -33,3 +42,28 @@ def test_an_error_says_what_helps_in_its_message_or_in_a_note(code: int) -> None
     assert notes == ([] if code in OBVIOUS else [HELP[code].remedy.replace("`", "")])
     assert error.remedy == next(iter(notes), None)
     assert getattr(pickle.loads(pickle.dumps(error)), "__notes__", []) == notes
+
+
+def test_each_setting_has_a_default_a_unit_and_a_meaning() -> None:
+    """A number is one of something; a duration's default tells the unit of one without."""
+    for key in KEYS.values():
+        is_counted = key.kind in ("int", "float", "duration")
+        assert (key.usual_unit not in ("", "none")) == is_counted, key
+        assert key.meaning.strip().endswith("."), key
+        assert not is_counted or re.match(r"-?[\d.]+", key.default), key
+
+
+def test_each_setting_says_since_which_release() -> None:
+    first = FIRST_SETTINGS.read_text(encoding="utf-8").split()
+    assert sorted(key.name for key in KEYS.values() if key.since == FIRST_RELEASE) == first
+
+    def number(version: str) -> tuple[int, ...]:
+        return tuple(map(int, version.split(".")))
+
+    for key in KEYS.values():
+        assert number(FIRST_RELEASE) <= number(key.since) <= number(hivesql.__version__), key
+
+
+def test_the_page_of_settings_has_each_of_them() -> None:
+    page = settings_page()
+    assert [name for name in KEYS if page.count(f"\n| `{name}` | ") != 1] == []

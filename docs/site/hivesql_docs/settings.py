@@ -18,7 +18,8 @@ command line, `[profiles.NAME.settings]` of the configuration file, or `hive-sit
 begin with `spark.` go to Spark, those of file systems (`fs.…`) to Hadoop.
 
 A *duration* is a number with a unit: `ms`, `s`, `m`, `h` or `d`; without one, the unit of the
-default counts. *bool* is `true` or `false`.
+table counts. *bool* is `true` or `false`. *since* is the
+release of HiveSQL that first knew the name.
 """
 
 
@@ -39,12 +40,14 @@ def settings_page() -> str:
 
 def _rows(keys: Iterable[Setting]) -> str:
     return table(
-        ("name", "default", "type", "meaning"),
+        ("name", "default", "type", "unit", "since", "meaning"),
         (
             (
                 code(key.name),
-                code(key.default),
+                code(key.default) or "empty",
                 key.kind,
+                key.usual_unit,
+                key.since,
                 plain(key.meaning.removeprefix(_NO_EFFECT)),
             )
             for key in sorted(keys, key=lambda key: key.name)

@@ -15,7 +15,7 @@ CONNECTION_KEYS: tuple[Row, ...] = (
     ("hive.metastore.client.socket.timeout", "600s", "duration",
      "How long a call to a Hive Metastore may take."),
     ("hivesql.metastore.answer.max.bytes", "268435456", "int",
-     "How large an answer of a Hive Metastore may be."),
+     "How large an answer of a Hive Metastore may be.", "bytes"),
     ("hive.metastore.use.SSL", "false", "bool", "Encrypt connections to a Hive Metastore."),
     ("hive.metastore.truststore.path", "", "text",
      "PEM file of those who may sign a Hive Metastore's certificate; else whom the system trusts."),

@@ -1,4 +1,4 @@
-"""Every setting: name, default, kind and meaning; read in one place."""
+"""Every setting, read in one place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hivesql_planner.settings.connection_keys import (
 from hivesql_planner.settings.durations import read_duration
 from hivesql_planner.settings.file_system_keys import HIDDEN, HIDDEN_LIST
 from hivesql_planner.settings.retention import RETENTION, read_retention
-from hivesql_planner.settings.setting import Kind, Setting
+from hivesql_planner.settings.setting import Kind, Row, Setting
 from hivesql_planner.settings.transaction_keys import (
     ALIASES_OF_TRANSACTIONS,
     DB_TXN_MANAGER,
@@ -39,19 +39,26 @@ _ALIASES: Mapping[str, str] = {
 }
 
 
-def _table(*rows: tuple[str, str, Kind, str]) -> dict[str, Setting]:
+def _table(*rows: Row) -> dict[str, Setting]:
     return {row[0]: Setting(*row) for row in rows}
 
 
-_WITHOUT_EFFECT: tuple[tuple[str, str, Kind, str], ...] = (
+def _without_effect(row: Row) -> Row:
+    meaning = f"No effect here. In Hive: {row[3]}"
+    return (*row[:3], meaning, row[4]) if len(row) == 5 else (*row[:3], meaning)
+
+
+_WITHOUT_EFFECT: tuple[Row, ...] = (
     ("hive.acid.createtable.softdelete", "false", "bool",
      "DROP TABLE leaves the directory to the cleaner."),
     ("hive.acid.droppartition.usebase", "false", "bool", "DROP PARTITION writes an empty base."),
     ("hive.acid.renamepartition.makecopy", "false", "bool", "RENAME PARTITION copies."),
-    ("hive.unlock.numretries", "10", "int", "how often to try to unlock; here it is certain."),
+    ("hive.unlock.numretries", "10", "int", "how often to try to unlock; here it is certain.",
+     "attempts"),
     ("hive.exec.orc.default.block.padding", "true", "bool", "stripes keep within blocks of HDFS."),
     ("hive.exec.orc.block.padding.tolerance", "0.05", "float", "how much padding that may take."),
-    ("hive.exec.orc.default.block.size", "268435456", "int", "the blocks of HDFS for ORC files."),
+    ("hive.exec.orc.default.block.size", "268435456", "int", "the blocks of HDFS for ORC files.",
+     "bytes"),
     ("hive.mm.allow.originals", "false", "bool", "insert-only tables read original files."),
     ("hive.strict.checks.bucketing", "true", "bool",
      "LOAD DATA into bucketed tables distributes the rows."),
@@ -70,7 +77,8 @@ KEYS: Mapping[str, Setting] = _table(
      "strict demands at least one static partition column."),
     ("hive.optimize.sort.dynamic.partition.threshold", "0", "int",
      "INSERT gathers the rows of dynamic partitions in few tasks: -1 never, 1 always, 0 when its "
-     "first rows are of many partitions, another number when they are of more than that."),
+     "first rows are of many partitions, another number when they are of more than that.",
+     "partitions"),
     (DEFAULT_NAME, "__HIVE_DEFAULT_PARTITION__", "text",
      "What the partition of rows without a value is called that dynamic partitions make."),
     ("hive.exec.drop.ignorenonexistent", "true", "bool",
@@ -87,11 +95,11 @@ KEYS: Mapping[str, Setting] = _table(
      "How ORC files of tables without orc.compress are: NONE, ZLIB, SNAPPY, LZO, LZ4, ZSTD; not "
      "set, and with a metastore of ours, ZSTD."),
     ("hive.exec.orc.default.stripe.size", "67108864", "int",
-     "Their stripes in bytes, of tables without orc.stripe.size."),
+     "Their stripes, of tables without orc.stripe.size.", "bytes"),
     ("hive.exec.orc.default.buffer.size", "262144", "int",
-     "The bytes compressed at a time, of tables without orc.compress.size."),
+     "What is compressed at a time, of tables without orc.compress.size.", "bytes"),
     ("hive.exec.orc.default.row.index.stride", "10000", "int",
-     "The rows of an entry of their index, of tables without orc.row.index.stride."),
+     "What an entry of their index covers, of tables without orc.row.index.stride.", "rows"),
     ("hive.default.rcfile.serde",
      "org.apache.hadoop.hive.serde2.columnar.LazyBinaryColumnarSerDe", "text",
      "What RCFiles of new tables hold; …columnar.ColumnarSerDe: texts."),
@@ -133,8 +141,10 @@ KEYS: Mapping[str, Setting] = _table(
     ("hive.groupby.skewindata", "false", "bool",
      "true refuses aggregates of several DISTINCTs, as Hive."),
     ("hive.new.job.grouping.set.cardinality", "30", "int",
-     "At most so many grouping sets beside DISTINCT, or with hive.groupby.skewindata."),
-    ("hive.merge.size.per.task", "256000000", "int", "CONCATENATE makes files of so many bytes."),
+     "At most so many grouping sets beside DISTINCT, or with hive.groupby.skewindata.",
+     "grouping sets"),
+    ("hive.merge.size.per.task", "256000000", "int", "CONCATENATE makes files of so many bytes.",
+     "bytes"),
     ("hive.archive.enabled", "false", "bool",
      "Without it ARCHIVE is Hive's error 10107, with it not supported."),
     ("hive.insert.into.external.tables", "true", "bool", "INSERT takes external tables."),
@@ -175,7 +185,8 @@ KEYS: Mapping[str, Setting] = _table(
     ("hive.stats.column.autogather", "true", "bool",
      "INSERT into a table, or into one partition that it names, measures columns as it writes."),
     ("hivesql.stats.column.max.bytes", "0", "int",
-     "So many bytes of its sources an INSERT reads by Spark at most if it measures columns."),
+     "So many bytes of its sources an INSERT reads by Spark at most if it measures columns.",
+     "bytes"),
     ("hive.cli.print.header", "true", "bool",
      "The command line prints the names of columns above rows."),
     ("hive.resultset.use.unique.column.names", "true", "bool",
@@ -190,14 +201,11 @@ KEYS: Mapping[str, Setting] = _table(
     ("hive.metastore.cached.rawstore.cached.object.blacklist", "", "text",
      "Tables that are never kept in memory, whatever the whitelist says."),
     ("hivesql.metastore.cache.max.tables", "10000", "int",
-     "So many tables are kept in memory; the least used go."),
+     "So many tables are kept in memory; the least used go.", "tables"),
     ("hivesql.metastore.cache.max.partitions", "200000", "int",
-     "So many partitions, of all tables together, are kept in memory."),
+     "So many partitions, of all tables together, are kept in memory.", "partitions"),
     # Keys that Hive's scripts and sites set: known, checked, and without effect here.
-    *(
-        (name, default, kind, f"No effect here. In Hive: {meaning}")
-        for name, default, kind, meaning in _WITHOUT_EFFECT
-    ),
+    *map(_without_effect, _WITHOUT_EFFECT),
     ("hive.security.authorization.enabled", "false", "bool",
      "Every statement asks whether the session's user has the privileges that it needs."),
     ("hive.security.authorization.manager",
@@ -216,25 +224,25 @@ KEYS: Mapping[str, Setting] = _table(
      "How long DESCRIBE HISTORY tells of a write, and FOR SYSTEM_TIME AS OF knows its time."),
     ("hivesql.deletes.broadcast.max", "4000000", "int",
      "Up to this many 64-row words of delete events each executor keeps those of a partition; "
-     "above it each task reads those of its own rows."),
+     "above it each task reads those of its own rows.", "words of 64 rows"),
     ("hivesql.scan.filter.min", "200000", "int",
      "Scans of at least this many rows decode what their filter does not need only for rows that "
-     "pass it; -1: none does, and write ids are decoded even where footers tell them."),
+     "pass it; -1: none does, and write ids are decoded even where footers tell them.", "rows"),
     ("hivesql.merge.keys.max", "1000000", "int",
      "Up to this many keys of a MERGE's source are looked for in the target as it is read; "
-     "0: all of the target is read and joined."),
+     "0: all of the target is read and joined.", "keys"),
     ("hivesql.merge.keys.listed.max", "400", "int",
      "Up to this many different values of such a key leave out the target's files and row groups "
-     "none of them is in; above it, and with 0, their least and greatest do."),
+     "none of them is in; above it, and with 0, their least and greatest do.", "values"),
     ("hivesql.local.max.bytes", "16777216", "int",
      "Simple INSERT … VALUES, UPDATE and DELETE over at most this many bytes run without Spark; "
-     "0 sends all of them to Spark."),
+     "0 sends all of them to Spark.", "bytes"),
     ("hivesql.local.source.max", "5000", "int",
      "A MERGE whose source has at most this many rows looks for their matches without Spark, if "
-     "few row groups may hold them; 0: never."),
+     "few row groups may hold them; 0: never.", "rows"),
     ("hivesql.listing.max.files", "100000", "int",
      "So many files of transactional tables a process remembers, of directories that no writer "
-     "adds to any more: each is listed once. 0: none."),
+     "adds to any more: each is listed once. 0: none.", "files"),
 )  # fmt: skip
 # A misspelt key of these families would silently change nothing.
 _CLOSED = ("hive.txn.", "hive.lock.", "hive.locks.", "hive.unlock.", "hive.compactor.",
@@ -315,7 +323,7 @@ class Settings:
 
     def seconds(self, key: str) -> float:
         """Read a duration such as ``300s``, ``100ms``, ``5m``; its default has the usual unit."""
-        usual = KEYS[present_name(key)].default.lstrip("0123456789")
+        usual = KEYS[present_name(key)].usual_unit
         seconds = read_duration(self.text(key), usual)
         if seconds is None:
             raise SemanticError(f"{key} must be a duration like 300s, not {self.text(key)!r}")
