@@ -21,6 +21,9 @@ from hivesql_planner.statements.export import Dump
 from hivesql_planner.statements.functions import Macro, OwnFunction
 from hivesql_planner.system_tables.definitions import SYSTEM_DATABASES
 
+# Spark calls its own otherwise.
+_CATALOG = "hive"
+
 
 class Catalog(Protocol):
     """The part of a metastore that names are looked up in.
@@ -124,6 +127,8 @@ class Binding:
             value = self.session_database or self.database
         elif function == "current_user" and self.user:
             value = self.user
+        elif function == "current_catalog":
+            value = _CATALOG
         else:
             return None
         escaped = value.replace("\\", "\\\\").replace("'", "\\'")
