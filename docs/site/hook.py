@@ -37,6 +37,7 @@ _PAGES: Mapping[str, Callable[[], str]] = {
 _FROM_ROOT = ("CHANGELOG.md", "CONTRIBUTING.md")
 # A file that `make docs` has fetched.
 _MERMAID = "assets/mermaid.min.js"
+_FILTER = "assets/filter_tables.js"
 _LANGUAGES = {".py": "python", ".hql": "sql"}
 _FENCE = re.compile(r"^(```\w+) .*$", re.MULTILINE)
 _ELSEWHERE = re.compile(
@@ -46,14 +47,16 @@ _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Let pages load what draws their diagrams from the site itself."""
-    config.extra_javascript.append(_MERMAID)
+    """Let pages load what draws their diagrams, and filters their tables, from the site itself."""
+    config.extra_javascript += [_MERMAID, _FILTER]
     return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made from the code, the root's documents and the examples."""
     files.append(File.generated(config, _MERMAID, abs_src_path=os.environ["MERMAID"]))
+    script = Path(__file__).with_name("filter_tables.js")
+    files.append(File.generated(config, _FILTER, abs_src_path=str(script)))
     texts = {path: write() for path, write in _PAGES.items()}
     for name in _FROM_ROOT:
         texts[name] = (_ROOT / name).read_text(encoding="utf-8")
