@@ -59,8 +59,8 @@ def _lines(table: Table, kind: str, name: str) -> Iterator[str]:
         yield "PARTITIONED BY ( "
         yield _column_list(table.partition_columns) + ")"
     if table.is_bucketed:
-        yield "CLUSTERED BY ( "
-        yield ", \n".join(f"  {quote_name(name)}" for name in table.bucket_columns) + ") "
+        yield "CLUSTERED BY ("
+        yield ", \n".join(f"  {quote_name(name)}" for name in table.bucket_columns) + ")"
         if table.sort_columns:
             yield "SORTED BY ( "
             yield (
