@@ -141,10 +141,10 @@ class Handler:
         elif kind == _TRANSACTIONS:
             value = thrift.TGetInfoValue(smallIntValue=0)
         elif kind == _KEYWORDS:
-            from hivesql.dialect.tokens import RESERVED
+            # Imported late: few drivers ask for them.
+            from hivesql.server.keywords import KEYWORDS
 
-            words = sorted(word.upper() for word in RESERVED if not word.startswith("$"))
-            value = thrift.TGetInfoValue(stringValue=",".join(words))
+            value = thrift.TGetInfoValue(stringValue=",".join(KEYWORDS))
         else:
             raise SemanticError(f"Unrecognized GetInfoType value: {kind}")
         return {"infoValue": value}

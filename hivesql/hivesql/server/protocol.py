@@ -43,11 +43,12 @@ _EXISTS = "42S01"
 _CANCELLED = "HY008"
 _EXECUTION = "08S01"
 _GENERAL = "HY000"
-_STATES_BY_CODE = {10001: _UNKNOWN_TABLE, 10073: _EXISTS}
+_STATES_BY_CODE = {10001: _UNKNOWN_TABLE, 10015: "21000", 10073: _EXISTS, 10074: _UNKNOWN_TABLE}
+"""As Hive's ErrorMsg has them, but for 10073: Hive calls an object that is there an unknown one."""
 _COMPILING = "Error while compiling statement: FAILED: "
 _MISSING_TABLE = re.compile(r"(Table not found): ([\w.]+)")
-_PARSE_ERROR = 40000
-"""Hive's code of a text that is no statement."""
+_GENERIC = 40000
+"""Hive's code of a text that is no statement, and of errors that have no code of their own."""
 
 
 class BadHandleError(Exception):
@@ -109,13 +110,13 @@ def describe_error(error: Exception) -> tuple[str, int, str]:
         case Cancelled():
             return _CANCELLED, code, message
         case ParseError():
-            return _SYNTAX, code or _PARSE_ERROR, message
+            return _SYNTAX, code or _GENERIC, message
         case NotSupported():
             return _NOT_SUPPORTED, code, message
         case ExecutionError():
             return _EXECUTION, code or 1, message
         case HiveSqlError():
-            return _STATES_BY_CODE.get(code, _SYNTAX), code, message
+            return _STATES_BY_CODE.get(code, _SYNTAX), code or _GENERIC, message
     return _GENERAL, code, message
 
 
