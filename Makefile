@@ -132,7 +132,11 @@ $(HIVE)/hms3/target/.built: $(HIVE)/hms3/pom.xml $(HIVE)/hive-local $(shell find
 	$(HIVE)/hive-local hms3 build
 	@touch $@
 
-hive: $(HIVE)/target/.built $(HIVE)/hms3/target/.built  ## build real Apache Hive; needs JDK 17 and Maven
+$(HIVE)/hs2/target/.built: $(HIVE)/hs2/pom.xml $(HIVE)/hive-local
+	$(HIVE)/hive-local hs2 build
+	@touch $@
+
+hive: $(HIVE)/target/.built $(HIVE)/hms3/target/.built $(HIVE)/hs2/target/.built  ## build real Apache Hive; needs JDK 17 and Maven
 
 STAND_INS := build/stand-ins
 STORE_JARS := com.google.cloud.bigdataoss:gcs-connector:hadoop3-2.2.33:jar:shaded org.apache.hadoop:hadoop-azure:3.5.0 org.wildfly.openssl:wildfly-openssl:2.2.5.Final

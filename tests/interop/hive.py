@@ -23,6 +23,7 @@ from programs import free_port
 
 PROJECT = Path(__file__).parent / "hive"
 HIVE3 = PROJECT / "hms3"
+HIVESERVER2 = PROJECT / "hs2"
 LAUNCHER = PROJECT / "hive-local"
 RUN_SECONDS = 1200
 READ_SECONDS = 600
@@ -76,15 +77,16 @@ def row_id(text: str) -> tuple[int, int, int]:
 
 @functools.cache
 def build(project: Path = PROJECT) -> Path:
-    """Build Hive, or Hive 3's metastore, once per run if sources are newer; the path to call."""
+    """Build Hive, or a project beside it, once per run if sources are newer; the path to call."""
     for program, package in (("java", "a JDK 17"), ("mvn", "Maven 3.8 or later")):
         if shutil.which(program) is None:
             raise HiveMissing(
                 f"`{program}` is not on the PATH, so real Hive cannot run. "
                 f"Install {package}, or leave the interop suite out (`make fast`)."
             )
-    words = ["hms3", "build"] if project == HIVE3 else ["build"]
-    jar = project / "target" / ("hms3.jar" if project == HIVE3 else "hive-local.jar")
+    words = ["build"] if project == PROJECT else [project.name, "build"]
+    name = "hive-local" if project == PROJECT else project.name
+    jar = project / "target" / f"{name}.jar"
     sources = [project / "pom.xml", *(project / "src").rglob("*.*")]
     newest = max(source.stat().st_mtime for source in sources)
     if not jar.exists() or jar.stat().st_mtime < newest:
@@ -157,6 +159,20 @@ def metastore(
         yield f"thrift://127.0.0.1:{port}"
     finally:
         subprocess.run([launcher, kind, "stop", str(work)], check=True)
+
+
+@contextmanager
+def hiveserver2(work: Path) -> Iterator[int]:
+    """HiveServer2 of Hive 4.1 without SASL, in a directory, for as long as it is used; its port."""
+    build()
+    launcher, port = build(HIVESERVER2), free_port()
+    work.mkdir(parents=True, exist_ok=True)
+    try:
+        start = [launcher, "hs2", "start", str(port), str(work)]
+        subprocess.run(start, check=True, timeout=120, cwd=work)
+        yield port
+    finally:
+        subprocess.run([launcher, "hs2", "stop", str(work)], check=True)
 
 
 def read(

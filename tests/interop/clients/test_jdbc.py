@@ -10,13 +10,12 @@ import pyspark
 import pytest
 
 from hivesql.server.server import Server
-from interop.hive import PROJECT
+from interop.clients.jdbc_drivers import fetch_driver
 from thrift_servers import Client, serving
 
 pytestmark = pytest.mark.hive
 WALK = Path(__file__).with_name("JdbcWalk.java")
 JARS = Path(pyspark.__path__[0]) / "jars"
-DRIVER = "org.apache.hive:hive-jdbc:{version}:jar:standalone"
 KEYS = (
     "CREATE TABLE pk (a INT, CONSTRAINT k PRIMARY KEY (a) DISABLE NOVALIDATE)",
     "CREATE TABLE fk (x INT, CONSTRAINT r FOREIGN KEY (x) REFERENCES pk (a) DISABLE NOVALIDATE)",
@@ -46,15 +45,7 @@ def web_server(server: Server) -> Iterator[Server]:
 
 @pytest.fixture(scope="module", params=["4.1.0", "3.1.3"])
 def driver(request: pytest.FixtureRequest) -> Path:
-    """The driver and all that it needs in one jar of 48 or 73 MB, fetched once."""
-    place = PROJECT / "target" / "jdbc"
-    if not (jars := list(place.glob(f"*{request.param}*.jar"))):
-        artifact = DRIVER.format(version=request.param)
-        copy = ["mvn", "-B", "-q", "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy",
-                f"-Dartifact={artifact}", f"-DoutputDirectory={place}"]  # fmt: skip
-        subprocess.run(copy, check=True, capture_output=True)
-        jars = list(place.glob(f"*{request.param}*.jar"))
-    return jars[0]
+    return fetch_driver(str(request.param))
 
 
 def test_the_jdbc_driver(server: Server, driver: Path) -> None:

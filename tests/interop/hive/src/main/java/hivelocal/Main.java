@@ -32,9 +32,10 @@ public final class Main {
         case "run": rc = Script.main(a); break;
         case "read": rc = Reader.main(a); break;
         case "hms": hms(a); return; // keeps serving
+        case "hs2": hs2(a); return; // keeps serving
         default:
           System.err.println("usage: run [-e mr|tez] [-c k=v]... WORKDIR SCRIPT...\n"
-              + "       read [-c k=v]... [-w HWM] [-s 'struct<..>'] [-x aborted,ids] [-o open,ids] DIR...\n       hms PORT WORKDIR");
+              + "       read [-c k=v]... [-w HWM] [-s 'struct<..>'] [-x aborted,ids] [-o open,ids] DIR...\n       hms|hs2 PORT WORKDIR");
           rc = 2;
       }
     } catch (Throwable t) {
@@ -137,5 +138,31 @@ public final class Main {
     MetastoreConf.setVar(c, MetastoreConf.ConfVars.THRIFT_BIND_HOST, "127.0.0.1");
     UserGroupInformation.setConfiguration(c); // else Hadoop's own files say whether there is Kerberos
     HiveMetaStore.startMetaStore(port, HadoopThriftAuthBridge.getBridge(), c);
+  }
+
+  /** Serves HiveServer2's protocol without SASL. The classes are those of hs2/, which no other command needs. */
+  static void hs2(List<String> a) throws Throwable {
+    Path work = Paths.get(a.get(1)).toAbsolutePath().normalize();
+    Map<String, String> extra = new LinkedHashMap<>();
+    extra.put("hive.server2.thrift.port", a.get(0));
+    extra.put("hive.server2.thrift.bind.host", "127.0.0.1");
+    extra.put("hive.server2.authentication", "NOSASL");
+    extra.put("hive.server2.logging.operation.log.location", work + "/tmp/operations");
+    extra.put("hive.server2.metrics.enabled", "false");
+    HiveConf c = conf(work, "tez", extra);
+    // It is the type of an argument; to begin it would want a server for web pages.
+    Class<?> server = Class.forName("org.apache.hive.service.server.HiveServer2", false, Main.class.getClassLoader());
+    Class<?> statements = Class.forName("org.apache.hive.service.cli.CLIService");
+    Class<?> listener = Class.forName("org.apache.hive.service.cli.thrift.ThriftBinaryCLIService");
+    Object inner = statements.getConstructor(server, boolean.class).newInstance(null, true);
+    Object outer = listener.getConstructor(statements).newInstance(inner);
+    Class<?> service = Class.forName("org.apache.hive.service.Service");
+    for (Object each : new Object[] {inner, outer}) {
+      service.getMethod("init", HiveConf.class).invoke(each, c);
+    }
+    for (Object each : new Object[] {inner, outer}) {
+      service.getMethod("start").invoke(each);
+    }
+    Thread.currentThread().join();
   }
 }

@@ -1,0 +1,165 @@
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.ResultSetMetaData;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * Prints all that a JDBC driver tells of an address: each statement of a script, then each question of DatabaseMetaData. What was asked
+ * begins with "#"; columns, rows, counts and errors follow.
+ */
+public final class MetadataWalk {
+  private static final PrintStream OUT = new PrintStream(System.out, true, StandardCharsets.UTF_8);
+  private static final String[] TABLES = {"%", "t_all", "T_%", "*", "t\\_all", "t.all", "none", ""};
+
+  private MetadataWalk() {}
+
+  /** What may fail with an error of the driver. */
+  private interface Question<T> {
+    T answer() throws SQLException;
+  }
+
+  private static String shown(ResultSet rows, int column) {
+    try {
+      Object value = rows.getObject(column);
+      return value instanceof byte[] b ? Arrays.toString(b) : String.valueOf(value);
+    } catch (SQLException error) {
+      return "!" + error.getMessage();
+    }
+  }
+
+  private static void print(ResultSet rows, boolean isSorted) throws SQLException {
+    ResultSetMetaData meta = rows.getMetaData();
+    List<String> columns = new ArrayList<>();
+    for (int i = 1; i <= meta.getColumnCount(); i++) {
+      columns.add(String.join(":", meta.getColumnLabel(i), meta.getColumnTypeName(i), "" + meta.getColumnType(i),
+          "" + meta.getPrecision(i), "" + meta.getScale(i), "" + meta.getColumnDisplaySize(i), "" + meta.getColumnClassName(i)));
+    }
+    OUT.println("columns " + String.join("|", columns));
+    List<String> lines = new ArrayList<>();
+    while (rows.next()) {
+      List<String> values = new ArrayList<>();
+      for (int i = 1; i <= meta.getColumnCount(); i++) {
+        values.add(shown(rows, i));
+      }
+      lines.add(String.join("|", values));
+    }
+    if (isSorted) {
+      Collections.sort(lines);
+    }
+    lines.forEach(line -> OUT.println("row " + line));
+    rows.close();
+  }
+
+  private static void fail(SQLException error) {
+    OUT.println("error " + error.getSQLState() + " " + error.getErrorCode() + " " + String.valueOf(error.getMessage()).split("\n")[0]);
+  }
+
+  private static void ask(String what, Question<ResultSet> question) {
+    OUT.println("# " + what);
+    try {
+      print(question.answer(), true);
+    } catch (SQLException error) {
+      fail(error);
+    }
+  }
+
+  private static void tell(String what, Question<Object> question) {
+    OUT.println("# " + what);
+    try {
+      OUT.println("row " + question.answer());
+    } catch (SQLException error) {
+      fail(error);
+    }
+  }
+
+  private static void run(Statement statement, String text) {
+    OUT.println("# " + text.replace('\n', ' '));
+    try {
+      if (statement.execute(text)) {
+        print(statement.getResultSet(), false);
+      } else {
+        OUT.println("count " + statement.getUpdateCount());
+      }
+    } catch (SQLException error) {
+      fail(error);
+    }
+  }
+
+  private static void walk(DatabaseMetaData meta) {
+    ask("catalogs", () -> meta.getCatalogs());
+    ask("schemas", () -> meta.getSchemas());
+    ask("schemas d_", () -> meta.getSchemas(null, "d_"));
+    ask("table types", () -> meta.getTableTypes());
+    ask("types", () -> meta.getTypeInfo());
+    for (String pattern : TABLES) {
+      ask("tables '" + pattern + "'", () -> meta.getTables(null, "doors", pattern, null));
+    }
+    ask("tables of all", () -> meta.getTables(null, null, null, null));
+    ask("tables of d%", () -> meta.getTables(null, "d%", "t_all", null));
+    ask("tables of a catalog", () -> meta.getTables("hive", "doors", "%", null));
+    for (String kind : new String[] {"TABLE", "VIEW", "MATERIALIZED_VIEW", "EXTERNAL_TABLE", "INDEX_TABLE"}) {
+      ask("tables of kind " + kind, () -> meta.getTables(null, "doors", "%", new String[] {kind}));
+    }
+    ask("columns", () -> meta.getColumns(null, "doors", "%", "%"));
+    ask("columns of null", () -> meta.getColumns(null, "doors", "t_all", null));
+    ask("columns C_I%", () -> meta.getColumns(null, "doors", "T\\_ALL", "C_I%"));
+    ask("columns of a temporary table", () -> meta.getColumns(null, "doors", "tmp", "%"));
+    for (String table : new String[] {"pk", "fk", "t_all", "none", "PK"}) {
+      ask("primary keys " + table, () -> meta.getPrimaryKeys(null, "doors", table));
+      ask("imported keys " + table, () -> meta.getImportedKeys(null, "doors", table));
+      ask("exported keys " + table, () -> meta.getExportedKeys(null, "doors", table));
+      ask("indexes " + table, () -> meta.getIndexInfo(null, "doors", table, false, true));
+    }
+    ask("cross reference", () -> meta.getCrossReference(null, "doors", "pk", null, "doors", "fk"));
+    ask("cross reference to null", () -> meta.getCrossReference(null, "doors", "pk", null, null, null));
+    ask("functions conc%", () -> meta.getFunctions(null, null, "conc%"));
+    ask("functions of a schema", () -> meta.getFunctions(null, "doors", "concat"));
+    ask("functions CONCAT", () -> meta.getFunctions(null, null, "CONCAT"));
+    ask("functions mo%", () -> meta.getFunctions(null, null, "mo%"));
+    ask("function columns", () -> meta.getFunctionColumns(null, null, "concat", "%"));
+    ask("procedures", () -> meta.getProcedures(null, null, "%"));
+    ask("procedure columns", () -> meta.getProcedureColumns(null, null, "%", "%"));
+    tell("product", () -> meta.getDatabaseProductName() + " " + meta.getDatabaseProductVersion());
+    tell("product's version", () -> meta.getDatabaseMajorVersion() + "." + meta.getDatabaseMinorVersion());
+    tell("quotes", () -> meta.getIdentifierQuoteString() + " " + meta.getSearchStringEscape());
+    tell("terms", () -> meta.getCatalogTerm() + " " + meta.getSchemaTerm() + " " + meta.getCatalogSeparator());
+    tell("keywords", () -> meta.getSQLKeywords());
+    tell("isolation", () -> meta.getDefaultTransactionIsolation());
+    tell("user", () -> meta.getUserName());
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    String script = Files.readString(Path.of(arguments[2]));
+    try (Connection connection = DriverManager.getConnection(arguments[0], arguments[1], "any");
+        Statement statement = connection.createStatement()) {
+      for (String text : script.split(";\n")) {
+        if (!text.isBlank()) {
+          run(statement, text.trim());
+        }
+      }
+      if (arguments.length > 3) {
+        walk(connection.getMetaData());
+        tell("catalog", () -> connection.getCatalog());
+        tell("schema", () -> connection.getSchema());
+        tell("commits", () -> connection.getAutoCommit() + " " + connection.getTransactionIsolation());
+        tell("schema doors", () -> {
+          connection.setSchema("doors");
+          return connection.getSchema();
+        });
+        statement.setMaxRows(1);
+        run(statement, "select i, s from doors.t_ro order by i");
+      }
+    }
+  }
+}
