@@ -53,7 +53,8 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
     home = tmp_path_factory.mktemp("servers")
     (home / "ours").mkdir()
     with ExitStack() as stack:
-        ours = serving(home / "ours", authentication="nosasl", settings=SETTINGS)
+        # Spark starts while Hive does.
+        ours = serving(home / "ours", authentication="nosasl", settings=SETTINGS, starts_spark=True)
         server = stack.enter_context(ours)
         try:
             port = stack.enter_context(hiveserver2(home / "hive"))
