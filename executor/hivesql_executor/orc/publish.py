@@ -192,6 +192,8 @@ def stage_rows(
         else:
             waiting |= {file.name: file.upload for file in staged if file.upload}
         hit_failpoint(FailPoint.ROWS_STAGED)
+        # Files that were published would wait for the cleaner.
+        publication.changes.runtime.check_cancelled()
         # From here on whoever cleans up after us takes what is staged before he forgets us.
         publication.changes.require_alive()
     except BaseException:

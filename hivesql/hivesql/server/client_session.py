@@ -63,8 +63,9 @@ _USE = "use:database"
 _SETTING, _VARIABLE = "set:hiveconf:", "set:hivevar:"
 _UNSUPPORTED = ("set:system:", "set:metaconf:")
 _PROXY = "hive.server2.proxy.user"
-_OF_CLIENTS = ("hive.server2.", "hive.query.timeout")
+_OF_CLIENTS = "hive.server2."
 """Settings that drivers send, and which are about the protocol alone."""
+_TIMEOUT = "hive.query.timeout.seconds"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,8 @@ class ClientSession:
         self._operations: dict[bytes, Operation] = {}
         self._running: Operation | None = None
         self._guard = threading.Lock()
+        self._turn = threading.Lock()
+        """Whoever has it knows which statement is cancelled: none begins and none ends."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="hivesql-session")
         self.session: Session = hivesql.connect(
             **options.of_sessions, user=caller.user, notify=self._tell
@@ -160,8 +163,9 @@ class ClientSession:
     def cancel(self, operation: Operation) -> None:
         """End a statement as Ctrl-C does in the shell; nothing where it has ended."""
         operation.cancelled.set()
-        if self._running is operation:
-            self.session.cancel()
+        with self._turn:
+            if self._running is operation:
+                self.session.cancel()
 
     def note_progress(self, operation: Operation) -> None:
         """Let an operation know how far Spark is with it."""
@@ -208,21 +212,32 @@ class ClientSession:
             running.tell(f"INFO  : {line}")
 
     def _run(self, operation: Operation, overlay: dict[str, str], timeout: int) -> None:
-        timer = threading.Timer(timeout, self._time_out, [operation]) if timeout > 0 else None
-        if timer is not None:
-            timer.daemon = True
-            timer.start()
+        timer = None
         try:
+            if seconds := self._seconds_for(overlay, timeout):
+                timer = threading.Timer(seconds, self._time_out, [operation, seconds])
+                timer.daemon = True
+                timer.start()
             operation.begin()
-            self._running = operation
+            with self._turn:
+                self._running = operation
             self._run_statement(operation, overlay)
         except BaseException as error:  # noqa: BLE001 - whoever asks for the status gets it
             operation.fail(name_as_written(self._as_error(error), operation.text))
         finally:
-            self._running = None
+            with self._turn:
+                self._running = None
             self.used = time.monotonic()
             if timer is not None:
                 timer.cancel()
+
+    def _seconds_for(self, overlay: Mapping[str, str], timeout: int) -> float:
+        """Return what a statement may take: what its client says or the session's; 0 for ever."""
+        settings = self.session.settings
+        if _TIMEOUT in overlay:
+            settings = settings.with_value(_TIMEOUT, overlay[_TIMEOUT])
+        limits = (float(timeout), settings.seconds(_TIMEOUT))
+        return min((seconds for seconds in limits if seconds > 0), default=0.0)
 
     def _run_statement(self, operation: Operation, overlay: dict[str, str]) -> None:
         session, allow_local = self.session, self.options.allow_local
@@ -290,9 +305,9 @@ class ClientSession:
             return translate_error(error, of_user_too=True)
         return ExecutionError(f"the statement was ended: {type(error).__name__}")
 
-    def _time_out(self, operation: Operation) -> None:
+    def _time_out(self, operation: Operation, seconds: float) -> None:
         if operation.is_running:
-            operation.is_timed_out = True
+            operation.timed_out_after = seconds
             self.cancel(operation)
 
     def _audit(self, operation: Operation) -> None:

@@ -29,8 +29,10 @@ _LOG = logging.getLogger("hivesql.server")
 _LOOK_EVERY = 0.2
 _LONGEST_POLL = 0.5
 """Seconds for which a question about a running statement may wait for its end."""
-_ANSWERABLE_SECONDS = 10.0
-"""How long a client that does not want to wait waits behind earlier statements of its session."""
+_ANSWERABLE_SECONDS = 2.0
+"""How long a client that does not want to wait waits behind earlier statements of its session.
+
+Its driver sends nothing else on that connection meanwhile, not even that they be cancelled."""
 _ANONYMOUS = "anonymous"
 _FETCH_NEXT, _FETCH_FIRST = 0, 4
 _INFO = {

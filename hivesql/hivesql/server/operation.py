@@ -69,7 +69,8 @@ class Operation:
         self.progress: Progress | None = None
         """How far Spark was when the client last asked; None where it had nothing to do."""
         self.used: float = time.monotonic()
-        self.is_timed_out = False
+        self.timed_out_after: float | None = None
+        """Seconds; None where it has ended otherwise."""
         self.answerable: threading.Event = threading.Event()
         """Set once it is known whether there are rows, or that there will be an error."""
         self.ended: threading.Event = threading.Event()
@@ -161,10 +162,13 @@ class Operation:
 
     def fail(self, error: Exception) -> None:
         """Note that it failed, or was cancelled."""
+        state = "CANCELED" if isinstance(error, Cancelled) else "ERROR"
+        if state == "CANCELED" and self.timed_out_after is not None:
+            state = "TIMEDOUT"
+            error = Cancelled(f"Query timed out after {self.timed_out_after:g} seconds")
         self.error = error
         self.tell(f"ERROR : {error}")
-        is_cancelled = isinstance(error, Cancelled)
-        self._end("TIMEDOUT" if self.is_timed_out else "CANCELED" if is_cancelled else "ERROR")
+        self._end(state)
 
     def close(self) -> None:
         """Forget its rows."""
@@ -217,6 +221,8 @@ class Operation:
         )
         if self.error is not None:
             answer.sqlState, answer.errorCode, answer.errorMessage = describe_error(self.error)
+        if self.state == "CANCELED":
+            answer.errorMessage = None  # As Hive: drivers have words of their own.
         if with_progress:
             answer.progressUpdateResponse = self._progress_update()
         return answer
@@ -299,7 +305,7 @@ class Operation:
             raise ExecutionError(f"the statement is still running: its state is {self.state}")
         if self.state != "FINISHED" or spool is None:
             raise ExecutionError(
-                "Expected state FINISHED, but found "
+                "Expected states: [FINISHED], but found "
                 f"{self.state if self.state != 'FINISHED' else 'no rows: it was no query'}"
             )
         return spool

@@ -125,6 +125,8 @@ def _hives_words(error: Exception) -> str:
 
     Hive counts columns from 0.
     """
+    if isinstance(error, Cancelled):
+        return error.message
     if not isinstance(error, ParseError | SemanticError | NotSupported):
         return str(error)
     if error.text is not None or not (error.line or error.code):

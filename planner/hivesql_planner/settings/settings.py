@@ -116,6 +116,8 @@ KEYS: Mapping[str, Setting] = _table(
      "Directories of this machine, a,b, below which statements may name places (LOCATION, INPATH, "
      "DIRECTORY, schemas), beside the databases' own; empty: everywhere. A session cannot change "
      "it."),
+    ("hive.query.timeout.seconds", "0s", "duration",
+     "What a statement may take that a client runs at a server; 0: for ever."),
     ("hive.table.parameters.default", "", "text", "Properties of new tables: a=b,c=d."),
     ("hive.ddl.createtablelike.properties.whitelist", "", "text",
      "The properties that CREATE TABLE … LIKE takes over: a,b."),

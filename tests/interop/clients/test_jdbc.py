@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyspark
 import pytest
@@ -13,8 +14,12 @@ from hivesql.server.server import Server
 from interop.clients.jdbc_drivers import fetch_driver
 from thrift_servers import Client, serving
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 pytestmark = pytest.mark.hive
 WALK = Path(__file__).with_name("JdbcWalk.java")
+INTERRUPTS = Path(__file__).with_name("JdbcInterrupts.java")
 JARS = Path(pyspark.__path__[0]) / "jars"
 KEYS = (
     "CREATE TABLE pk (a INT, CONSTRAINT k PRIMARY KEY (a) DISABLE NOVALIDATE)",
@@ -112,3 +117,47 @@ def test_beeline(server: Server) -> None:
     assert "\tdefault\tv\tVIEW\t" in done.stdout
     assert "Connected to: Apache Hive (version 4.1.0)" in done.stderr
     assert "INFO  : Executing command(queryId=hivesql_" in done.stderr
+
+
+@pytest.mark.spark
+def test_what_the_driver_throws_of_interrupted_statements(
+    spark: SparkSession, driver: Path, tmp_path: Path
+) -> None:
+    session = spark.newSession()
+    session.range(10**15).createOrReplaceTempView("endless")
+    query, change = "SELECT count(*) FROM endless WHERE id % 7 = 8", "UPDATE t SET i = 3"
+    write, some = "INSERT INTO p SELECT id FROM endless", "SELECT id FROM endless LIMIT 50"
+    late = "SQLTimeoutException null 0 Query timed out after 1 seconds"
+    # The older driver has no dot.
+    cancelled = f"SQLException 01000 0 Query was cancelled{'.' if '4.1' in driver.name else ''}"
+    # Seconds of the time-out, milliseconds until another thread cancels, and how it ends.
+    cases = (
+        (1, 0, query, late), (0, 900, query, cancelled), (1, 0, change, late),
+        (0, 900, change, cancelled), (1, 0, write, late), (0, 900, write, cancelled),
+        (0, 900, "DROP TABLE t", cancelled), (0, 1, some, "50 rows"), (9, 0, some, "50 rows"),
+    )  # fmt: skip
+    options = {"authentication": "nosasl", "connection": {"spark": session}}
+    with serving(tmp_path, **options) as server, Client(server).open() as owner:
+        for text in (
+            "CREATE TRANSACTIONAL TABLE t (i INT) STORED AS ORC", "INSERT INTO t VALUES (1)",
+            "CREATE TRANSACTIONAL TABLE p (i BIGINT) STORED AS ORC",
+            "START TRANSACTION", "UPDATE t SET i = 2",
+        ):  # fmt: skip
+            owner.checked(owner.execute(text))
+        url = f"jdbc:hive2://127.0.0.1:{server.port}/default;auth=noSasl"
+        done = subprocess.run(
+            ["java", "-cp", str(driver), str(INTERRUPTS), url,
+             *(str(part) for case in cases for part in case[:3])],
+            capture_output=True, text=True, check=False, timeout=240,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        # After each the next one works.
+        assert done.stdout.splitlines() == [
+            line for *_, outcome in cases for line in (outcome, "1 rows")
+        ]
+        assert {row[2] for row in owner.rows("SHOW LOCKS")} == {"t"}
+        owner.checked(owner.execute("COMMIT"))
+        assert owner.rows("SHOW LOCKS") == []
+        assert owner.rows("SELECT i FROM t") == [(2,)]
+        warehouse = Path(server.options.connection["warehouse"])
+        assert [*(warehouse / "p").iterdir()] == []

@@ -1,0 +1,167 @@
+"""Statements at a server that time out or are cancelled leave no lock and no file."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from hivesql.server.server import Server
+from thrift_servers import Client, serving
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+ENDLESS = "SELECT count(*) FROM endless WHERE id % 7 = 8"
+CANCELED, FINISHED, TIMED_OUT = 3, 2, 8
+"""States of an operation."""
+
+
+@pytest.fixture(scope="module")
+def server(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    session = spark.newSession()
+    session.range(10**15).createOrReplaceTempView("endless")
+    session.range(1_000_000).createOrReplaceTempView("many")
+    home = tmp_path_factory.mktemp("server")
+    with serving(home, authentication="nosasl", connection={"spark": session}) as server:
+        yield server
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[Client]:
+    with Client(server).open() as client:
+        client.checked(client.execute("DROP TABLE IF EXISTS t"))
+        client.checked(client.execute(f"CREATE TABLE t (i BIGINT) {ACID}"))
+        yield client
+
+
+def until(reached: Callable[[], bool]) -> None:
+    """Wait for what other threads do."""
+    end = time.monotonic() + 60
+    while not reached():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def begin(client: Client, text: str, **others: Any) -> Any:
+    return client.checked(client.execute(text, runs_on=True, **others)).operationHandle
+
+
+def cancel(client: Client, handle: Any) -> None:
+    request = client.thrift.TCancelOperationReq(operationHandle=handle)
+    client.checked(client.calls.CancelOperation(request))
+
+
+def files(server: Server) -> list[Path]:
+    return sorted(Path(server.options.connection["warehouse"], "t").rglob("*"))
+
+
+def check_clean(server: Server, client: Client, before: list[Path]) -> None:
+    """Nothing is left of a statement, and the session goes on."""
+    assert files(server) == before
+    assert client.rows("SHOW LOCKS t") == []
+    assert {row[1] for row in client.rows("SHOW TRANSACTIONS")} <= {"ABORTED"}
+    client.checked(client.execute("INSERT INTO t VALUES (-7)"))
+    assert client.rows("SELECT count(*) FROM t WHERE i = -7") == [(1,)]
+
+
+@pytest.mark.parametrize("text", [ENDLESS, "INSERT INTO t SELECT id FROM endless"])
+@pytest.mark.parametrize("by", ["call", "setting", "overlay"])
+def test_a_statement_that_takes_too_long(
+    server: Server, client: Client, text: str, by: str
+) -> None:
+    key, before = "hive.query.timeout.seconds", files(server)
+    others: dict[str, Any] = {"call": {"queryTimeout": 1}, "overlay": {"confOverlay": {key: "1s"}},
+                              "setting": {"queryTimeout": 3600}}[by]  # fmt: skip
+    if by == "setting":
+        client.checked(client.execute(f"SET {key}=1s"))
+    handle = begin(client, text, **others)
+    status = client.end(handle)
+    assert (status.operationState, status.errorMessage) == (
+        TIMED_OUT, "Query timed out after 1 seconds"
+    )  # fmt: skip
+    request = client.thrift.TFetchResultsReq(operationHandle=handle, maxRows=1)
+    message = client.calls.FetchResults(request).status.errorMessage
+    assert message == "Expected states: [FINISHED], but found TIMEDOUT"
+    # A client that waits is told at once.
+    answer = client.execute(text, **others).status
+    assert (answer.sqlState, answer.errorMessage) == ("HY008", "Query timed out after 1 seconds")
+    client.checked(client.execute(f"SET {key}=0s"))
+    check_clean(server, client, before)
+
+
+def test_a_time_out_of_the_connection(server: Server) -> None:
+    limit = {"set__hiveconf__hive.query.timeout.seconds": "1"}
+    with Client(server).open(**limit) as client:
+        assert client.end(begin(client, ENDLESS)).operationState == TIMED_OUT
+
+
+@pytest.mark.parametrize(
+    "text",
+    [ENDLESS, "INSERT INTO t SELECT id FROM endless",
+     "UPDATE t SET i = (SELECT max(id) FROM endless WHERE id % 7 = 8)"],
+    ids=["query", "insert", "update"],
+)  # fmt: skip
+def test_cancelled_while_spark_runs_it(server: Server, client: Client, text: str) -> None:
+    client.checked(client.execute("INSERT INTO t VALUES (1)"))
+    before = files(server)
+    handle = begin(client, text)
+    until(lambda: client.calls.GetOperationStatus(client.thrift.TGetOperationStatusReq(
+        operationHandle=handle, getProgressUpdate=True)).progressUpdateResponse.rows)  # fmt: skip
+    cancel(client, handle)
+    status = client.end(handle)
+    # The driver has words for it: "Query was cancelled."
+    assert (status.operationState, status.errorMessage) == (CANCELED, None)
+    cancel(client, handle)
+    check_clean(server, client, before)
+
+
+def test_cancelled_before_it_begins(server: Server, client: Client) -> None:
+    first = begin(client, ENDLESS)
+    queued = begin(client, "INSERT INTO t VALUES (1)")
+    for handle in (queued, first):
+        cancel(client, handle)
+    assert client.end(first).operationState == CANCELED
+    assert client.end(queued).operationState == CANCELED
+    assert client.rows("SELECT count(*) FROM t") == [(0,)]
+
+
+def test_cancelled_without_spark(server: Server, client: Client) -> None:
+    before = files(server)
+    rows = ", ".join(f"({number})" for number in range(60_000))
+    handle = begin(client, f"INSERT INTO t VALUES {rows}")
+    cancel(client, handle)
+    assert client.end(handle).operationState == CANCELED
+    check_clean(server, client, before)
+
+
+def test_cancelled_while_rows_are_fetched(client: Client) -> None:
+    # As Hive has it: the statement has ended, and its rows stay.
+    handle = begin(client, "SELECT id FROM many WHERE id < 50 ORDER BY id")
+    assert client.end(handle).operationState == FINISHED
+    assert client.fetch(handle, most=20) == [(number,) for number in range(20)]
+    cancel(client, handle)
+    assert client.fetch(handle) == [(number,) for number in range(20, 50)]
+
+
+def test_a_compaction_that_is_cancelled(server: Server, client: Client) -> None:
+    for half in (0, 1):
+        client.checked(client.execute(f"INSERT INTO t SELECT id FROM many WHERE id % 2 = {half}"))
+    before = files(server)
+    compact = "ALTER TABLE t COMPACT 'major' AND WAIT"
+    with Client(server).open() as other:
+        handle = begin(client, compact)
+        until(lambda: any("working" in row for row in other.rows("SHOW COMPACTIONS")))
+        cancel(client, handle)
+        assert client.end(handle).operationState == CANCELED
+        assert files(server) == before
+        (row,) = other.rows("SHOW COMPACTIONS")
+        assert row[5] == "failed"
+    assert client.end(begin(client, compact)).operationState == FINISHED
+    assert client.rows("SELECT count(*), count(DISTINCT i) FROM t") == [(1_000_000, 1_000_000)]
+    assert any(path.name.startswith("base_") for path in files(server))
