@@ -1,0 +1,117 @@
+"""A server that is killed with SIGKILL: what its clients see, and what the next one finds."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from thriftpy2.transport import TTransportException
+
+import hivesql
+from programs import free_port
+from thrift_servers import Client
+
+ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+TIMEOUT = 3
+"""Seconds after which a transaction counts as dead."""
+
+
+@contextmanager
+def running(home: Path) -> Iterator[Any]:
+    """A server in a process of its own; its ``port`` and ``process``."""
+    port = free_port()
+    command = [
+        sys.executable, "-m", "hivesql_repl", "serve", "--port", str(port), "--auth", "nosasl",
+        "--lazy-spark", "--metastore", f"sqlite:///{home}/m.db", "--warehouse", f"{home}/w",
+        "--hiveconf", f"hive.txn.timeout={TIMEOUT}s",
+    ]  # fmt: skip
+    log = home / "log"
+    with log.open("w") as printed, subprocess.Popen(command, stdout=printed, stderr=printed) as it:
+        try:
+            until(lambda: _listens(port))
+            yield SimpleNamespace(port=port, process=it)
+        finally:
+            it.kill()
+
+
+def _listens(port: int) -> bool:
+    try:
+        Client(SimpleNamespace(port=port)).close()  # type: ignore[arg-type]
+    except TTransportException:
+        return False
+    return True
+
+
+def until(reached: Callable[[], bool]) -> None:
+    """Wait for what other processes do."""
+    end = time.monotonic() + 120
+    while not reached():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def clear(home: Path) -> None:
+    """What `hivesql services` does, once; aborted writes need not be old."""
+    command = [sys.executable, "-m", "hivesql_repl", "services", "--once", "--metastore",
+               f"sqlite:///{home}/m.db", "--warehouse", f"{home}/w",
+               "--hiveconf", "hive.compactor.aborted.txn.time.threshold=0s"]  # fmt: skip
+    subprocess.run(command, check=True, capture_output=True)
+
+
+def directories(home: Path) -> list[str]:
+    return sorted(path.name for path in (home / "w" / "t").iterdir())
+
+
+def states(client: Client) -> list[str]:
+    return [row[1] for row in client.rows("SHOW TRANSACTIONS")]
+
+
+def test_a_server_that_is_killed(tmp_path: Path) -> None:
+    with ExitStack() as clients:
+        with running(tmp_path) as server:
+            owner = clients.enter_context(Client(server)).open()
+            waiting = clients.enter_context(Client(server)).open("bob")
+            for text in (
+                f"CREATE TABLE t (i INT) {ACID}", "INSERT INTO t VALUES (1)",
+                "START TRANSACTION", "INSERT INTO t VALUES (2)", "UPDATE t SET i = 3 WHERE i = 1",
+            ):  # fmt: skip
+                owner.checked(owner.execute(text))
+            read = owner.checked(owner.execute("SELECT i FROM t")).operationHandle
+            waits = waiting.checked(waiting.execute("UPDATE t SET i = 4", runs_on=True))
+            until(lambda: any("WAITING" in row for row in owner.rows("SHOW LOCKS t")))
+            server.process.send_signal(signal.SIGKILL)
+            assert server.process.wait() == -signal.SIGKILL
+        for client, handle in ((owner, read), (waiting, waits.operationHandle)):
+            request = client.thrift.TGetOperationStatusReq(operationHandle=handle)
+            with pytest.raises((TTransportException, OSError)):
+                client.calls.GetOperationStatus(request)
+    assert len(directories(tmp_path)) == 4  # of rows that are seen, and of three changes
+    with running(tmp_path) as server, Client(server).open() as late:
+        # Old handles are nobody's.
+        old, own = owner.session, late.session
+        late.session = old
+        assert late.execute("SELECT 1").status.errorMessage == "Invalid handle: no such session"
+        late.session = own
+        request = late.thrift.TFetchResultsReq(operationHandle=read, maxRows=1)
+        message = late.calls.FetchResults(request).status.errorMessage
+        assert message == "Invalid handle: no such operation"
+        # What was open is not seen, and is aborted once it has been silent for long enough.
+        assert late.rows("SELECT i FROM t") == [(1,)]
+        changed = late.checked(late.execute("UPDATE t SET i = 5 WHERE i = 1", runs_on=True))
+        assert late.end(changed.operationHandle).numModifiedRows == 1
+        until(lambda: set(states(late)) <= {"ABORTED"})
+        assert late.rows("SHOW LOCKS t") == []
+        assert late.rows("SELECT i FROM t") == [(5,)]
+    clear(tmp_path)
+    assert len(directories(tmp_path)) == 3  # of the first row, and of its change
+    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "w")) as session:
+        assert session.check("t") == ()
+        assert session.sql("SELECT i FROM t").rows == [(5,)]
