@@ -350,7 +350,7 @@ def script(meter: Meter, size: int) -> None:
     for i in range(size):
         meter.quiet(f"CREATE TABLE IF NOT EXISTS many{i} (id int, v string)")
     meter("SHOW TABLES", "SHOW TABLES", 2)
-    meter("SHOW TABLE EXTENDED", "SHOW TABLE EXTENDED LIKE 'many*'")
+    meter("SHOW TABLE EXTENDED", "SHOW TABLE EXTENDED LIKE 'many%'")
     meter("SELECT of sys.tbls", "SELECT count(*) AS n FROM information_schema.tables")
     meter("DESCRIBE", "DESCRIBE many1", 3)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from decimal import Decimal
 from functools import partial
@@ -238,7 +239,7 @@ def all_of(
                 f"{table.name} has no partition column {filter_.key.text}", code=10006
             )
             binding.fail(error, filter_.key.start)
-        if not _is_name(filter_, types[filter_.key.text], binding):
+        if not _is_of_text(filter_, types[filter_.key.text], binding):
             predicates.append(_filter(filter_, types[filter_.key.text], binding))
     return AllOf(tuple(predicates))
 
@@ -267,14 +268,32 @@ def _filter(filter_: PartitionFilter, type_: HiveType, binding: Binding) -> Pred
     return compare
 
 
-def _is_name(filter_: PartitionFilter, type_: HiveType, binding: Binding) -> bool:
-    """Tell whether a value is what the session calls the default partition, and none of a type."""
-    return (
-        filter_.value is not None
-        and filter_.value == default_partition(binding.settings) != DEFAULT_PARTITION
+def _is_of_text(filter_: PartitionFilter, type_: HiveType, binding: Binding) -> bool:
+    """Tell whether texts are compared, whatever the type.
+
+    So LIKE does, and the session's own name of the default partition that is none of the type.
+    """
+    if filter_.value is None:
+        return False
+    return filter_.operator == "like" or (
+        filter_.value == default_partition(binding.settings) != DEFAULT_PARTITION
         and filter_.operator in ("=", "!=", "<>")
         and normal_value(filter_.value, type_) is None
     )
+
+
+def _satisfies(text: str | None, filter_: PartitionFilter) -> bool:
+    value = filter_.value or ""
+    if filter_.operator == "like":
+        return text is not None and re.fullmatch(_expression(value), text, re.DOTALL) is not None
+    return (text == value) is (filter_.operator == "=")
+
+
+def _expression(pattern: str) -> str:
+    """Return what LIKE means by a pattern: a backslash takes a mark's meaning away."""
+    marks = {"%": ".*", "_": "."}
+    parts: list[str] = re.findall(r"\\[%_\\]|.", pattern, re.DOTALL)
+    return "".join(marks.get(part) or re.escape(part[-1]) for part in parts)
 
 
 def _named(
@@ -283,15 +302,15 @@ def _named(
     table: Table,
     binding: Binding,
 ) -> list[Partition]:
-    """Return the partitions whose values are called, or not, as such filters say."""
+    """Return the partitions whose texts are as such filters say."""
     types = {column.name: column.type for column in table.partition_columns}
     for filter_ in filters:
-        if _is_name(filter_, types[filter_.key.text], binding):
-            at, wanted = table.partition_names.index(filter_.key.text), filter_.operator == "="
+        if _is_of_text(filter_, types[filter_.key.text], binding):
+            at = table.partition_names.index(filter_.key.text)
             partitions = [
                 partition
                 for partition in partitions
-                if (partition.values[at] == filter_.value) is wanted
+                if _satisfies(table.read_values(partition)[at], filter_)
             ]
     return partitions
 

@@ -145,10 +145,10 @@ class StatementReader(QueryParser, Cursor):
     def _filter(self) -> exp.Expr:
         start = self.peek().start
         key = exp.Column(this=self.identifier("a partition column"))
-        comparison = COMPARISONS.get(self.peek().text)
+        comparison = exp.Like if self.at("like") else COMPARISONS.get(self.peek().text)
         if comparison is None:
             self.fail("expected a comparison")
-        operator = self.next().text
+        operator = self.next().text.lower()
         node = self.mark_range(comparison(this=key, expression=self.constant()), start)
         node.meta[OPERATOR] = operator
         return node

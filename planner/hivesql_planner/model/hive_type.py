@@ -193,6 +193,17 @@ class HiveType:
         """The type in the schema of ORC files. NotSupported for unions."""
         return _orc_text(self)
 
+    @property
+    def in_ddl(self) -> str:
+        """The type as SHOW CREATE TABLE writes it: fields in back quotes, a blank between them."""
+        children = [child.in_ddl for child in self.children]
+        if self.names:
+            pairs = zip(self.names, children, strict=True)
+            children = [f"{quote_name(name)}:{child}" for name, child in pairs]
+        if self.names or self.kind is Kind.UNION:
+            return f"{self.kind.value}<{', '.join(children)}>"
+        return _print(self, children, quote_name)
+
 
 BOOLEAN = HiveType(Kind.BOOLEAN)
 TINYINT = HiveType(Kind.TINYINT)

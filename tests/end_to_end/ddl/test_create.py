@@ -78,7 +78,7 @@ def test_temporary_tables_are_renamed_and_listed_as_others(tmp_path: Path) -> No
         assert rows(session, "SHOW EXTENDED TABLES") == [
             ("# Table Name", "Table Type"), ("lasting", "MANAGED_TABLE"), ("t", "MANAGED_TABLE"),
         ]  # fmt: skip
-        told = [row[0] for row in session.sql("SHOW TABLE EXTENDED LIKE 'las*'").rows]
+        told = [row[0] for row in session.sql("SHOW TABLE EXTENDED LIKE 'las%'").rows]
         assert told[0] == "tableName:lasting"
         assert "partitionColumns:struct partition_columns { i32 p}" in told
         with pytest.raises(SemanticError, match="temporary table already exists") as caught:

@@ -302,3 +302,53 @@ def test_show_create_names_the_database_as_the_statement_does(session: hivesql.S
         assert made in first[0], asked
     session.sql("USE default; CREATE TABLE u (a INT)")
     assert "TABLE `default`.`u`(" in session.sql("SHOW CREATE TABLE default.u").rows[0][0]
+
+
+WRITTEN = {
+    "(a struct<x:int,y:map<string,array<struct<`q z`:int>>>>, b array<int>)": (
+        "`a` struct<`x`:int, `y`:map<string,array<struct<`q z`:int>>>>", "`b` array<int>"),
+    "(a int COMMENT 'mine', b int) STORED AS JSONFILE": (
+        "`a` int COMMENT 'from deserializer'", "`b` int COMMENT 'from deserializer'"),
+    "(a int COMMENT 'mine', b int) STORED AS AVRO": (
+        "`a` int COMMENT 'mine'", "`b` int COMMENT ''"),
+    "(a string) ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.RegexSerDe'"
+    " WITH SERDEPROPERTIES ('input.regex'='(.*)')": ("`a` string COMMENT ''",),
+    "(a int, b int) STORED AS ORC": ("`a` int", "`b` int)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("rest", WRITTEN)
+def test_columns_are_written_as_hive_writes_them(session: hivesql.Session, rest: str) -> None:
+    session.sql(f"CREATE TABLE w {rest}")
+    lines = [line.strip(", )") for (line,) in rows(session, "SHOW CREATE TABLE w")]
+    for line in WRITTEN[rest]:
+        assert line.strip(")") in lines
+    if "JSON" in rest:
+        assert {row[2] for row in session.sql("DESCRIBE w").rows} == {"from deserializer"}
+
+
+def test_show_create_has_what_is_in_force(session: hivesql.Session) -> None:
+    """As Hive: checks and defaults that are enabled, and keys that one may rely on."""
+    session.sql("""
+        CREATE TABLE k (a int, b int, c int DEFAULT 3, d int CONSTRAINT n1 NOT NULL ENABLE NORELY,
+            e int CONSTRAINT n2 NOT NULL, f int CONSTRAINT c1 CHECK (f > 0) DISABLE,
+            g int CONSTRAINT c2 CHECK (g > 0) ENABLE NORELY,
+            CONSTRAINT k1 PRIMARY KEY (a) DISABLE NOVALIDATE RELY,
+            CONSTRAINT u1 UNIQUE (b) DISABLE NOVALIDATE NORELY)
+            CLUSTERED BY (a) SORTED BY (b) INTO 2 BUCKETS
+    """)
+    text = "\n".join(line for (line,) in rows(session, "SHOW CREATE TABLE k"))
+    assert [name for name in ("n1", "n2", "c1", "c2", "k1", "u1") if f"`{name}`" in text] == [
+        "n2", "c2", "k1"]  # fmt: skip
+    assert "DEFAULT 3" in text
+    assert "SORTBUCKETCOLSPREFIX" not in text
+    names = {str(row) for row in session.sql("DESCRIBE FORMATTED k").rows}
+    assert all(any(name in row for row in names) for name in ("n1", "c1", "u1"))
+
+
+def test_extended_describes_all_of_storage(session: hivesql.Session) -> None:
+    for name, access in (("p", 8), ("v", 2)):
+        text = session.sql(f"DESCRIBE EXTENDED {name}").rows[-1][1]
+        assert "skewedInfo:SkewedInfo(skewedColNames:[], skewedColValues:[], " in text
+        assert "rewriteEnabled:false, catName:hive, ownerType:USER, writeId:0" in text
+        assert f"accessType:{access}, id:" in text

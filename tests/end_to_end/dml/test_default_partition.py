@@ -120,6 +120,17 @@ def test_partitions_that_are_shown_and_dropped(alone: hivesql.Session) -> None:
         fill()
         alone.sql(f"ALTER TABLE e DROP PARTITION ({condition})")
         assert left() == rest
+    for condition, rest in [
+        ("d LIKE 'x%'", ["c=*/d=*", "c=1/d=*", "c=2/d=y"]),
+        ("d LIKE '_'", ["c=*/d=*", "c=1/d=*"]),
+        ("d LIKE '__HIVE%', c != 1", ["c=*/d=*", "c=*/d=x", "c=1/d=*", "c=1/d=x", "c=2/d=y"]),
+        ("d LIKE '__HIVE%', c = 1", ["c=*/d=*", "c=*/d=x", "c=1/d=x", "c=2/d=y"]),
+    ]:
+        alone.sql("ALTER TABLE e DROP PARTITION (d = 'x'), PARTITION (d != 'x')")
+        fill()
+        alone.sql(f"ALTER TABLE e DROP PARTITION ({condition})")
+        assert left() == rest
+    alone.sql("ALTER TABLE e DROP PARTITION (d = 'y'), PARTITION (c = 1)")
     alone.sql("ALTER TABLE e DROP PARTITION (d > 'a')")
     assert left() == ["c=*/d=*"]
     alone.sql("ALTER TABLE e DROP PARTITION (d > 'A')")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_planner.model.hive_type import quote_name
@@ -18,6 +19,22 @@ from hivesql_planner.model.table import (
 _ORDER: tuple[ConstraintKind, ...] = (
     "primary key", "foreign key", "unique", "default", "check", "not null",
 )  # fmt: skip
+
+
+SORTED_IN_BUCKETS = "SORTBUCKETCOLSPREFIX"
+_FROM_SERDE = "from deserializer"
+
+
+def commented(table: Table) -> Table:
+    """Return a table whose columns have the comments that their SerDe tells, as Hive shows them."""
+    match table.format:
+        case "json":
+            columns = (replace(column, comment=_FROM_SERDE) for column in table.columns)
+        case "avro" | "regex":
+            columns = (replace(column, comment=column.comment or "") for column in table.columns)
+        case _:
+            return table
+    return replace(table, columns=tuple(columns))
 
 
 def create_statement(table: Table, *, temporary: bool = False, qualified: bool = False) -> str:
@@ -52,7 +69,7 @@ def _lines(table: Table, kind: str, name: str) -> Iterator[str]:
     storage = STORAGE[table.format]
     external = "EXTERNAL " if table.type == "EXTERNAL_TABLE" else ""
     yield f"CREATE {kind}{external}TABLE {name}("
-    yield _column_list(table.columns) + ")"
+    yield _column_list(commented(table).columns) + ")"
     if table.comment:
         yield f"COMMENT {_escaped(table.comment)}"
     if table.partition_columns:
@@ -88,7 +105,8 @@ def _lines(table: Table, kind: str, name: str) -> Iterator[str]:
     yield f"  {_quoted(storage.output_format)}"
     yield "LOCATION"
     yield f"  {_quoted(table.location)}"
-    lasting = {key: value for key, value in table.properties.items() if key not in BASICS}
+    unsaid = (*BASICS, SORTED_IN_BUCKETS)
+    lasting = {key: value for key, value in table.properties.items() if key not in unsaid}
     if lasting:
         yield "TBLPROPERTIES ("
         yield _pairs(lasting) + ")"
@@ -97,8 +115,8 @@ def _lines(table: Table, kind: str, name: str) -> Iterator[str]:
 def _column_list(columns: tuple[Column, ...]) -> str:
     lines = []
     for column in columns:
-        comment = f" COMMENT {_escaped(column.comment)}" if column.comment else ""
-        lines.append(f"  {quote_name(column.name)} {column.type}{comment}")
+        comment = "" if column.comment is None else f" COMMENT {_escaped(column.comment)}"
+        lines.append(f"  {quote_name(column.name)} {column.type.in_ddl}{comment}")
     return ", \n".join(lines)
 
 
@@ -107,7 +125,8 @@ def _constraint_statements(table: Table) -> Iterator[str]:
     types = {column.name: column.type for column in table.columns}
     altered = f"ALTER TABLE {table.name.quoted}"
     for constraint in sorted(
-        table.constraints, key=lambda constraint: (_ORDER.index(constraint.kind), constraint.name)
+        filter(_is_in_force, table.constraints),
+        key=lambda constraint: (_ORDER.index(constraint.kind), constraint.name),
     ):
         called = f"CONSTRAINT {quote_name(constraint.name)}"
         if constraint.kind in ("not null", "default"):
@@ -119,6 +138,13 @@ def _constraint_statements(table: Table) -> Iterator[str]:
         else:
             change = f"ADD {called} {_key_or_check(constraint)}"
         yield f"{altered} {change}{_options(constraint)};"
+
+
+def _is_in_force(constraint: Constraint) -> bool:
+    """Tell whether Hive writes a constraint: what is enforced, and keys that one may rely on."""
+    if constraint.kind in ("check", "default"):
+        return constraint.enabled
+    return constraint.rely and (constraint.enabled or constraint.kind != "not null")
 
 
 def _key_or_check(constraint: Constraint) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
+from hivesql_executor.statements.show.create_table import commented
 from hivesql_executor.statements.show.nested_columns import fields_inside
 from hivesql_planner.model.hive_type import FLOATS, INTEGERS, Kind
 from hivesql_planner.model.materialized import Materialized
@@ -57,6 +58,8 @@ _ESCAPES = {
     "\f": "\\f",
     "\r": "\\r",
 }
+_READ, _READ_AND_WRITE = 2, 8
+"""What Hive calls a client's access to views and to tables."""
 _Row = tuple[str, str, str]
 _Pairs = tuple[tuple[str, str], ...]
 
@@ -80,7 +83,7 @@ def describe_table(
         if table.materialized is not None:
             lines += _of_materialized(table.materialized, is_outdated=is_outdated)
         return Outcome.of_table(_COLUMNS, lines)
-    rows = _column_rows(table.all_columns)
+    rows = _column_rows(commented(table).all_columns)
     if table.partition_columns and separately:
         rows += [_EMPTY, ("# Partition Information", "", ""), _HEADER]
         rows += _column_rows(table.partition_columns)
@@ -184,7 +187,7 @@ def _formatted(
     *,
     separately: bool,
 ) -> list[_Row]:
-    rows = [_HEADER, *_column_rows(table.columns), _EMPTY]
+    rows = [_HEADER, *_column_rows(commented(table).columns), _EMPTY]
     if table.partition_columns and separately:
         rows += [("# Partition Information", "", ""), _HEADER]
         rows += [*_column_rows(table.partition_columns), _EMPTY]
@@ -410,6 +413,8 @@ def _time(seconds: int) -> str:
 
 
 def _table_text(table: Table) -> str:
+    materialized = table.materialized
+    rewrites = str(materialized is not None and materialized.rewrite).lower()
     return (
         f"Table(tableName:{table.name.name}, dbName:{table.name.database}, owner:{table.owner}, "
         f"createTime:{table.created_at}, lastAccessTime:0, retention:0, "
@@ -418,7 +423,8 @@ def _table_text(table: Table) -> str:
         f"parameters:{_braces(stored_properties(table))}, "
         f"viewOriginalText:{table.view_original or table.view_text or 'null'}, "
         f"viewExpandedText:{table.view_text or 'null'}, tableType:{table.type}, "
-        f"ownerType:{table.owner_type})"
+        f"rewriteEnabled:{rewrites}, catName:hive, ownerType:{table.owner_type}, writeId:0, "
+        f"accessType:{_READ if table.is_view else _READ_AND_WRITE}, id:{table.id})"
     )
 
 
@@ -446,13 +452,13 @@ def _storage_text(table: Table, location: str) -> str:
 
 
 def _skew_text(skew: Skew | None) -> str:
-    if skew is None:
-        return ""
-    columns, values = _skew_texts(skew)
+    columns, values = ("[]", "[]") if skew is None else _skew_texts(skew)
+    in_directories = skew is not None and skew.in_directories
     return (
-        f", skewedInfo:SkewedInfo(skewedColNames:{columns}, skewedColValues:{values}, "
+        ", parameters:{}, "
+        f"skewedInfo:SkewedInfo(skewedColNames:{columns}, skewedColValues:{values}, "
         "skewedColValueLocationMaps:{}), "
-        f"storedAsSubDirectories:{str(skew.in_directories).lower()}"
+        f"storedAsSubDirectories:{str(in_directories).lower()}"
     )
 
 

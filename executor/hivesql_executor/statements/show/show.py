@@ -159,7 +159,8 @@ def _with_partition_columns(
 def _databases(statement: Show, runtime: Runtime) -> Outcome:
     databases = runtime.metastore.databases()
     names = [name for name in databases if not name.startswith(TEMPORARY)]
-    return Outcome.of_table(["database_name"], matching(names, statement.pattern))
+    matches = matching(names, statement.pattern, stars=False)
+    return Outcome.of_table(["database_name"], matches)
 
 
 def _tables(statement: Show, runtime: Runtime) -> Outcome:

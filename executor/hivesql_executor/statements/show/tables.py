@@ -24,30 +24,30 @@ _MARK = re.compile(r"\\+(_)|\\+(%)|([*%])|(_)|(.)", re.DOTALL)
 
 
 def matching(
-    names: Iterable[str], pattern: str | None, *, underscore: bool = True
+    names: Iterable[str], pattern: str | None, *, underscore: bool = True, stars: bool = True
 ) -> list[tuple[str]]:
     """Return the names that match, sorted, each as a row.
 
-    ``*`` and ``%`` stand for anything, ``|`` between choices; case is ignored. With
-    ``underscore``, ``_`` stands for one character, unless a backslash is before it.
+    ``%`` stands for anything; case is ignored. With ``underscore``, ``_`` stands for one character,
+    unless a backslash is before it; with ``stars``, ``*`` is as ``%`` and ``|`` between choices.
     """
     if pattern is None:
         return [(name,) for name in sorted(names)]
     choices = [
-        re.compile(_expression(part.strip(), underscore=underscore), re.IGNORECASE)
-        for part in pattern.split("|")
+        re.compile(_expression(part, underscore=underscore, stars=stars), re.IGNORECASE)
+        for part in (map(str.strip, pattern.split("|")) if stars else [pattern])
     ]
     return [(name,) for name in sorted(names) if any(c.fullmatch(name) for c in choices)]
 
 
-def _expression(pattern: str, *, underscore: bool) -> str:
+def _expression(pattern: str, *, underscore: bool, stars: bool) -> str:
     def regex_of(match: re.Match[str]) -> str:
         escaped, percent, anything, single, other = match.groups()
-        if anything:
+        if anything and (stars or anything == "%"):
             return ".*"
         if single and underscore:
             return "."
-        return re.escape(escaped or percent or single or other)
+        return re.escape(escaped or percent or anything or single or other)
 
     return _MARK.sub(regex_of, pattern)
 
@@ -127,7 +127,7 @@ def matching_tables(statement: Show, runtime: Runtime) -> list[tuple[str, Table]
     store = runtime.metastore
     names = {name.name: name for name in find_tables(statement.database or "default", store)}
     names |= statement.temporary
-    rows = matching(list(names), statement.pattern)
+    rows = matching(list(names), statement.pattern, stars=False)
     return [(name, find_table(names[name], store)) for (name,) in rows]
 
 
@@ -157,6 +157,8 @@ def file_sizes(table: Table, partition: Partition | None, runtime: Runtime) -> F
 
     partitions = [partition] if partition else list(runtime.metastore.partitions(table.name))
     files = runtime.files(table.location)
+    if table.partition_columns and not partitions:
+        return None
     roots = table_roots(table, partitions)
     sizes = [size for _, root in roots for size in data_sizes(files.list(root))]
     return (

@@ -47,8 +47,8 @@ def constant(cursor: Cursor) -> str | None:
 
 def _filter(cursor: Cursor) -> PartitionFilter:
     key = cursor.name("a partition column")
-    operator = cursor.peek().text
-    if operator not in ("=", "<>", "!=", "<", "<=", ">", ">="):
+    operator = cursor.peek().text.lower()
+    if operator not in ("=", "<>", "!=", "<", "<=", ">", ">=", "like"):
         cursor.fail("expected a comparison")
     cursor.next()
     value = constant(cursor)
