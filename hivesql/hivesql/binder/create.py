@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import cast, get_args
 
 from hivesql.binder.constraints import constrained
+from hivesql.binder.queries import bind_own_query
 from hivesql.binder.targets import check_managed, materialized_view
 from hivesql.binder.views import check_column, check_distinct, new_name, view_of
 from hivesql.binding import Binding
@@ -82,7 +83,7 @@ def _rows(body: CreateTableBody, binding: Binding) -> Query | None:
             "CREATE-TABLE-AS-SELECT does not support partitioning in the target table", code=10068
         )
         binding.fail(error, body.bucket_columns[0].start)
-    bound = bind_query(body.query, binding)
+    bound = bind_own_query(body.query, binding)
     for column in bound.columns or ():
         check_column(Name(column.name, body.query.start), binding)
     check_distinct([Name(output.name, body.query.start) for output in bound.columns or ()], binding)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hivesql.binding import Binding
 from hivesql.dialect.nodes.dml import DirectoryBody
 from hivesql.dialect.nodes.parts import slice_of
+from hivesql.dialect.slices import Slice
 from hivesql.expressions.intervals import TEXTS
 from hivesql.python_sqlglot import exp
+from hivesql.query.inline_tables import named_as_values
 from hivesql.query.walk import BoundQuery, bind_query
 from hivesql_planner.model.hive_type import STRING, UNKNOWN, YEAR_MONTH, quote_name
 from hivesql_planner.model.table import Column
@@ -25,9 +29,16 @@ def bind_directory(body: DirectoryBody, binding: Binding) -> WriteDirectory:
     )
 
 
+def bind_own_query(part: Slice, binding: Binding) -> BoundQuery:
+    """Bind the query that is a statement, or makes a table: its columns are the user's."""
+    bound = bind_query(part, binding)
+    sql, columns = named_as_values(part.tree, bound.sql, bound.columns)
+    return replace(bound, sql=sql, columns=columns)
+
+
 def bind_select(node: exp.Expr, binding: Binding) -> SelectRows:
     """Bind a query whose rows are the answer."""
-    bound = bind_query(slice_of(node), binding)
+    bound = bind_own_query(slice_of(node), binding)
     columns = bound.columns or ()
     labels = tuple(
         Column(f"{column.alias}.{column.name}" if column.alias else column.name,

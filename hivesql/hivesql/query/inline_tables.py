@@ -6,6 +6,7 @@ come together only where no value is converted otherwise than branch after branc
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,7 @@ from hivesql.dialect.structure import RANGE, is_constant_select, place_of
 from hivesql.dialect.tokens import Token, first_from
 from hivesql.dialect.value_types import Type, common
 from hivesql.python_sqlglot import exp
-from hivesql.query.scope import Output
+from hivesql.query.scope import Output, Outputs
 from hivesql_planner.model.hive_type import VOID, HiveType, quote_name
 
 OTHER_EACH_TIME = frozenset({"rand", "uuid", "reflect", "java_method", "surrogate_key"})
@@ -35,6 +36,9 @@ class ConstantRow:
     def start(self) -> int:
         """Offset of its first constant."""
         return place_of(self.select.expressions[0].unalias())[0]
+
+
+_MADE_NAME = re.compile("_c[0-9]+")
 
 
 def constant_rows(
@@ -152,3 +156,43 @@ def _rows_edit(rows: Sequence[ConstantRow], tokens: tuple[Token, ...]) -> Edit:
         first -= 1
     end = rows[-1].select.expressions[-1].meta[RANGE][1]
     return Edit(tokens[first].start, end, "", (*parts, f" AS `rows`({listed})"))
+
+
+def named_as_values(tree: exp.Expr, sql: str, columns: Outputs) -> tuple[str, Outputs]:
+    """Give a statement's own UNION ALL of constants the names that Hive gives it.
+
+    Columns without a name are ``col1`` and so on, as those of VALUES; in FROM they are ``_c0``.
+    """
+    if columns is None or not any(_MADE_NAME.fullmatch(column.name) for column in columns):
+        return sql, columns
+    if not isinstance(tree, exp.Union) or not all(map(_is_of_constants, _united(tree))):
+        return sql, columns
+    named = tuple(
+        column._replace(name=f"col{i}") if _MADE_NAME.fullmatch(column.name) else column
+        for i, column in enumerate(columns, 1)
+    )
+    items = ", ".join(f"q.c{i} AS {quote_name(column.name)}" for i, column in enumerate(named))
+    names = ", ".join(f"c{i}" for i in range(len(named)))
+    return f"SELECT {items} FROM ({sql}) AS q({names})", named
+
+
+def _united(tree: exp.Expr) -> Iterator[exp.Expr | None]:
+    """Yield the queries that are put together; None for what is no UNION ALL."""
+    left = [tree]
+    while left:
+        node = left.pop().unnest()
+        if not isinstance(node, exp.SetOperation):
+            yield node
+        elif isinstance(node, exp.Union) and not node.args.get("distinct"):
+            left += [node.left, node.right]
+        else:
+            yield None
+
+
+def _is_of_constants(node: exp.Expr | None) -> bool:
+    if not isinstance(node, exp.Select):
+        return False
+    others = ("from_", "from", "where", "group", "having", "distinct", "limit", "order", "with_")
+    return not any(node.args.get(part) for part in others) and all(
+        isinstance(item.unalias(), exp.Literal | exp.Boolean) for item in node.expressions
+    )

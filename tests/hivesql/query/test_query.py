@@ -437,3 +437,31 @@ def test_labels_have_the_alias_that_the_statement_names(sql: str, names: list[st
     made = bind(parse(StatementText(sql)), warehouse())
     assert isinstance(made, SelectRows)
     assert [label.name for label in made.labels] == names
+
+
+UNITED = {
+    # as Hive 4.1 calls the columns of a statement's own UNION ALL of constants
+    "SELECT 1 UNION ALL SELECT 2": ["col1"],
+    "SELECT 1 AS a UNION ALL SELECT 2 AS b": ["a"],
+    "SELECT 1, 2 AS b UNION ALL SELECT 3, 4": ["col1", "b"],
+    "SELECT 1 AS x, 'a' UNION ALL SELECT 3, 'b'": ["x", "col2"],
+    "SELECT 1 AS `_c0` UNION ALL SELECT 2": ["col1"],
+    "(SELECT 1) UNION ALL (SELECT 2)": ["col1"],
+    "SELECT 1 UNION ALL (SELECT 2 UNION ALL SELECT 3)": ["col1"],
+    "SELECT 1 UNION ALL SELECT 2 LIMIT 1": ["col1"],
+    "SELECT 1 UNION SELECT 2": ["_c0"],
+    "SELECT 1 UNION ALL SELECT 2 UNION SELECT 3": ["_c0"],
+    "SELECT 1 UNION SELECT 2 UNION ALL SELECT 3": ["_c0"],
+    "SELECT 1 INTERSECT SELECT 1": ["_c0"],
+    "SELECT DISTINCT 1 UNION ALL SELECT 2": ["_c0"],
+    "SELECT 1 + 1 UNION ALL SELECT 2": ["_c0"],
+    "SELECT 1 UNION ALL SELECT NULL": ["_c0"],
+    "SELECT 1 UNION ALL SELECT id FROM t": ["_c0"],
+    "SELECT * FROM (SELECT 1 UNION ALL SELECT 2) q": ["_c0"],
+    "SELECT 1": ["_c0"],
+}
+
+
+@pytest.mark.parametrize("sql", UNITED)
+def test_a_union_of_constants_has_the_names_of_values(sql: str) -> None:
+    assert [column.name for column in query(sql).columns] == UNITED[sql]
