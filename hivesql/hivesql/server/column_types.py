@@ -136,13 +136,13 @@ def thrift_column(column: pa.Array) -> Any:
     kind = column.type
     nulls = _null_bits(column)
     if pa.types.is_string(kind):
-        values = column.cast(pa.binary()).fill_null(b"").to_pylist()
+        values = _filled(column.cast(pa.binary()), b"")
         return thrift.TColumn(stringVal=thrift.TStringColumn(values=values, nulls=nulls))
     if pa.types.is_binary(kind):
-        values = column.fill_null(b"").to_pylist()
+        values = _filled(column, b"")
         return thrift.TColumn(binaryVal=thrift.TBinaryColumn(values=values, nulls=nulls))
     field, struct = _FIELDS[kind]
-    values = column.fill_null(False if kind == pa.bool_() else 0).to_pylist()
+    values = _filled(column, False if kind == pa.bool_() else 0)
     return thrift.TColumn(**{field: getattr(thrift, struct)(values=values, nulls=nulls)})
 
 
@@ -154,6 +154,12 @@ _FIELDS = {
     pa.int64(): ("i64Val", "TI64Column"),
     pa.float64(): ("doubleVal", "TDoubleColumn"),
 }
+
+
+def _filled(column: pa.Array, instead: Any) -> list[Any]:
+    """Return the values of a column, and something else for NULL."""
+    values: list[Any] = (column.fill_null(instead) if column.null_count else column).to_pylist()
+    return values
 
 
 def _null_bits(column: pa.Array) -> bytes:

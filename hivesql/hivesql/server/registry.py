@@ -81,14 +81,16 @@ class SessionRegistry:
         with self._guard:
             sessions = list(self._sessions.values())
         for session in sessions:
-            if _is_own(session, caller) and session.owns(identifier.guid):
+            if session.owns(identifier.guid) and _is_own(session, caller):
                 return session, session.operation(identifier.guid, identifier.secret or b"")
         raise BadHandleError("no such operation")
 
     def has_session(self, caller: Caller) -> bool:
         """Tell whether a connection has a session."""
         with self._guard:
-            return any(_is_own(session, caller) for session in self._sessions.values())
+            # Asked before each message, and with a secret that is the server's own.
+            sessions = self._sessions.values()
+            return any(one.caller.connection == caller.connection for one in sessions)
 
     def close(self, session: ClientSession) -> None:
         """End a session."""
