@@ -10,6 +10,7 @@ import functools
 import re
 import sys
 from collections.abc import Iterator
+from itertools import groupby
 
 from hivesql.dialect.edits import Edit
 from hivesql.dialect.numbers import number
@@ -29,6 +30,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 _FIRST = _compiled(rf"\s*\(\s*{_CONSTANT}(?:\s*,\s*{_CONSTANT})*+\s*\)")
+_MORE = _compiled(r"\s*,")
 _ONE = _compiled(_CONSTANT)
 _FRACTION = _compiled(rf"{_TEXT}|(?P<number>\d+\.\d+)")
 
@@ -37,6 +39,8 @@ def plain_tail(sql: str, position: int) -> tuple[int, int] | None:
     """Tell where the rows after the first one begin and end, if VALUES has nothing else."""
     first = _FIRST.match(sql, position)
     if first is None:
+        return None
+    if _MORE.match(sql, first.end()) is None:
         return None
     kinds = tuple(_kind(match[0]) for match in _ONE.finditer(sql, position, first.end()))
     tail = _rows(kinds).match(sql, first.end())
@@ -59,8 +63,14 @@ def _kind(constant: str) -> str:
 @functools.lru_cache(maxsize=64)
 def _rows(kinds: tuple[str, ...]) -> re.Pattern[str]:
     """Rows as wide as the first one, each value of its column's kind or NULL."""
-    row = r"\(\s*" + r"\s*,\s*".join(kinds) + r"\s*\)"
+    # Columns of one kind side by side are one repetition: the pattern of a wide row stays short.
+    runs = ((kind, len([*same])) for kind, same in groupby(kinds))
+    row = r"\(\s*" + r"\s*,\s*".join(_repeated(kind, count) for kind, count in runs) + r"\s*\)"
     return _compiled(rf"(?P<rows>(?:\s*,\s*{row})++)\s*\Z")
+
+
+def _repeated(kind: str, count: int) -> str:
+    return kind if count == 1 else rf"{kind}(?:\s*,\s*{kind}){{{count - 1}}}"
 
 
 def constants_in(rows: str) -> Iterator[str]:
