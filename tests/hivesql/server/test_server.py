@@ -70,6 +70,41 @@ def test_values_come_in_columns_with_hives_texts(client: Client) -> None:
     assert client.fetch(handle, most=1, orientation=4) == [FIRST]
 
 
+def test_texts_of_any_character_and_length(client: Client) -> None:
+    odd, long = "a\0b\U0001f600\nc\r\td\u2028", "x" * 2**20
+    client.checked(client.execute("CREATE TRANSACTIONAL TABLE odd (i INT, s STRING) STORED AS ORC"))
+    client.checked(client.execute(f"INSERT INTO odd VALUES (1, '{odd}'), (2, '{long}')"))
+    assert client.rows("SELECT s FROM odd ORDER BY i") == [(odd,), (long,)]
+    assert client.rows(f"SELECT i FROM odd WHERE s = '{odd}'") == [(1,)]
+    message = client.execute("SELECT 1 FROM `n\0o\U0001f600`").status.errorMessage
+    assert message.endswith("Table not found n\0o\U0001f600")
+    client.checked(client.execute("DROP TABLE odd"))
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_thousands_of_columns(client: Client, count: int) -> None:
+    names = [f"c{number}" for number in range(2000)]
+    client.checked(client.execute("DROP TABLE IF EXISTS wide"))
+    columns = ", ".join(f"{name} {'STRING' if n % 2 else 'INT'}" for n, name in enumerate(names))
+    client.checked(client.execute(f"CREATE TRANSACTIONAL TABLE wide ({columns}) STORED AS ORC"))
+    row = tuple(f"t{number}" if number % 2 else number for number in range(2000))
+    handle = client.checked(
+        client.execute(f"INSERT INTO wide VALUES {', '.join([str(row)] * count)}", runs_on=True)
+    ).operationHandle
+    assert client.end(handle).numModifiedRows == count
+    assert client.rows("SELECT * FROM wide") == [row] * count
+    client.checked(client.execute("DROP TABLE wide"))
+
+
+def test_a_closed_operation_is_no_more(client: Client) -> None:
+    handle = client.checked(client.execute("SELECT i FROM t")).operationHandle
+    request = client.thrift.TCloseOperationReq(operationHandle=handle)
+    client.checked(client.calls.CloseOperation(request))
+    fetch = client.thrift.TFetchResultsReq(operationHandle=handle, maxRows=1)
+    message = client.calls.FetchResults(fetch).status.errorMessage
+    assert message == "Invalid handle: no such operation"
+
+
 def test_columns_have_aliases_and_lengths(client: Client) -> None:
     client.checked(
         client.execute(
