@@ -90,7 +90,7 @@ class SessionRegistry:
         with self._guard:
             # Asked before each message, and with a secret that is the server's own.
             sessions = self._sessions.values()
-            return any(one.caller.connection == caller.connection for one in sessions)
+            return any(other.caller.connection == caller.connection for other in sessions)
 
     def close(self, session: ClientSession) -> None:
         """End a session."""
