@@ -30,3 +30,15 @@
 {% macro hive__snapshot_string_as_time(timestamp) %}
   {{ return("cast('" ~ timestamp ~ "' as timestamp)") }}
 {% endmacro %}
+
+{# Hive calls columns of a query query.column; dbt takes such a name for one that is new. #}
+{% macro hive__get_columns_in_query(select_sql) %}
+  {% call statement('get_columns_in_query', fetch_result=True, auto_begin=False) %}
+    {{ get_empty_subquery_sql(select_sql) }}
+  {% endcall %}
+  {% set names = [] %}
+  {% for column in load_result('get_columns_in_query').table.columns %}
+    {% do names.append(column.name.split('.')[-1]) %}
+  {% endfor %}
+  {{ return(names) }}
+{% endmacro %}

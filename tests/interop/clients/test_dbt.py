@@ -6,6 +6,7 @@ names its program.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -40,11 +41,11 @@ def server(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
         yield server
 
 
-def build(project: Path, server: Server) -> str:
-    """Have dbt make seeds, models, tests and snapshots; what it prints."""
+def run_dbt(project: Path, server: Server, *command: str) -> str:
+    """Have dbt do something, such as ``build``: seeds, models, tests, snapshots; what it prints."""
     places = {"HIVESQL_PORT": str(server.port), "DBT_PROFILES_DIR": str(project)}
     result = subprocess.run(
-        [str(DBT), "--no-use-colors", "build"], cwd=project, capture_output=True, text=True,
+        [str(DBT), "--no-use-colors", *command], cwd=project, capture_output=True, text=True,
         env=os.environ | places, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stdout
@@ -53,11 +54,19 @@ def build(project: Path, server: Server) -> str:
 
 def test_the_example_is_built_twice(server: Server, tmp_path: Path) -> None:
     project = shutil.copytree(EXAMPLE, tmp_path / "shop")
-    assert "PASS=12 WARN=0 ERROR=0 SKIP=0" in build(project, server)
+    assert "All checks passed!" in run_dbt(project, server, "debug")
+    # Each command by itself, as people type them; after these build does all of it at once.
+    for command, passed in (("seed", 1), ("run", 5), ("snapshot", 1), ("test", 5)):
+        assert f"PASS={passed} WARN=0 ERROR=0 SKIP=0" in run_dbt(project, server, command)
     orders = project / "seeds" / "orders.csv"
     text = orders.read_text().replace("1,Ann,10.5,", "1,Ann,12.5,")
     orders.write_text(text + "5,Ben,5,2024-01-04,true\n")
-    assert "PASS=12 WARN=0 ERROR=0 SKIP=0" in build(project, server)
+    assert "PASS=12 WARN=0 ERROR=0 SKIP=0" in run_dbt(project, server, "build")
+    run_dbt(project, server, "docs", "generate")
+    catalog = json.loads((project / "target" / "catalog.json").read_text())
+    assert catalog["errors"] is None
+    columns = catalog["nodes"]["model.shop.customers"]["columns"]
+    assert {name: of["type"] for name, of in columns.items()}["customer"] == "string"
     connection = server.options.connection
     with (
         serving(tmp_path, authentication="nosasl", connection=connection) as plain,
