@@ -26,7 +26,7 @@ from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_executor.statements.context import Work
 from hivesql_planner.acid.layout import bucket_file_name
 from hivesql_planner.local.decide import _insert, _literals
-from hivesql_planner.model.table import Column, Table, partition_name
+from hivesql_planner.model.table import DEFAULT_PARTITION, Column, Table, partition_name
 from hivesql_planner.plan import InsertBranch, WriteKind
 from hivesql_planner.predicates.predicate import SmallInsert
 from hivesql_planner.relations import Query
@@ -61,7 +61,7 @@ def stage_simulated(branch: InsertBranch, table: Table, work: Work) -> StagedRow
     branch = replace(branch, write=replace(branch.write, table=table), query=_read(branch.query))
     files, staging = work.runtime.files(table.location), staging_directory(table, work.txn.id)
     locations = foreign_locations(table, work.runtime)
-    small = _insert(branch, _literals(branch))
+    small = _insert(branch, _literals(branch, DEFAULT_PARTITION))
     if branch.write.kind is not WriteKind.FILES:
         if isinstance(files, SimulatedStore):
             return _upload_rows(branch, small, work, files)
