@@ -8,12 +8,14 @@ import time
 from collections.abc import Callable
 from math import inf
 
+from hivesql_executor.statement_log import carried
+
 
 class _Repeated:
     """What is called every so many seconds until it answers False, or is ended."""
 
     def __init__(self, interval: float, work: Callable[[], bool], name: str) -> None:
-        self._interval, self._work, self._name = interval, work, name
+        self._interval, self._work, self._name = interval, carried(work), name
         self._stopped = threading.Event()
         self._guard = threading.Lock()
         self._thread: threading.Thread | None = None

@@ -12,6 +12,7 @@ from hivesql_executor.compaction.initiator import initiate
 from hivesql_executor.compaction.worker import release_abandoned, run_next
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.service_health import ServiceHealth
+from hivesql_executor.statement_log import working
 from hivesql_executor.temporary_databases import drop_orphans
 from hivesql_executor.transactions.reaper import reap
 from hivesql_executor.translate_errors import translate_error
@@ -150,14 +151,15 @@ def _worker(runtime: Runtime, number: int, pool: str | None) -> Callable[[], boo
         """All that waits; a failure is in the history, and the next request has its turn."""
         good = True
         while not runtime.cancelled.is_set():
-            try:
-                state = run_next(runtime, number=number, pool=pool, stopping=runtime.cancelled)
-            except Exception as error:  # noqa: BLE001 - one table must not stop all others
-                failure = translate_error(error)
-                what = "was stopped, and waits again" if runtime.cancelled.is_set() else "failed"
-                runtime.notify(f"worker-{number}: a compaction {what}: {failure}")
-                good = False
-                continue
+            with working():
+                try:
+                    state = run_next(runtime, number=number, pool=pool, stopping=runtime.cancelled)
+                except Exception as error:  # noqa: BLE001 - one table must not stop all others
+                    failure, is_stopped = translate_error(error), runtime.cancelled.is_set()
+                    what = "was stopped, and waits again" if is_stopped else "failed"
+                    runtime.notify(f"worker-{number}: a compaction {what}: {failure}")
+                    good = False
+                    continue
             if state is None:
                 break
         return good

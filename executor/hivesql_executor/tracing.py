@@ -6,6 +6,8 @@ import sys
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from hivesql_executor.statement_log import current_work
+
 _NOTHING: AbstractContextManager[Any] = nullcontext()
 
 
@@ -17,7 +19,9 @@ def span(name: str, **attributes: str) -> AbstractContextManager[Any]:
     trace = sys.modules.get("opentelemetry.trace")
     if trace is None:
         return _NOTHING
-    dotted = {key.replace("_", "."): value for key, value in attributes.items()}
+    dotted: dict[str, str | int] = {key.replace("_", "."): text for key, text in attributes.items()}
+    # hivesql.statement.id and the like: those who read logs by an id find the trace by it.
+    dotted |= {f"hivesql.{k.replace('_', '.')}": v for k, v in current_work().fields().items()}
     started: AbstractContextManager[Any] = trace.get_tracer("hivesql").start_as_current_span(
         f"hivesql.{name}", attributes=dotted
     )

@@ -14,6 +14,7 @@ from hivesql.sessions.spark_start import Progress
 from hivesql.spark_catalog.migrate import migrate_from, migrate_to
 from hivesql.spark_catalog.registration import register_catalog
 from hivesql.structured_streaming import streaming_sink, streaming_source
+from hivesql_executor.statement_log import JsonLines, StatementFields
 from hivesql_planner.errors import (
     AlreadyCommitted,
     Cancelled,
@@ -50,6 +51,7 @@ __all__ = [
     "ExecutionError",
     "ExecutorsLost",
     "HiveSqlError",
+    "JsonLines",
     "LockTimeout",
     "NoSuchObject",
     "NotSupported",
@@ -61,6 +63,7 @@ __all__ = [
     "SessionClosed",
     "SparkEnded",
     "StaleSnapshot",
+    "StatementFields",
     "TransactionLost",
     "WriteConflict",
     "connect",

@@ -16,6 +16,7 @@ from hivesql_executor.hadoop_user import hadoop_user
 from hivesql_executor.metastore.cache.shelf import Limits
 from hivesql_executor.metastore.opening import SQLITE, THRIFT, open_metastore
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.statement_log import log_notice
 from hivesql_executor.translate_errors import translate_errors
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.settings.connection_keys import PROXY_USER
@@ -101,7 +102,7 @@ def connect(
         proxy_user=proxy_user,
     )
     timeout = user_settings.seconds("hive.metastore.client.socket.timeout")
-    print_line = notify or (lambda line: None)
+    print_line = notify or log_notice
     file = Path(DEFAULT_METASTORE.removeprefix(SQLITE)).absolute()
     is_made = url == DEFAULT_METASTORE and not file.exists()
     access = _access(url, user_settings)

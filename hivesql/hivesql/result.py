@@ -40,6 +40,8 @@ class Result:
     message: str | None = None
     value: Any = None
     seconds: float = 0.0
+    statement_id: str = ""
+    """What log lines and spans name the statement by."""
     spark_schema: StructType | None = field(default=None, repr=False, compare=False)
     """The types of the columns, where Spark gave the rows."""
     table: pa.Table | None = field(default=None, repr=False, compare=False)

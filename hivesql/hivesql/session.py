@@ -232,6 +232,7 @@ class Session:
             table=outcome.table,
             plan=decided,
             seconds=time.monotonic() - began,
+            statement_id=self._running.last_id,
         )
 
     def cancel(self) -> bool:
@@ -265,8 +266,7 @@ class Session:
             try:
                 return self._carry_out(statement, request)
             except (StaleSnapshot, ExecutorsLost) as error:
-                # Someone committed while we waited for locks, or executors ended with our rows:
-                # plan again on what is there now.
+                # Someone committed meanwhile, or executors ended with our rows: plan again.
                 attempts -= 1
                 lost = isinstance(error, ExecutorsLost)
                 if attempts <= 0 or (lost and (self._running.only_reads or self.open_transaction)):

@@ -38,6 +38,8 @@ class HiveSqlError(Exception):
 
     code: int | None = None
     retryable: bool = False
+    statement_id: str | None = None
+    """The id of the statement that failed, as log lines and spans have it."""
 
     def __init__(self, message: str, *, code: int | None = None, about: str | None = None) -> None:
         """Say what failed; ``about`` is the column's name in the statement that it is about."""

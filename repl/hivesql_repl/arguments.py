@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from hivesql import __version__
 from hivesql_repl.configuration import Profile
+from hivesql_repl.logs import add_log_format
 from hivesql_repl.output.formats import FORMATS
 
 # Flags with a value of true or false; beeline takes `--silent` and `--silent=true`.
@@ -99,7 +100,13 @@ def add_places(parser: argparse.ArgumentParser) -> None:
 def add_connection(parser: argparse.ArgumentParser) -> None:
     """Add the flags of a command that opens a session; ``with_flags`` reads them."""
     add_places(parser)
-    parser.add_argument("--hiveconf", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument(
+        "--hiveconf",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="set a hive.*, spark.* or fs.* setting",
+    )
 
 
 def with_flags(profile: Profile, arguments: argparse.Namespace) -> Profile:
@@ -192,6 +199,7 @@ def arguments() -> argparse.ArgumentParser:
         const="2",
         help="ask the statement of -e again and again until Ctrl-C",
     )
+    add_log_format(parser)
     add("--checkpoint", metavar="FILE", help="note what has run; a second run goes on from there")
     add(
         "-u",

@@ -37,6 +37,7 @@ from hivesql_repl.configuration import (
     read_look,
     read_profile,
 )
+from hivesql_repl.logs import JSON, log_as_json
 from hivesql_repl.output.formats import Style, format_of
 from hivesql_repl.output.render import Printer
 from hivesql_repl.shell.running import HEADER, Runner
@@ -150,7 +151,7 @@ def _run(options: argparse.Namespace, profile: Profile) -> int:
             options.warehouse or profile.warehouse,
             settings=settings,
             database=options.database or database or profile.database or "default",
-            notify=printer.tell,
+            notify=None if printer.logs else printer.tell,
         )
     except HiveSqlError as error:
         printer.fail(error, None)
@@ -227,6 +228,9 @@ def _printer(
     *,
     interactive: bool,
 ) -> Printer:
+    is_json = options.log_format == JSON
+    if is_json:
+        log_as_json(quiet=options.silent)
     format_ = options.outputformat or profile.outputformat
     style = Style(
         header=options.showHeader and settings.get(HEADER, "true").strip().lower() == "true",
@@ -243,6 +247,7 @@ def _printer(
         format=format_of(format_, sys.stdout),
         style=style,
         quiet=options.silent,
+        logs=is_json,
         verbose=options.verbose,
         report=options.report,
         paging=interactive,

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from hivesql_executor.statement_log import LOG, log_notice
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -42,9 +45,9 @@ def serving_metrics(
 
     with serve_metrics(address, registry, problems) as port:
         host = f"[{address[0]}]" if ":" in address[0] else address[0]
-        print(
-            f"metrics: http://{host}:{port}/metrics, health: /healthz",
-            file=sys.stderr,
-            flush=True,
-        )
+        line = f"metrics: http://{host}:{port}/metrics, health: /healthz"
+        if LOG.isEnabledFor(logging.INFO):
+            log_notice(line)
+        else:
+            print(line, file=sys.stderr, flush=True)
         yield

@@ -20,8 +20,10 @@ from hivesql.server.options import (
     LdapOptions,
     ServerOptions,
 )
+from hivesql_executor.statement_log import log_notice
 from hivesql_repl.arguments import add_connection, with_flags
 from hivesql_repl.configuration import read_profile
+from hivesql_repl.logs import JSON, add_log_format, log_as_json, log_as_text
 from hivesql_repl.metrics import add_metrics, serving_metrics
 
 _DEFAULTS = ServerOptions()
@@ -36,9 +38,8 @@ def run(argv: Sequence[str]) -> int:
     from hivesql.server.server import Server
 
     options = _options(arguments)
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.WARNING, format="%(asctime)s %(levelname)s %(message)s"
-    )
+    is_json = arguments.log_format == JSON
+    (log_as_json if is_json else log_as_text)()
     logging.getLogger("hivesql.server").setLevel(logging.INFO)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -50,11 +51,11 @@ def run(argv: Sequence[str]) -> int:
     plain = ";auth=noSasl" if options.authentication == "nosasl" else ""
     if options.transport == "http":
         plain = ";transportMode=http;httpPath=cliservice"
-    print(
-        f"serving jdbc:hive2://{place}:{server.port}/{plain}{encrypted}",
-        file=sys.stderr,
-        flush=True,
-    )
+    serving = f"serving jdbc:hive2://{place}:{server.port}/{plain}{encrypted}"
+    if is_json:
+        log_notice(serving)
+    else:
+        print(serving, file=sys.stderr, flush=True)
     with serving_metrics(arguments.metrics, options.metrics, server.problems):
         try:
             stop.wait()
@@ -142,6 +143,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="hivesql serve", description=run.__doc__)
     add = parser.add_argument
     add_metrics(parser)
+    add_log_format(parser)
     add("--host", default=_DEFAULTS.host, help="address to listen on (default: %(default)s)")
     add("--port", type=int, default=_DEFAULTS.port, help="0: a free one (default: %(default)s)")
     add(

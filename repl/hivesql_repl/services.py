@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from hivesql import HiveSqlError, connect
 from hivesql.services import run_services
 from hivesql_executor.service_health import ServiceHealth
+from hivesql_executor.statement_log import LOG, with_id
 from hivesql_repl.arguments import add_connection, with_flags
 from hivesql_repl.batch import FAILED
 from hivesql_repl.configuration import read_profile
+from hivesql_repl.logs import JSON, add_log_format, log_as_json
 from hivesql_repl.metrics import add_metrics, serving_metrics
 
 
@@ -24,6 +26,8 @@ def run(argv: Sequence[str]) -> int:
     settings = dict(profile.settings)
     if arguments.workers is not None:
         settings["metastore.compactor.worker.threads"] = str(arguments.workers)
+    if arguments.log_format == JSON:
+        log_as_json()
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -32,7 +36,7 @@ def run(argv: Sequence[str]) -> int:
             profile.metastore,
             profile.warehouse,
             settings=settings,
-            notify=_tell,
+            notify=None if arguments.log_format == JSON else _tell,
         ) as session:
             health, registry = ServiceHealth(), None
             if arguments.metrics is not None:
@@ -45,13 +49,16 @@ def run(argv: Sequence[str]) -> int:
                     session, stop, once=arguments.once, pool=arguments.pool, health=health
                 )
     except HiveSqlError as error:
-        print(f"ERROR: {error}", file=sys.stderr)
+        if arguments.log_format == JSON:
+            LOG.error("%s", error)
+        else:
+            print(f"ERROR: {error}", file=sys.stderr)
         return FAILED
     return 0 if good else FAILED
 
 
 def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    print(with_id(line), file=sys.stderr, flush=True)
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -61,5 +68,6 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--workers", type=int, help="how many compactions run at a time")
     parser.add_argument("--pool", help="take the requests of this pool alone")
     add_metrics(parser)
+    add_log_format(parser)
     add_connection(parser)
     return parser

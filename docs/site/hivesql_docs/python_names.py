@@ -20,19 +20,19 @@ _FUNCTIONS = (
     "connect", "register_catalog", "streaming_sink", "streaming_source", "migrate_to",
     "migrate_from",
 )  # fmt: skip
-_CLASSES = ("Session", "Result", "Progress")
+_CLASSES = ("Session", "Result", "Progress", "StatementFields", "JsonLines")
 _OF_STREAMS = (
     "HiveStreamingConnection", "ConnectionBuilder", "StrictDelimitedInputWriter",
     "StrictJsonWriter", "StrictRegexWriter",
 )  # fmt: skip
-# Of no use to programs, or another name of what is there.
-_INTERNAL = frozenset(
+INTERNAL = frozenset(
     f"Session.{name}"
     for name in (
         "at_close", "authorize", "beside", "execute", "keeps_keys", "run_statement", "spark_views",
         "starts_spark",
     )
 )  # fmt: skip
+"""Of no use to programs, or another name of what is there."""
 _WIDTH = 96
 
 
@@ -65,7 +65,7 @@ def _module(module: ModuleType, names: tuple[str, ...]) -> Iterator[str]:
 def _class(cls: type) -> Iterator[str]:
     yield f"### {cls.__name__}\n\n{prose(inspect.getdoc(cls))}\n"
     for name, member in vars(cls).items():
-        is_internal = name.startswith("_") or f"{cls.__name__}.{name}" in _INTERNAL
+        is_internal = name.startswith("_") or f"{cls.__name__}.{name}" in INTERNAL
         if is_internal or not _says_something(member):
             continue
         if isinstance(member, property):

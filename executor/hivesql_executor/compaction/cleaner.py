@@ -16,6 +16,7 @@ from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.orc.hidden_deltas import require_none_hidden
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import acid_state
+from hivesql_executor.statement_log import note, working
 from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_planner.acid.layout import (
     DirectoryKind,
@@ -44,10 +45,16 @@ def clean(runtime: Runtime) -> int:
         limit=settings.integer("metastore.compactor.fetch.size"),
     )
     return each(
-        lambda request: _try_cleaning(request, runtime),
+        lambda request: _clean_named(request, runtime),
         ready,
         settings.integer("hive.compactor.cleaner.threads.num"),
     )
+
+
+def _clean_named(compaction: Compaction, runtime: Runtime) -> bool:
+    with working():
+        note(compaction=compaction.id)
+        return _try_cleaning(compaction, runtime)
 
 
 def _try_cleaning(compaction: Compaction, runtime: Runtime) -> bool:

@@ -9,6 +9,7 @@ from hivesql_executor.compaction.worker import release_abandoned, run_next
 from hivesql_executor.metastore.api import CompactionAnswer
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.statement_log import working
 from hivesql_executor.transactions.reaper import reap
 from hivesql_planner.compaction.decide import Kind
 from hivesql_planner.compaction.initiator import Candidate
@@ -71,7 +72,7 @@ def _request(statement: CompactTable, unit: str | None, kind: Kind, runtime: Run
     messages: list[str] = []
     while inline and not answer.accepted and (queued := _queued(statement, unit, runtime)):
         # No service may ever run, and this request would be refused as long as that one waits.
-        ended = run_next(runtime, id=queued.id) or _TAKEN
+        ended = _run_here(queued.id, runtime)
         messages.append(f"Compaction {queued.id}, which was queued before: {ended}")
         if _does_as_much(queued, statement, kind):
             return "\n".join(messages)
@@ -86,10 +87,15 @@ def _request(statement: CompactTable, unit: str | None, kind: Kind, runtime: Run
         )
     message = f"Compaction enqueued with id {answer.id}"
     if inline:
-        return "\n".join((*messages, f"{message}: {run_next(runtime, id=answer.id) or _TAKEN}"))
+        return "\n".join((*messages, f"{message}: {_run_here(answer.id, runtime)}"))
     if statement.wait:
         return f"{message}\n{_wait(answer.id, runtime)}"
     return message
+
+
+def _run_here(id_: int, runtime: Runtime) -> str:
+    with working():
+        return run_next(runtime, id=id_) or _TAKEN
 
 
 def _enqueue(

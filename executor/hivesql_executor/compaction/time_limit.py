@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.statement_log import carried
 from hivesql_planner.errors import ExecutionError
 
 if TYPE_CHECKING:
@@ -71,7 +72,9 @@ class _Watch:
         """Begin to count; a limit of zero is none."""
         seconds = self.runtime.settings.seconds(_KEY)
         if seconds > 0:
-            self._thread = threading.Thread(target=self._wait, args=(seconds,), daemon=True)
+            self._thread = threading.Thread(
+                target=carried(self._wait), args=(seconds,), daemon=True
+            )
             self._thread.start()
 
     def spark(self) -> SparkSession:

@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import TypeVar
 
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.statement_log import carried
 from hivesql_planner.acid.layout import ACID_PREFIXES
 from hivesql_planner.compaction.queue import Unit
 from hivesql_planner.errors import NoSuchObject
@@ -40,7 +41,7 @@ def each(work: Callable[[T], int], items: Sequence[T], threads: int) -> int:
     if threads <= 1 or len(items) <= 1:
         return sum(map(work, items))
     with ThreadPoolExecutor(threads) as pool:
-        return sum(pool.map(work, items))
+        return sum(pool.map(carried(work), items))
 
 
 def find_place(unit: Unit, runtime: Runtime) -> Place:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -16,6 +17,7 @@ from hivesql_executor.compaction.unit import Place, find_place
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import CommitEntries, Compaction, LockOwner, LockState, TxnType
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.statement_log import COMPACTIONS, log, note, working
 from hivesql_executor.transactions.heartbeat import Heartbeat
 from hivesql_executor.transactions.reaper import is_alive
 from hivesql_executor.translate_errors import translate_error
@@ -58,16 +60,17 @@ def run_next(
         if compaction is None:
             return None
         _running.add(compaction.id)
-    with _finishing(compaction):
+    note(compaction=compaction.id)
+    with _finishing(compaction), _logged(compaction) as ended:
         hit_failpoint(FailPoint.COMPACTION_CLAIMED)
         try:
             place = find_place(compaction.unit, runtime)
         except NoSuchObject as error:
-            return _refuse(compaction, error.message, runtime)
+            return ended(_refuse(compaction, error.message, runtime))
         reason = refusal(place.table, compaction.kind)
         if reason is not None:
-            return _refuse(compaction, reason, runtime)
-        return _run(compaction, place, runtime, stopping or threading.Event())
+            return ended(_refuse(compaction, reason, runtime))
+        return ended(_run(compaction, place, runtime, stopping or threading.Event()))
 
 
 def release_abandoned(runtime: Runtime) -> int:
@@ -113,6 +116,26 @@ def _finishing(compaction: Compaction) -> Iterator[None]:
             _running.discard(compaction.id)
 
 
+@contextmanager
+def _logged(compaction: Compaction) -> Iterator[Callable[[str], str]]:
+    """Log that a compaction begins and how it ends; the block calls what it is given with that."""
+    unit = f"{compaction.table}{f'/{compaction.partition}' if compaction.partition else ''}"
+    what, states = f"{compaction.kind} compaction {compaction.id} of {unit}", [""]
+    log(COMPACTIONS, f"{what} begins")
+
+    def ended(state: str) -> str:
+        states.append(state)
+        return state
+
+    try:
+        yield ended
+    except BaseException as error:
+        facts = {"outcome": "failed", "error": type(error).__name__}
+        log(COMPACTIONS, f"{what} failed: {error}", facts, level=logging.ERROR)
+        raise
+    log(COMPACTIONS, f"{what} has ended", {"outcome": states[-1]})
+
+
 def _refuse(compaction: Compaction, reason: str, runtime: Runtime) -> str:
     runtime.metastore.mark_failed(compaction.id, reason, refused=True)
     return f"refused ({reason})"
@@ -123,6 +146,7 @@ def _run(compaction: Compaction, place: Place, runtime: Runtime, stopping: threa
     rebalances = compaction.kind == "rebalance"
     kind = TxnType.REBALANCE_COMPACTION if rebalances else TxnType.COMPACTION
     (txn_id,) = store.open_txns(1, runtime.user, runtime.host, type=kind)
+    note(transaction=txn_id)
     interval = runtime.settings.seconds("hive.txn.timeout") / 2
     heartbeat = Heartbeat(runtime=runtime, txn_id=txn_id, interval=interval)
     heartbeat.start()
@@ -141,7 +165,8 @@ def _run(compaction: Compaction, place: Place, runtime: Runtime, stopping: threa
             _fail(compaction, error, runtime)
         store.abort_txns([txn_id], "compaction failed")
         raise
-    gather_again(compaction, place, runtime)
+    with working():  # It has transactions of its own.
+        gather_again(compaction, place, runtime)
     return refused or READY
 
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from hivesql_executor.files.api import Files
 from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.statement_log import carried
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -34,6 +35,10 @@ def each_at_once(
     threads = files.most_at_once
     size = max(len(items) // (threads * _SHARES), 1) if isinstance(files, LocalFiles) else 1
     shares = (items[start : start + size] for start in range(0, len(items), size))
+
+    def work_on(share: Sequence[Item]) -> list[Result]:
+        return [work(item) for item in share]
+
     with ThreadPoolExecutor(threads, _NAME) as pool:
-        done = pool.map(lambda share: [work(item) for item in share], shares)
+        done = pool.map(carried(work_on), shares)
         return [*chain.from_iterable(done)]

@@ -12,6 +12,7 @@ from hivesql_executor.snapshot.flushed_lengths import with_flushed_lengths
 from hivesql_executor.snapshot.known_listings import Listed
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import require_history
+from hivesql_executor.statement_log import carried
 from hivesql_planner.acid.files_to_read import FilesToRead, files_to_read
 from hivesql_planner.acid.layout import (
     METADATA_FILE,
@@ -150,7 +151,7 @@ def at_each_root(
     if len(roots) <= 1:
         return [look(*root) for root in roots]
     with ThreadPoolExecutor(_LISTING_THREADS) as pool:
-        return list(pool.map(look, *zip(*roots, strict=True)))
+        return list(pool.map(carried(look), *zip(*roots, strict=True)))
 
 
 def acid_state(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from hivesql_executor.bookkeeping.partitions import inheriting
 from hivesql_executor.files.local import LocalFiles, local_path
 from hivesql_executor.local.events import bucket_numbers, has_early_fractions
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.statement_log import carried
 from hivesql_executor.streaming.growing import EventPieces, GrowingFile, WholeFile
 from hivesql_executor.streaming.records import Records, RecordWriter, Row
 from hivesql_planner.acid.layout import VERSION_FILE, VERSION_TEXT, AcidDirectory
@@ -167,8 +169,8 @@ class Deltas:
                 files.make_directories(directory)
             # It comes first: no reader ever sees data without it.
             versions = [f"{directory}/{VERSION_FILE}" for directory in directories]
-            list(threads.map(lambda path: files.write(path, VERSION_TEXT), versions))
-            list(threads.map(WholeFile.publish, waiting))
+            list(threads.map(carried(files.write), versions, repeat(VERSION_TEXT)))
+            list(threads.map(carried(WholeFile.publish), waiting))
         self._whole.clear()
 
     def settle(self) -> None:

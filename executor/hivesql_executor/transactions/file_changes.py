@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import BegunMoves, Move, MoveKind, decide_remedy
+from hivesql_executor.statement_log import carried
 from hivesql_executor.transactions.reaper import (
     HIDDEN,
     entries,
@@ -154,7 +155,7 @@ class FileChanges:
             from concurrent.futures import ThreadPoolExecutor
 
             with ThreadPoolExecutor(min(len(sources), _COPIES)) as threads:
-                for _ in threads.map(files.copy, sources, copies):
+                for _ in threads.map(carried(files.copy), sources, copies):
                     self.runtime.check_cancelled()
         return copies
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import CommitEntries, LockState, TxnType
+from hivesql_executor.statement_log import note
 from hivesql_executor.tracing import span
 from hivesql_executor.transactions.bound_tables import check_listings, check_tables
 from hivesql_executor.transactions.file_changes import FileChanges
@@ -98,6 +99,7 @@ def open_transaction(runtime: Runtime, *, read_only: bool = False) -> OpenTransa
     # Nobody knows of a transaction before it has a write id, locks, or has ended.
     with span("snapshot"):
         txn_id, txns = store.run_in_transaction(begin, durable=False)
+    note(transaction=txn_id)
     runtime.on_open(txn_id)
     hit_failpoint(FailPoint.TXN_OPENED)
     interval = settings.seconds("hive.txn.timeout") / 2

@@ -28,6 +28,7 @@ from hivesql.server.protocol import (
 )
 from hivesql.server.refusals import check_setting, refuse_local, statement_of
 from hivesql.session import Session
+from hivesql_executor.statement_log import log_notice, reserving
 from hivesql_executor.statements.context import OrRows
 from hivesql_executor.translate_errors import translate_error
 from hivesql_planner.errors import (
@@ -207,11 +208,16 @@ class ClientSession:
             operation.close()
 
     def _tell(self, line: str) -> None:
+        log_notice(line)
         running = getattr(self, "_running", None)
         if running is not None:
             running.tell(f"INFO  : {line}")
 
     def _run(self, operation: Operation, overlay: dict[str, str], timeout: int) -> None:
+        with reserving(operation.query_id):
+            self._run_timed(operation, overlay, timeout)
+
+    def _run_timed(self, operation: Operation, overlay: dict[str, str], timeout: int) -> None:
         timer = None
         try:
             if seconds := self._seconds_for(overlay, timeout):

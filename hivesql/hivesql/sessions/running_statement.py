@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hivesql.sessions.spark_start import CANCELLED
+from hivesql_executor.statement_log import current_work
 from hivesql_planner.errors import Cancelled, CommitUnknown, SessionClosed
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ class RunningStatement:
     def __init__(self) -> None:
         self.query_id: str = ""
         """Empty when none runs."""
+        self.last_id: str = ""
+        """Of the statement that runs, or ran last."""
         self.text: str = ""
         self.txn_id: int = 0
         """Its own transaction, once that is open."""
@@ -46,7 +48,7 @@ class RunningStatement:
             self.txn_id = 0
             self.only_reads = False
             self._thread = threading.current_thread()
-            self.query_id = f"hivesql_{os.urandom(16).hex()}"
+            self.query_id = self.last_id = current_work().statement
         self.text = text
 
     def end(self) -> None:

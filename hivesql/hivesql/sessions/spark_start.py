@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from subprocess import TimeoutExpired
 from typing import TYPE_CHECKING, Any
 
+from hivesql_executor.statement_log import carried
 from hivesql_planner.errors import Cancelled, SessionClosed, SparkEnded
 from hivesql_planner.settings.file_system_keys import OF_HADOOP
 
@@ -133,7 +134,7 @@ class LazySpark:
         if start is None or start.done():
             start = self._start = Future()
             threading.Thread(
-                target=self._fulfil, args=(start,), name="start-spark", daemon=True
+                target=carried(self._fulfil), args=(start,), name="start-spark", daemon=True
             ).start()
         return start
 

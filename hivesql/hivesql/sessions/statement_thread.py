@@ -10,6 +10,8 @@ from concurrent.futures import TimeoutError as Unfinished
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
+from hivesql_executor.statement_log import carried
+
 if TYPE_CHECKING:
     from hivesql.result import Result
     from hivesql.sessions.spark_start import Progress
@@ -63,7 +65,7 @@ class StatementThread:
 
     def wait_for(self, call: Callable[[], Result]) -> Result:
         """Return the call's result; meanwhile progress is shown and Ctrl-C cancels."""
-        future = self._thread.submit(call)
+        future = self._thread.submit(carried(call))
         stopping = False
         with self._noting_interrupts():
             while True:

@@ -17,6 +17,7 @@ from hivesql import ExecutionError, HiveSqlError, ParseError, Progress, Result
 from hivesql.rendering.hive_text import with_hive_types
 from hivesql.script_file import read_script
 from hivesql_executor.outcome import types_of
+from hivesql_executor.statement_log import LOG, log_notice
 from hivesql_planner.settings.file_system_keys import cover_secret, sets_secret
 from hivesql_repl.output.formats import FORMATS, Style
 
@@ -45,6 +46,8 @@ class Printer:
     quiet: bool = False
     verbose: bool = False
     report: bool = True
+    logs: bool = False
+    """What is no row is logged, as statements are themselves."""
     paging: bool = False
     record: IO[str] | None = None
     once: str = ""
@@ -68,7 +71,9 @@ class Printer:
 
     def tell(self, line: str) -> None:
         """Print a notice for the person."""
-        if not self.quiet:
+        if self.logs:
+            log_notice(line)
+        elif not self.quiet:
             if sys.stderr.isatty() and (waiting := _WAITING.match(line)):
                 # Told again and again: each takes the place of the one before.
                 self.set_status(waiting.expand(_WAITING_SHORT))
@@ -95,7 +100,13 @@ class Printer:
 
     def set_status(self, line: str) -> None:
         """Show a line that goes away by itself; only where a person looks."""
-        if self.quiet or self._pages or not sys.stderr.isatty() or line == self._status:
+        if (
+            self.quiet
+            or self.logs
+            or self._pages
+            or not sys.stderr.isatty()
+            or line == self._status
+        ):
             return
         width = shutil.get_terminal_size().columns - 1
         self._status = line
@@ -120,6 +131,8 @@ class Printer:
         has_rows = result.rows or isinstance(result.value, list)
         if has_rows and not self._draw_plan(result):
             self._write(result.columns, with_hive_types(result.types, result.rows))
+        if self.logs:
+            return
         if result.message:
             self.tell(result.message)
         if result.affected is not None:
@@ -151,6 +164,11 @@ class Printer:
 
         ``meant`` is what may have been meant instead of it.
         """
+        if self.logs:
+            # The end of a statement is logged with its id.
+            if error.statement_id is None:
+                LOG.error("%s", error)
+            return
         self.clear_status()
         lines = [f"ERROR: {error}"]
         if text is not None and error.line is not None:

@@ -52,6 +52,8 @@ def test_a_statement_is_a_span_and_so_are_its_parts(tmp_path: Path) -> None:
           for part in ("parse", "bind", "snapshot", "locks", "jobs", "publish", "commit")),
         ("hivesql.statement", None),
     ]  # fmt: skip
+    ids = [attributes.pop("hivesql.statement.id") for *_, attributes in spans]
+    assert len(set(ids[: len(inserted)])) == 1 and len(set(ids)) == 3
     assert inserted[-1][3] == {
         "db.system.name": "hive", "db.query.text": "INSERT INTO t VALUES (1)", "enduser.id": "ann",
     }  # fmt: skip

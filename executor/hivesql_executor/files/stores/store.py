@@ -32,6 +32,7 @@ from hivesql_executor.files.stores.clients import (
     open_store,
 )
 from hivesql_executor.files.uploads import content_of, is_whole
+from hivesql_executor.statement_log import carried
 from hivesql_planner.acid.layout import MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import DataError, ExecutionError
@@ -272,7 +273,8 @@ class StoreFiles:
             return
         names = [f"/{status.path}" for status in entries.files] or [""]
         with _asking(source), ThreadPoolExecutor(min(len(names), _COPIES)) as threads:
-            list(threads.map(lambda name: self._copy(f"{source}{name}", f"{target}{name}"), names))
+            copy = carried(lambda name: self._copy(f"{source}{name}", f"{target}{name}"))
+            list(threads.map(copy, names))
         left = [f"{source}{name}" for name in names]
         self._delete([*left, *(f"{source}/{marker}" for marker in entries.markers)])
 
@@ -443,7 +445,7 @@ class _StoreUploads:
         whole = {path: content_of(word) for path, word in uploaded if is_whole(word)}
         if whole:
             with ThreadPoolExecutor(min(len(whole), _COPIES)) as threads:
-                list(threads.map(self.files.write, whole, whole.values()))
+                list(threads.map(carried(self.files.write), whole, whole.values()))
         if others := [(path, word) for path, word in uploaded if path not in whole]:
             self.of_hadoop.complete(others)
 
