@@ -75,6 +75,38 @@ def operator() -> Any:
     }  # fmt: skip
 
 
+def traced() -> Any:
+    """The spans of a task's statements, of which one fails, and what the error says of its own."""
+    from opentelemetry import trace
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+    from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+    import hivesql
+    from hivesql.airflow.operator import HiveSqlOperator
+
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    trace.set_tracer_provider(provider)
+    script = "SHOW DATABASES; SELECT a FROM nosuch"
+    failed: Any = None
+    with trace.get_tracer("task").start_as_current_span("task"):
+        try:
+            HiveSqlOperator(task_id="traced", hql=script, idempotent=False).execute({})
+        except hivesql.HiveSqlError as error:
+            failed = error.statement_id
+    spans = exporter.get_finished_spans()
+    names = {span.context.span_id: span.name for span in spans}
+    return {
+        "failed": failed,
+        "spans": [
+            (span.name, names[span.parent.span_id], span.attributes["hivesql.statement.id"])
+            for span in spans
+            if span.parent is not None
+        ],
+    }
+
+
 def served_lineage() -> Any:
     """What a server tells of the tables that it has read and written."""
     from hivesql.airflow.operator import HiveSqlOperator
@@ -112,6 +144,6 @@ if __name__ == "__main__":
     answer, *arguments = sys.argv[1:]
     told = {
         "provider": provider, "dag_test": dag_test, "operator": operator,
-        "served_lineage": served_lineage,
+        "served_lineage": served_lineage, "traced": traced,
     }[answer](*arguments)  # fmt: skip
     Path("answer.json").write_text(json.dumps(told))

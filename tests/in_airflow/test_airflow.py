@@ -178,6 +178,18 @@ def test_lineage_and_errors(
     assert rows(warehouse, spark, "SELECT * FROM totals") == []
 
 
+def test_spans_and_lines_of_a_task_have_its_statements_ids(start: Run, place: Path) -> None:
+    given = answer(start("traced"), place)
+    statements = [(parent, name) for span, parent, name in given["spans"] if "statement" in span]
+    assert [parent for parent, _ in statements] == ["task", "task"]
+    parts = [(parent, name) for span, parent, name in given["spans"] if "statement" not in span]
+    assert set(parts) == {("hivesql.statement", name) for _, name in statements}
+    assert statements[-1][1] == given["failed"]
+    log = (place / "log.txt").read_text()
+    assert f"SHOW DATABASES [{statements[0][1]}]" in log
+    assert f"statement {given['failed']} failed: " in log
+
+
 def test_hive_operator_runs_us_as_beeline_and_as_hive(
     start: Run, place: Path, python: Path, warehouse: hivesql.Session, spark: Any
 ) -> None:

@@ -13,6 +13,7 @@ from hivesql import dbapi
 from hivesql.airflow.provider import CONNECTION_TYPE
 from hivesql.airflow.served import ServedSession, ServerPlace, connect_by_impyla, statements_of
 from hivesql_executor.hadoop_user import system_user
+from hivesql_executor.statement_log import with_id
 from hivesql_planner.errors import NotSupported
 
 _PORT = 10000
@@ -115,7 +116,9 @@ class HiveSqlHook(DbApiHook):
     def get_session(self, *, idempotency_key: str | None = None) -> hivesql.Session:
         """Return a session, for scripts."""
         return hivesql.connect(
-            **self.arguments(), notify=self.log.info, idempotency_key=idempotency_key
+            **self.arguments(),
+            notify=lambda line: self.log.info("%s", with_id(line)),
+            idempotency_key=idempotency_key,
         )
 
     @property

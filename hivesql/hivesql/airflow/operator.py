@@ -25,6 +25,7 @@ from hivesql.airflow.served import (
 )
 from hivesql.lineage.statement_facts import facts_of
 from hivesql.sessions.spark_start import LazySpark
+from hivesql_executor.statement_log import carried
 from hivesql_planner.model.table import TableName
 from hivesql_planner.plan_facts import tables_written
 
@@ -123,7 +124,9 @@ class HiveSqlOperator(ServedOperator):
         with hook.get_session() as session:
             self._set_up(session, context)
             worker = threading.Thread(
-                target=self._work, args=[session, self._key(context), failures], daemon=True
+                target=carried(self._work),
+                args=[session, self._key(context), failures],
+                daemon=True,
             )
             try:
                 worker.start()
@@ -253,9 +256,10 @@ class HiveSqlOperator(ServedOperator):
                     self.log.info(GROUP_END)
                 self._results.append(result)
                 rows = "" if result.affected is None else f" ({result.affected} rows)"
-                self.log.info("%s%s", result.statement.strip().splitlines()[0], rows)
+                first, name = result.statement.strip().splitlines()[0], result.statement_id
+                self.log.info("%s%s [%s]", first, rows, name)
                 if result.message:
-                    self.log.info("%s", result.message)
+                    self.log.info("%s [%s]", result.message, name)
                 self._tell_pages(session)
                 if self._killed:
                     break
