@@ -39,6 +39,7 @@ from hivesql_planner.statements.bound import (
     WriteDirectory,
 )
 from hivesql_planner.statements.export import ExportTable, ImportTable
+from hivesql_planner.statements.unions import refuse_written_unions
 
 if TYPE_CHECKING:
     from hivesql_planner.definitions.bound_tables import BoundTable
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 def decided(statement: Statement, settings: Settings) -> Plan:
     """Return the plan of a statement: locks, scans, writes and their statement ids."""
+    refuse_written_unions(statement)
     body = _body(statement, settings)
     for write in writes_of(body):
         if write.kind is not WriteKind.DELETE_DELTA:

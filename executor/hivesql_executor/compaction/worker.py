@@ -27,6 +27,7 @@ from hivesql_planner.errors import CommitUnknown, ExecutionError, NoSuchObject
 from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.statistics import StatisticsChange
 from hivesql_planner.settings.retention import RETENTION, retention_of
+from hivesql_planner.statements.unions import check_written
 
 _claims = threading.Lock()
 _running: set[int] = set()
@@ -244,6 +245,7 @@ def _compact(
     hit_failpoint(FailPoint.COMPACTION_STARTED)
     if place.is_whole_partitioned_table:
         return None, counted
+    check_written(place.table.columns)
     work = Rewriting(compaction=compaction, place=place, visible=visible, txns=txns, txn_id=txn_id)
     user = user_to_act_for(place, runtime)
     done: Rewritten = (

@@ -11,6 +11,7 @@ from hivesql.expressions.comparisons import without_maps
 from hivesql.expressions.date_rules import as_date, as_timestamp
 from hivesql.expressions.function_rules import text_of
 from hivesql.python_sqlglot import exp
+from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.conversions import (
     WHOLE_NUMBERS,
     conversion,
@@ -42,6 +43,8 @@ _NEXT = "(@0 + INTERVAL '0.000001' SECOND)"
 def cast_template(call: Call, target: HiveType) -> str | None:
     """Tell how Spark must cast the one argument of a call; None where both agree."""
     (source,) = call.types
+    if source is not None and source.holds(Kind.UNION):
+        raise NotSupported(f"CAST of {source}")
     text = text_of(source, "@0", call.zone)
     if target.length is not None:
         check_length(target.kind, target.length)

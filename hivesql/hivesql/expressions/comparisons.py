@@ -106,6 +106,6 @@ def without_maps(kind: HiveType, value: str, depth: int = 0) -> str:
         case _:
             fields = (
                 without_maps(child, f"{value}.{quote_name(name)}", depth + 1)
-                for name, child in zip(kind.names, kind.children, strict=True)
+                for name, child in kind.fields
             )
             return f"if({value} IS NULL, NULL, struct({', '.join(fields)}))"

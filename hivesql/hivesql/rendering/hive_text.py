@@ -127,6 +127,8 @@ def mark_of(type_: HiveType) -> _Mark | None:
         scale = type_.arguments[1]
         # Others may come to Python as `100E-12`.
         return _unless_null(lambda value: _scaled(value, scale)) if scale > PLAIN_SCALE else None
+    if type_.kind is Kind.UNION:
+        return _unless_null(_mark_of_union(type_))
     marks_inside = [mark_of(inner) for inner in type_.children]
     if not any(marks_inside):
         return None
@@ -144,6 +146,16 @@ def mark_of(type_: HiveType) -> _Mark | None:
             for field, mark, item in zip(names, marks, _fields(value), strict=True)
         )
     )
+
+
+def _mark_of_union(type_: HiveType) -> _Mark:
+    marks = [mark_of(member) or _same for member in type_.children]
+
+    def member_by_tag(value: Any) -> Any:
+        tag, *members = _fields(value)
+        return {tag: marks[tag](members[tag])}
+
+    return member_by_tag
 
 
 def _fields(struct: Any) -> Iterable[Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.older_python import StrEnum
 
 
@@ -51,6 +51,8 @@ NESTED = frozenset((Kind.ARRAY, Kind.MAP, Kind.STRUCT, Kind.UNION))
 BITS = {Kind.TINYINT: 8, Kind.SMALLINT: 16, Kind.INT: 32, Kind.BIGINT: 64}
 MOST_DIGITS = 38
 """Of a decimal."""
+UNION_TAG = "uniontype"
+"""The first field of a struct that stands for a union: which of the members behind it is set."""
 PLAIN_SCALE = 6
 """Java writes a decimal below ten to the power of minus this with an exponent."""
 
@@ -158,7 +160,9 @@ class HiveType:
 
     @property
     def fields(self) -> tuple[tuple[str, HiveType], ...]:
-        """Names, as Hive compares them, and types of a struct's fields; nothing for other types."""
+        """Names, as Hive compares them, and types of the fields of a struct or a union's."""
+        if self.kind is Kind.UNION:
+            return self.as_struct.fields
         return tuple(zip((name.lower() for name in self.names), self.children, strict=True))
 
     def walk(self) -> Iterator[HiveType]:
@@ -184,14 +188,20 @@ class HiveType:
     def spark(self) -> str:
         """The type in Spark's DDL: CHAR and VARCHAR are strings there, both timestamps one.
 
-        NotSupported for unions.
+        Spark has no unions: they are structs of the tag and of each member, all but one NULL.
         """
         return _spark_text(self)
 
     @property
     def orc(self) -> str:
-        """The type in the schema of ORC files. NotSupported for unions."""
+        """The type in the schema of ORC files."""
         return _orc_text(self)
+
+    @property
+    def as_struct(self) -> HiveType:
+        """The struct that a union is in Spark."""
+        names = (member_name(i) for i in range(len(self.children)))
+        return HiveType.struct((UNION_TAG, TINYINT), *zip(names, self.children, strict=True))
 
     @property
     def in_ddl(self) -> str:
@@ -232,6 +242,11 @@ def check_length(kind: Kind, length: int) -> None:
         )
 
 
+def member_name(tag: int) -> str:
+    """Name a member of a union in the struct that stands for it."""
+    return f"_{tag}"
+
+
 def quote_name(name: str) -> str:
     """Write a name in back quotes, as the SQL of Hive and of Spark and the types of ORC have it."""
     return f"`{name.replace('`', '``')}`"
@@ -270,7 +285,7 @@ def _spark_text(type_: HiveType) -> str:
             return Kind.TIMESTAMP.value
         case Kind.OTHER:
             return type_.other.lower()
-    _refuse_unions(type_)
+    type_ = type_.as_struct if type_.kind is Kind.UNION else type_
     return _print(type_, [_spark_text(child) for child in type_.children], _quoted_name)
 
 
@@ -279,13 +294,7 @@ def _orc_text(type_: HiveType) -> str:
     """Return the type in an ORC schema."""
     if type_.kind is Kind.OTHER:
         return type_.other.lower().replace(" ", "")
-    _refuse_unions(type_)
     return _print(type_, [_orc_text(child) for child in type_.children], _quoted_name)
-
-
-def _refuse_unions(type_: HiveType) -> None:
-    if type_.holds(Kind.UNION):
-        raise NotSupported(f"the type {type_}: Spark has no unions")
 
 
 _SIMPLE = {kind.value: kind for kind in Kind if kind not in (*NESTED, *SIZED_TEXTS, Kind.OTHER)} | {
@@ -366,6 +375,8 @@ def _nested_at(text: str, name: str, start: int) -> tuple[HiveType, int]:
     expected = {Kind.ARRAY: 1, Kind.MAP: 2}.get(kind, len(children))
     if mark != ">" or len(children) != expected:
         raise _NoTypeError
+    if names[:1] == [UNION_TAG] and names[1:] == list(map(member_name, range(len(names) - 1))):
+        return HiveType(Kind.UNION, (), tuple(children[1:])), _blanks(text, end)
     return HiveType(kind, (), tuple(children), tuple(names)), _blanks(text, end)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.hive_type import HiveType
+from hivesql_planner.model.hive_type import HiveType, Kind
 from hivesql_planner.model.materialized import MATERIALIZED
 from hivesql_planner.model.skew import SKEWED, check_skew
 from hivesql_planner.model.table import Column, Database, Table, directory_of
@@ -137,6 +137,8 @@ def _check_format(table: Table, column: Column) -> None:
         raise NotSupported(f"{feature}: choose another format, or another name")
     if table.format != "parquet":
         return
+    if column.type.holds(Kind.UNION):
+        raise SemanticError(f"Unknown field type: {column.type}, in a Parquet table", code=40000)
     # Hive hands partition columns to Parquet's reader too.
     names = (column.name, *(name for inside in column.type.walk() for name in inside.names))
     for name in names:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.hive_type import (
     BIGINT,
     INSTANT,
@@ -139,11 +139,12 @@ def test_types_of_spark_and_orc(text: str, ddl: str, schema: str) -> None:
     assert (type_.spark, type_.orc) == (ddl, schema)
 
 
-def test_unions_are_refused() -> None:
-    union = HiveType.parse("array<uniontype<int,string>>")
-    for read in (lambda: union.spark, lambda: union.orc):
-        with pytest.raises(NotSupported, match=r"array<uniontype<int,string>>"):
-            read()
+def test_a_union_is_a_struct_in_spark() -> None:
+    union = HiveType.parse("array<uniontype<int,map<string,char(2)>>>")
+    assert union.orc == str(union)
+    assert union.spark == "array<struct<uniontype:tinyint,_0:int,_1:map<string,string>>>"
+    assert str(HiveType.parse(union.spark)) == "array<uniontype<int,map<string,string>>>"
+    assert HiveType.parse("struct<uniontype:tinyint,a:int>").kind is Kind.STRUCT
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,14 @@ from hivesql_executor.spark.formats.text_values import lazy_value
 from hivesql_executor.spark.shapes import HOLE, Shaped, change_each
 from hivesql_executor.spark.values import stored_value, value_text
 from hivesql_planner.model.delimited_text import LineFormat, line_format_of
-from hivesql_planner.model.hive_type import HiveType, Kind, quote_name
+from hivesql_planner.model.hive_type import (
+    TINYINT,
+    UNION_TAG,
+    HiveType,
+    Kind,
+    member_name,
+    quote_name,
+)
 from hivesql_planner.model.table import Table
 
 _FIELDS, _VALID = "__fields", "__valid"
@@ -107,6 +114,8 @@ def _parsed(text: Column, hive_type: HiveType, level: int, lines: _Lines) -> Col
                     for i, (name, inner) in enumerate(hive_type.fields)
                 )
             )
+        case Kind.UNION:
+            value = _parsed_union(text, hive_type, level, lines)
         case Kind.TIMESTAMP if form.times:
             times = (_time(text, pattern) for pattern in form.times)
             value = f.coalesce(*times, lazy_value(text, hive_type))
@@ -146,6 +155,21 @@ def _parsed_map(text: Column, hive_type: HiveType, level: int, lines: _Lines) ->
     twice = f.size(f.array_distinct(keys)) < f.size(keys)
     value = f.map_from_entries(f.when(twice, f.reverse(with_keys)).otherwise(with_keys))
     return f.when(text != "", value).otherwise(f.create_map().cast(hive_type.spark))
+
+
+def _parsed_union(text: Column, hive_type: HiveType, level: int, lines: _Lines) -> Column:
+    """Return the struct of a tag and of the member that stands behind it."""
+    form = lines.format
+    before = rf"(?s)^({_token(form.at(level), form)})"
+    raw = f.regexp_extract(text, before, 1)
+    rest = f.when(f.length(text) > f.length(raw), f.substr(text, f.length(raw) + f.lit(2)))
+    tag = lazy_value(raw, TINYINT)
+    members = [
+        f.when(tag == i, _parsed(rest, member, level + 1, lines)).alias(member_name(i))
+        for i, member in enumerate(hive_type.children)
+    ]
+    value = f.struct(tag.alias(UNION_TAG), *members).cast(hive_type.spark)
+    return f.when(tag.between(0, len(members) - 1), value)
 
 
 def _token(separator: str, form: LineFormat) -> str:

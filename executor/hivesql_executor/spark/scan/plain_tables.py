@@ -51,6 +51,7 @@ from hivesql_planner.model.table import Partition, Table, default_value
 
 _READ_OFFSET = "__offset"
 """The second column of READER's schema, where it is wanted."""
+_WITH_UNIONS = ("orc", "textfile", "sequencefile")
 _LINE_OFFSET = "block__offset__inside__file"
 Group = tuple[str, Partition | None, tuple[str, ...], list[str]]
 """Paths that one read takes: their base path, its partition, the columns in the files."""
@@ -192,6 +193,8 @@ def _conversion(value: str, own: HiveType, wanted: HiveType) -> str:
     """Return Spark SQL that makes a value of one type one of another, field by field."""
     if own == wanted:
         return value
+    if own.holds(Kind.UNION) or wanted.holds(Kind.UNION):
+        raise NotSupported(f"reading {own} as {wanted}")
     if own.kind is wanted.kind is Kind.STRUCT:
         fields = []
         for i, (name, kind) in enumerate(wanted.fields):
@@ -222,7 +225,10 @@ def finer_times(table: Table, columns: Collection[int]) -> tuple[int, ...]:
 
 def _scan(spark: SparkSession, table: Table, parts: Sequence[Part], extras: _Extras) -> DataFrame:
     files, nanoseconds = extras.files, extras.nanoseconds
-    if table.format == "orc" and (nanoseconds or zone_of_files(spark, table)):
+    has_unions = any(column.type.holds(Kind.UNION) for column in table.columns)
+    if has_unions and table.format not in _WITH_UNIONS:
+        raise NotSupported(f"reading {table.name}: columns of UNIONTYPE in {table.format} files")
+    if table.format == "orc" and (nanoseconds or has_unions or zone_of_files(spark, table)):
         rows = _acid_reader_rows(spark, table, parts, files=files, nanoseconds=nanoseconds)
     elif groups := _grouped_paths(table, parts, files):
         return reduce(DataFrame.union, [_rows(spark, table, group, extras) for group in groups])

@@ -18,6 +18,7 @@ from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import BLOOM_FILTER_COLUMNS, Table, escape_path_part
 from hivesql_planner.plan import Write, WriteKind
+from hivesql_planner.statements.unions import check_written
 
 _AS_THEY_ARE = (
     "orc.stripe.size", "orc.row.index.stride", "orc.compress.size", "orc.bloom.filter.fpp",
@@ -156,6 +157,7 @@ def event_type(table: Table) -> str:
 
 def columns_type(table: Table) -> str:
     """Return the ORC type of the table's data columns, as one struct."""
+    check_written(table.columns)
     columns = ",".join(f"{quote_name(column.name)}:{column.type.orc}" for column in table.columns)
     return f"struct<{columns}>"
 

@@ -62,6 +62,7 @@ from hivesql_planner.model.hive_type import SIZED_TEXTS, HiveType, Kind, quote_n
 from hivesql_planner.model.table import DEFAULT_PARTITION, Table
 from hivesql_planner.plan import WriteKind
 from hivesql_planner.relations import Expr
+from hivesql_planner.statements.unions import check_written
 
 __all__ = ["WrittenFile", "partition_text", "stage_insert", "write_change"]
 
@@ -104,6 +105,7 @@ def stage_insert(
     where the table is not transactional. Whoever publishes removes the staging directory.
     """
     table, dynamic_partition = publication.table, publication.dynamic_partition
+    check_written(table.columns)
     types = {column.name: column.type for column in table.all_columns}
     named = numbered(rows)
     kinds = [

@@ -17,6 +17,7 @@ import org.apache.hadoop.hive.ql.exec.vector.LongColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.MapColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.StructColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.TimestampColumnVector;
+import org.apache.hadoop.hive.ql.exec.vector.UnionColumnVector;
 import org.apache.hadoop.hive.ql.io.sarg.SearchArgument;
 import org.apache.orc.OrcFile;
 import org.apache.orc.Reader;
@@ -416,6 +417,14 @@ final class AcidReader implements PartitionReader<ColumnarBatch> {
                 fields[i] = shownAs(struct.apply(i).dataType(), row.fields[i]);
             }
             return new NestedVector(type, vector, fields);
+        }
+        if (type instanceof StructType struct && vector instanceof UnionColumnVector union) {
+            var members = new org.apache.spark.sql.vectorized.ColumnVector[union.fields.length];
+            for (int i = 0; i < members.length; i++) {
+                DataType kind = struct.apply(i + 1).dataType();
+                members[i] = new MemberVector(kind, union, i, shownAs(kind, union.fields[i]));
+            }
+            return new UnionVector(type, union, members);
         }
         if (type instanceof ArrayType list && vector instanceof ListColumnVector values) {
             return new NestedVector(type, vector, shownAs(list.elementType(), values.child));

@@ -8,6 +8,7 @@ import org.apache.hadoop.hive.ql.exec.vector.LongColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.MultiValuedColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.StructColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.TimestampColumnVector;
+import org.apache.hadoop.hive.ql.exec.vector.UnionColumnVector;
 import org.apache.hadoop.hive.serde2.io.HiveDecimalWritable;
 
 /** Leaves some rows in ORC's vectors. */
@@ -19,6 +20,11 @@ final class VectorCompactor {
         if (column instanceof StructColumnVector struct) {
             for (ColumnVector field : struct.fields) {
                 keep(field, kept, count);
+            }
+        }
+        if (column instanceof UnionColumnVector union) {
+            for (ColumnVector member : union.fields) {
+                keep(member, kept, count);
             }
         }
         if (column.isRepeating) return;
@@ -53,6 +59,10 @@ final class VectorCompactor {
             keep(times.time, kept, count);
             for (int i = 0; i < count; i++) {
                 times.nanos[i] = times.nanos[kept[i]];
+            }
+        } else if (column instanceof UnionColumnVector union) {
+            for (int i = 0; i < count; i++) {
+                union.tags[i] = union.tags[kept[i]];
             }
         } else if (column instanceof MultiValuedColumnVector lists) {
             keep(lists.offsets, kept, count);
