@@ -682,6 +682,8 @@ xpath_int('<a><b>1</b></a>', 'a/b')
 xpath('<a><b>1</b><b>2</b></a>', 'a/b/text()')
 likeany('abc', 'a%', 'b')
 rand(1) < 1
+rand(5)
+rand(0)
 -- more edges
 cast('2020-01-31abc' AS DATE)
 cast('20-01-31' AS DATE)

@@ -323,6 +323,11 @@ def _by_class(call: Call) -> str:
     return f"{CLASS_PREFIX}{call.name}(@*)"
 
 
+def _random(call: Call) -> str | None:
+    """With a seed, each task counts through the numbers of Java's generator, as in Hive."""
+    return _by_class(call) if call.types else None
+
+
 def _json_part(call: Call) -> str:
     takes(2, 2)(call)
     return _by_class(call)
@@ -545,6 +550,7 @@ RULES: dict[str, Rule] = {
     "rpad": _padded,
     "rtrim": _trimmed,
     "sha2": lambda call: "if(@1 = 1, sha(@0), sha2(@0, @1))",
+    "rand": _random,
     "sign": _sign,
     "sort_array": _ascending,
     "soundex": _by_class,

@@ -24,6 +24,7 @@ BY_CLASS = {
     "mask_show_last_n": f"{_UDF}.generic.GenericUDFMaskShowLastN",
     "ngrams": "hivesql.NGrams",
     "percentile_approx": f"{_UDF}.generic.GenericUDAFPercentileApprox",
+    "rand": f"{_UDF}.UDFRand",
     "reflect2": f"{_UDF}.generic.GenericUDFReflect2",
     "soundex": f"{_UDF}.generic.GenericUDFSoundex",
 }

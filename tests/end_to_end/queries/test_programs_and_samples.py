@@ -145,3 +145,22 @@ def test_what_only_some_of_hives_words_ask_for(session: hivesql.Session, tmp_pat
     assert rows(session, "SELECT k, k_1, k_2 FROM cc") == [(2, 3, 2)]
     bytes_ = "SELECT _UTF-8 0xC3A9, _latin1 0xe9, _UTF-16 0x0041, concat(_utf-8 0x27, k) FROM cc"
     assert rows(session, bytes_) == [("é", "é", "A", "'2")]
+
+
+def test_a_seed_gives_the_numbers_that_hive_gives(session: hivesql.Session) -> None:
+    """Each call counts for itself; of one task, as real Hive 4.1 has them."""
+    session.sql("CREATE TABLE few (x INT) STORED AS ORC")
+    session.sql("INSERT INTO few VALUES (1), (2), (3), (4), (5), (6)")
+    rows = session.sql("SELECT x, rand(5) FROM few ORDER BY x").rows
+    assert rows == [
+        (1, 0.730519863614471),
+        (2, 0.08825840967622589),
+        (3, 0.4889045498516358),
+        (4, 0.461837214623537),
+        (5, 0.4485983912283127),
+        (6, 0.6977123432245299),
+    ]
+    few = session.sql("SELECT x, rand(5) FROM few WHERE rand(5) < 0.47 ORDER BY x").rows
+    assert few == [(2, 0.730519863614471), (4, 0.08825840967622589), (5, 0.4889045498516358)]
+    session.sql("CREATE TABLE made AS SELECT x, rand(5) AS r FROM few")
+    assert session.sql("SELECT * FROM made ORDER BY x").rows == rows
