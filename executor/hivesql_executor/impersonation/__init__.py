@@ -1,1 +1,1 @@
-"""Work in the name of another user: a JVM of Spark, and files of Hadoop's file systems."""
+"""Work in the name of another user: a JVM of Spark, delegation tokens, and files of Hadoop."""

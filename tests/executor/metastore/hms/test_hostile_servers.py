@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from hivesql_executor.impersonation.token_file import DelegationToken
 from hivesql_executor.metastore.hms.access.digest import TokenLogin
-from hivesql_executor.metastore.hms.access.token_file import DelegationToken
 from hivesql_executor.metastore.hms.access.transports import Access, PasswordLogin
 from hivesql_executor.metastore.hms.metastore import HiveMetastore
 from hivesql_planner.errors import CommitUnknown, ExecutionError

@@ -12,13 +12,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
+from hivesql_executor.impersonation.token_file import DelegationToken
 from hivesql_executor.metastore.hms.access.protection import (
     ENCRYPTED,
     PLAIN,
     SIGNED,
     check_protection,
 )
-from hivesql_executor.metastore.hms.access.token_file import DelegationToken
 from hivesql_executor.metastore.hms.failures import UNREACHABLE
 from hivesql_planner.errors import ExecutionError, SemanticError
 

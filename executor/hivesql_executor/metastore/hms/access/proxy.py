@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from hivesql_executor.impersonation.token_file import read_token
 from hivesql_executor.metastore.hms.access.connection import Connection
 from hivesql_executor.metastore.hms.access.digest import TokenLogin
-from hivesql_executor.metastore.hms.access.token_file import read_token
 from hivesql_executor.metastore.hms.failures import UNREACHABLE
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.settings.connection_keys import PROXY_USER

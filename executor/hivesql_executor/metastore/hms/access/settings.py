@@ -15,9 +15,9 @@ from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.settings.connection_keys import PROTECTION, PROXY_USER
 
 if TYPE_CHECKING:
+    from hivesql_executor.impersonation.token_file import DelegationToken
     from hivesql_executor.metastore.hms.access.digest import TokenLogin
     from hivesql_executor.metastore.hms.access.kerberos import KerberosLogin
-    from hivesql_executor.metastore.hms.access.token_file import DelegationToken
     from hivesql_planner.settings.settings import Settings
 
 _USE, _TRUSTED = "hive.metastore.use.SSL", "hive.metastore.truststore.path"
@@ -123,8 +123,8 @@ def _token_login(settings: Settings) -> TokenLogin | None:
     file = os.environ.get(_TOKEN_FILE, "")
     if not file:
         return None
+    from hivesql_executor.impersonation.token_file import read_tokens
     from hivesql_executor.metastore.hms.access.digest import TokenLogin
-    from hivesql_executor.metastore.hms.access.token_file import read_tokens
 
     service = settings.text(_SIGNATURE).strip()
 
