@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 
+from hivesql_executor.impersonation.token_file import TOKEN_FILE, tokens_of_task
 from hivesql_planner.errors import ExecutionError, SemanticError
 
 # What a file system of Hadoop refuses: the class of the exception and what it says.
@@ -13,6 +15,9 @@ _REFUSED = re.compile(
     r"|java\.nio\.file\.(?=AccessDeniedException: .*?(?:s3|amazon)))"
     r"(\w+)Exception\)?: *(?=(.*))"
 )
+# A class of Hadoop's that is not called an exception.
+_BAD_TOKEN = re.compile(r"org\.apache\.hadoop\.\S*?\$(InvalidToken)\)?: *(.*)")
+_KIND_OF_TOKEN = "HDFS_DELEGATION_TOKEN"
 _NO_CONNECTOR = re.compile(r"Class org\.apache\.hadoop\.fs\.(s3a|azurebfs|gs)\.\S+ not found")
 _CONNECTORS = {"s3a": "hadoop-aws", "azurebfs": "hadoop-azure", "gs": "hadoop-gcp"}
 SHORTER_NAME = "Choose a shorter name, or shorter values of partition columns"
@@ -183,12 +188,27 @@ def refusal_of_repetition(path: str, name: str) -> ExecutionError:
 
 def reason_and_remedy(report: str) -> tuple[str, str, str] | None:
     """Return the kind of a refusal, why it was, and what to do; None for no refusal."""
+    if match := _BAD_TOKEN.search(report):
+        return match[1], *_reason_and_remedy_of_token(match[2].strip().rstrip("."))
     for kind, why in reversed(_REFUSED.findall(report)):
         code = _CODE.search(why)
         if kind in _REMEDIES or (code and kind.startswith("AWS")):
             remedy = _BY_CODE[code[0]] if code else _REMEDIES[kind]
             return kind, why.rstrip(". "), remedy
     return None
+
+
+def _reason_and_remedy_of_token(answer: str) -> tuple[str, str]:
+    """Say which tokens the name node may not know, as it tells neither owner nor renewer."""
+    tokens = tokens_of_task(_KIND_OF_TOKEN)
+    which = ", ".join(f"that {token.describe()} for {token.service}" for token in tokens)
+    source = f" in {TOKEN_FILE}={os.environ[TOKEN_FILE]}: {which}" if tokens else ""
+    return (
+        f"it knows the delegation token no longer{source} ({answer})",
+        "It has ended, as nobody renewed it, or was cancelled: start the task again, which gives "
+        f"it a new one, or unset {TOKEN_FILE} and log in by Kerberos (kinit, or "
+        "spark.kerberos.principal and spark.kerberos.keytab) before Spark starts",
+    )
 
 
 def missing_connector(report: str, version: str) -> SemanticError | None:

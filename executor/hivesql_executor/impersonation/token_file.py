@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from pathlib import Path
+
+TOKEN_FILE = "HADOOP_TOKEN_FILE_LOCATION"
+"""The environment's variable that names a task's file."""
 
 _MAGIC = b"HDTS"
 _BY_WRITABLES, _BY_PROTOBUF = 0, 1
@@ -32,16 +37,26 @@ class DelegationToken:
     def ends(self) -> datetime | None:
         """Tell until when it can be renewed at most; None where the identifier does not say."""
         claims = self._claims()
-        return datetime.fromtimestamp(claims[1] / 1000, timezone.utc) if claims else None
+        return datetime.fromtimestamp(claims[2] / 1000, timezone.utc) if claims else None
 
-    def _claims(self) -> tuple[str, int] | None:
-        """Return the owner and the end, in milliseconds, of Hadoop's usual identifier."""
+    def describe(self) -> str:
+        """Say whose it is, who renews it and until when, as far as the identifier says."""
+        claims, ends = self._claims(), self.ends
+        if claims is None or ends is None:
+            return f"of {self.owner or 'its owner'}"
+        by = f"renewed by {claims[1]}" if claims[1] else "renewed by nobody"
+        has_ended = ends <= datetime.now(timezone.utc)
+        until = "at the latest it has ended at" if has_ended else "until at most"
+        return f"of {self.owner or 'its owner'} ({by}, {until} {ends:%Y-%m-%d %H:%M} UTC)"
+
+    def _claims(self) -> tuple[str, str, int] | None:
+        """Return owner, renewer and end, in milliseconds, of Hadoop's usual identifier."""
         data = _Reader(self.identifier)
         try:
             data.take(1)  # Its version.
-            owner, _, _ = (data.sized().decode() for _ in range(3))
+            owner, renewer, _ = (data.sized().decode() for _ in range(3))
             data.integer()  # When it was issued.
-            return owner, data.integer()
+            return owner, renewer, data.integer()
         except ValueError:
             return None
 
@@ -98,6 +113,15 @@ def read_tokens(data: bytes) -> tuple[DelegationToken, ...]:
         reader = _Reader(rest)
         return tuple(_by_protobuf(reader.take(reader.varint())))
     raise ValueError(f"it has the unknown version {version}")
+
+
+def tokens_of_task(kind: str) -> tuple[DelegationToken, ...]:
+    """Return the tokens of a kind that a cluster gave to this process; none that can be read."""
+    try:
+        tokens = read_tokens(Path(os.environ.get(TOKEN_FILE, "")).read_bytes())
+    except (OSError, ValueError):
+        return ()
+    return tuple(token for token in tokens if token.kind == kind)
 
 
 def read_token(data: bytes) -> DelegationToken:

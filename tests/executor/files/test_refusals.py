@@ -59,6 +59,15 @@ REPORTS = {
         "Client cannot authenticate via:[TOKEN, KERBEROS]",
         "Log in by Kerberos: kinit",
     ),
+    "a token that was cancelled": (
+        "org.apache.hadoop.ipc.RemoteException(org.apache.hadoop.security.token.SecretManager$"
+        "InvalidToken): Token for real user: , can't be found in cache",
+        "It has ended, as nobody renewed it, or was cancelled: start the task again",
+    ),
+    "a token that has ended, told by the class itself": (
+        "org.apache.hadoop.security.token.SecretManager$InvalidToken: Token has expired",
+        "It has ended, as nobody renewed it, or was cancelled: start the task again",
+    ),
     "a rule of this machine's disk": ("java.nio.file.AccessDeniedException: /data/t", None),
 }
 

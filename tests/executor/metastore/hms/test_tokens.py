@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from hivesql_executor.files.refusals import reason_and_remedy
 from hivesql_executor.metastore.hms.access.digest import DigestSteps, Rc4, TokenLogin
 from hivesql_executor.metastore.hms.access.settings import access
 from hivesql_planner.errors import ExecutionError, SemanticError
 from hivesql_planner.settings.settings import Settings
 
+HERE = "HADOOP_TOKEN_FILE_LOCATION="
 KIND = b"HIVE_DELEGATION_TOKEN"
 # Version, owner, renewer, real user, when it was issued and when it ends (2033-05-18).
 IDENTIFIER = b"\0\3ann\4yarn\0\1" + b"\x8a\x01\xd1\xa9\x4a\x20\x00"
@@ -58,6 +60,37 @@ def test_the_metastores_token_of_a_file(
     file.write_bytes(data)
     with pytest.raises(SemanticError, match=r"hive\.metastore\.kerberos\.principal is not set"):
         access(Settings.of({**SECURE, "hive.metastore.token.signature": "another"}))
+
+
+def test_what_a_refusal_says_of_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A metastore says no more than that it refuses; a name node not even whose it is."""
+    file = tmp_path / "tokens"
+    monkeypatch.setenv("HADOOP_TOKEN_FILE_LOCATION", str(file))
+    file.write_bytes(WRITABLES)
+    login = access(Settings.of(SECURE)).login
+    assert login is not None
+    told = login.refusal("host", "no")
+    assert (
+        f"token of ann (renewed by yarn, until at most 2033-05-18 03:33 UTC) in {HERE}{file}: no"
+        in told
+    )
+    assert "start the task again" in told
+    ended = TOKEN.replace(b"\x8a\x01\xd1\xa9", b"\x8a\x01\x51\xa9").replace(b"\4yarn", b"\0")
+    ended = ended.replace(sized(IDENTIFIER)[:1], bytes((len(IDENTIFIER) - 4,)), 1)
+    of_hdfs = ended.replace(sized(KIND), sized(b"HDFS_DELEGATION_TOKEN"))
+    file.write_bytes(b"HDTS\0\1" + sized(b"name node") + of_hdfs + b"\0")
+    refused = "org.apache.hadoop.security.token.SecretManager$InvalidToken: can't be found in cache"
+    explained = reason_and_remedy(refused)
+    assert explained is not None
+    assert explained[1] == (
+        f"it knows the delegation token no longer in {HERE}{file}: that of ann (renewed by nobody, "
+        "at the latest it has ended at 2015-12-16 05:36 UTC) for hms (can't be found in cache)"
+    )
+    assert "unset HADOOP_TOKEN_FILE_LOCATION and log in by Kerberos" in explained[2]
+    # Where the file has none, or is gone, the rest is said.
+    file.unlink()
+    explained = reason_and_remedy(refused)
+    assert explained is not None and explained[1].endswith("no longer (can't be found in cache)")
 
 
 @pytest.mark.parametrize("data", [b"", b"HDTS", b"HDTS\7", WRITABLES[:-9], protobuf()[:-3]])

@@ -67,7 +67,7 @@ class TokenLogin:
     def refusal(self, host: str, reason: str) -> str:
         """Tell of a server that does not want the token."""
         return (
-            f"it refused the delegation token of {self.user or 'its owner'} in {self.source}: "
+            f"it refused the delegation token {self.token.describe()} in {self.source}: "
             f"{reason}. It may have ended, have been cancelled, or be another metastore's: check "
             "the address, start the task again, which gives it a new one, or unset "
             "HADOOP_TOKEN_FILE_LOCATION and log in by a ticket or hivesql.kerberos.keytab"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hivesql_executor.hadoop_user import hadoop_user
+from hivesql_executor.impersonation.token_file import TOKEN_FILE
 from hivesql_executor.metastore.hms.access.protection import PLAIN, least_protection
 from hivesql_executor.metastore.hms.access.transports import Access, PasswordLogin, Token
 from hivesql_planner.errors import NotSupported, SemanticError
@@ -30,7 +31,7 @@ _TRANSPORT, _PATH = (
     "hive.metastore.client.thrift.transport.mode",
     "hive.metastore.client.thrift.http.path",
 )
-_SIGNATURE, _TOKEN_FILE = "hive.metastore.token.signature", "HADOOP_TOKEN_FILE_LOCATION"
+_SIGNATURE = "hive.metastore.token.signature"
 _KIND_OF_TOKEN = "HIVE_DELEGATION_TOKEN"
 _MAX_BYTES = "hivesql.metastore.answer.max.bytes"
 _TOKEN, _TOKEN_VARIABLE = "hivesql.metastore.jwt.file", "HMS_JWT"
@@ -120,7 +121,7 @@ def _least(settings: Settings) -> int:
 
 def _token_login(settings: Settings) -> TokenLogin | None:
     """Take the metastore's token that a cluster gave to this process; None where it gave none."""
-    file = os.environ.get(_TOKEN_FILE, "")
+    file = os.environ.get(TOKEN_FILE, "")
     if not file:
         return None
     from hivesql_executor.impersonation.token_file import read_tokens
@@ -130,17 +131,17 @@ def _token_login(settings: Settings) -> TokenLogin | None:
 
     def read() -> DelegationToken | None:
         try:
-            tokens = read_tokens(_read(file, _TOKEN_FILE))
+            tokens = read_tokens(_read(file, TOKEN_FILE))
         except ValueError as error:
             raise SemanticError(
-                f"{_TOKEN_FILE}={file} is no file of Hadoop's tokens: {error}. Unset it, or name "
+                f"{TOKEN_FILE}={file} is no file of Hadoop's tokens: {error}. Unset it, or name "
                 "the file that the cluster made"
             ) from error
         wanted = (_KIND_OF_TOKEN, service)
         return next((token for token in tokens if (token.kind, token.service) == wanted), None)
 
     token = read()
-    source = f"{_TOKEN_FILE}={file}"
+    source = f"{TOKEN_FILE}={file}"
     return None if token is None else TokenLogin(token, source, read, _least(settings))
 
 
