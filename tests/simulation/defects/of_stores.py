@@ -116,7 +116,7 @@ DEFECTS_OF_STORES = (
     ),
     Defect(
         "markers of directories that failed writes have left stay", "markers are left over",
-        _markers_stay, {"fails": (_ROWS, _UPLOADED)}, ("fails", "file", "broken", 4, 10),
+        _markers_stay, {"fails": (_ROWS, _UPLOADED)}, ("fails", "file", "broken", 7, 9),
         stored=True,
     ),
 )  # fmt: skip

@@ -58,7 +58,7 @@ class SimulatedStore:
 
         It stays when whoever asked dies. Some files are told whole, and are nowhere yet.
         """
-        if data and self._scheduler.chance(path).random() < _TOLD_WHOLE:
+        if data and self._happens(_TOLD_WHOLE, f"whole {path}"):
             return f"={base64.urlsafe_b64encode(data).decode()}"
 
         def work() -> str:
@@ -82,7 +82,7 @@ class SimulatedStore:
             raise ExecutionError(f"there is no such upload to {path}. Run the statement again")
         data = self._begun.pop((path, word))
         self._put(path, data)
-        if self._scheduler.chance(f"late {path}").random() < _LATE:
+        if self._happens(_LATE, f"late {path}"):
             # Which Spark has given up, as it did not need it any more.
             self._count += 1
             self._begun[path, f"upload-{self._count}"] = data
@@ -200,7 +200,7 @@ class SimulatedStore:
         is_last = Path(path).is_file() and len(self._below(home)) == 1
         self._delete([*(f"{path}/{name}" for name in found), path])
         self._markers.difference_update(self._marked(path), [path])
-        if is_last and self._scheduler.chance(path).random() < _MARKED:
+        if is_last and self._happens(_MARKED, f"marked {path}"):
             self._markers.add(home)
 
     def delete_below(self, location: str, names: Sequence[str]) -> None:
@@ -220,6 +220,10 @@ class SimulatedStore:
         self._ask("put", path, lambda: self._put(path, _read(path)[:offset] + data))
 
     # -- inside
+    def _happens(self, share: float, label: str) -> bool:
+        """Tell by the case's seed, wherever the objects lie on this machine."""
+        return self._scheduler.chance(label.replace(str(self._root), "")).random() < share
+
     def _ask(self, word: str, path: str, work: Callable[[], T]) -> T:
         """Make a request: what is refused is not done, what is broken is, and told otherwise."""
         short = path.removeprefix(str(self._root))
