@@ -12,6 +12,7 @@ from hivesql.expressions.comparisons import without_maps
 from hivesql.python_sqlglot import exp
 from hivesql.query.qualify import first_word
 from hivesql.query.scope import Outputs
+from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.hive_type import Kind
 
 _AROUND, _GROUP = "SELECT * FROM (", " GROUP BY ALL"
@@ -54,14 +55,16 @@ def united_map_edits(
 ) -> list[Edit]:
     """Put a grouping around a row of UNIONs up to the last one without ALL.
 
-    INTERSECT and EXCEPT of maps before it are left to Spark, which refuses them.
+    NotSupported for INTERSECT and EXCEPT of maps, which Spark has not.
     """
+    if _hold_maps(columns):
+        for operation in operations:
+            if not isinstance(operation, exp.Union):
+                raise NotSupported(f"{operation.key.upper()} of columns that are or hold maps")
     unions = [i for i, operation in enumerate(operations) if operation.args.get("distinct")]
     if not unions or not _hold_maps(columns):
         return []
     united = operations[: unions[-1] + 1]
-    if not all(isinstance(operation, exp.Union) for operation in united):
-        return []
     starts = [_start(operand, tokens) for operand in operands]
     edits = [insert(tokens[starts[0]].start, _AROUND)]
     for i in unions:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hivesql_planner.errors import SemanticError
+from hivesql_planner.errors import NotSupported, SemanticError
 
 if TYPE_CHECKING:
     import hivesql
@@ -146,3 +146,15 @@ def test_deleted_rows_where_they_are_asked_for(session: hivesql.Session) -> None
     assert session.sql(past).rows == [(1, True), (2, False), (3, False)]
     session.sql("ALTER TABLE t UNSET TBLPROPERTIES ('acid.fetch.deleted.rows')")
     assert session.sql("SELECT s FROM t ORDER BY s").rows == [("bb",), ("cc",)]
+
+
+@pytest.mark.parametrize("operation", ["INTERSECT", "EXCEPT", "EXCEPT ALL", "UNION INTERSECT"])
+@pytest.mark.parametrize("value", ["map('a', 1)", "array(map('a', 1))"])
+def test_set_operations_of_maps_are_refused_by_name(
+    session: hivesql.Session, operation: str, value: str
+) -> None:
+    *more, last = operation.replace("EXCEPT ALL", "EXCEPT_ALL").split()
+    words = [word.replace("_", " ") for word in (*more, last)]
+    query = f"SELECT {value} AS m" + "".join(f" {word} SELECT {value}" for word in words)
+    with pytest.raises(NotSupported, match=r"(INTERSECT|EXCEPT) of columns that are or hold maps"):
+        session.sql(query)
