@@ -13,8 +13,8 @@ from hivesql.dialect.structure import place_of, read_expression
 from hivesql.dialect.value_types import Type
 from hivesql.expressions.calls import Call
 from hivesql.expressions.casts import write_template
+from hivesql.expressions.windows import AGGREGATES
 from hivesql.python_sqlglot import exp
-from hivesql.query.checks.aggregation import AGGREGATES
 from hivesql.query.joins import of_source
 from hivesql.query.meaning.constants import constant_of
 from hivesql.query.meaning.learning import column_meant

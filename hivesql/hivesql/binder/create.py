@@ -14,8 +14,8 @@ from hivesql.dialect.nodes.ddl import CreateMaterializedBody, CreateTableBody
 from hivesql.dialect.nodes.parts import name_of, properties_of, table_of
 from hivesql.dialect.structure import read_query
 from hivesql.dialect.tokens import Name
+from hivesql.expressions.windows import AGGREGATES
 from hivesql.python_sqlglot import exp
-from hivesql.query.checks.aggregation import AGGREGATES
 from hivesql.query.walk import bind_query
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError

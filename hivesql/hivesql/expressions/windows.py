@@ -22,6 +22,14 @@ from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.hive_type import FLOAT, TIMESTAMP
 
+AGGREGATES = frozenset(
+    """approx_distinct avg bloom_filter collect_list collect_set compute_bit_vector_fm
+    compute_bit_vector_hll context_ngrams corr count covar_pop covar_samp histogram_numeric max min
+    ndv_compute_bit_vector ngrams percentile percentile_approx percentile_cont percentile_disc
+    regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy std
+    stddev stddev_pop stddev_samp sum var_pop var_samp variance""".split()  # noqa: SIM905
+)
+
 _OF_ORDER = (
     "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lead", "lag",
 )  # fmt: skip

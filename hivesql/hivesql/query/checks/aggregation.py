@@ -9,6 +9,7 @@ from typing import NoReturn
 from hivesql.binding import Binding
 from hivesql.dialect.structure import place_of, span_of
 from hivesql.expressions.translator import OWN_KIND
+from hivesql.expressions.windows import AGGREGATES
 from hivesql.python_sqlglot import exp
 from hivesql.query.meaning.learning import QUERIES
 from hivesql.query.ordering import knows_positions
@@ -16,13 +17,6 @@ from hivesql.query.scope import Meaning, Output, Scope
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.settings.settings import Settings
 
-AGGREGATES = frozenset(
-    """approx_distinct avg bloom_filter collect_list collect_set compute_bit_vector_fm
-    compute_bit_vector_hll context_ngrams corr count covar_pop covar_samp histogram_numeric max min
-    ndv_compute_bit_vector ngrams percentile percentile_approx percentile_cont percentile_disc
-    regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy std
-    stddev stddev_pop stddev_samp sum var_pop var_samp variance""".split()  # noqa: SIM905
-)
 _OF_ONE = frozenset(
     """avg collect_list collect_set max min std stddev stddev_pop stddev_samp sum var_pop var_samp
     variance""".split()  # noqa: SIM905
