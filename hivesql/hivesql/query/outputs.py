@@ -10,8 +10,9 @@ from hivesql.dialect.edits import Edit, insert
 from hivesql.dialect.structure import RANGE, span_of
 from hivesql.dialect.value_types import TIMES, Type, common, is_number, is_text
 from hivesql.expressions.translator import BY_FORMAT, OWN_KIND
-from hivesql.expressions.windows import definition_of
+from hivesql.expressions.windows import AGGREGATES, definition_of
 from hivesql.python_sqlglot import exp
+from hivesql.query.inline_tables import OTHER_EACH_TIME
 from hivesql.query.scope import Meaning, Output, Outputs, Scope, outputs_of
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.hive_type import INSTANT, INT, VOID, HiveType, Kind, quote_name
@@ -47,6 +48,8 @@ def output_names(select: exp.Select, meanings: Mapping[int, Meaning]) -> list[st
     names: list[str | None] = []
     windows, last = 0, _last_windows(items)
     has_own = not select.args.get("group") and not select.args.get("distinct") and not last
+    if select.args.get("distinct") or _gives_constants_sorted(select):
+        last = frozenset()
     for i, item in enumerate(items):
         # To Hive, brackets around an expression are not there.
         bare = item.unnest()
@@ -97,6 +100,45 @@ def _last_windows(items: Sequence[exp.Expr]) -> frozenset[int]:
             key = (tuple(at.args.get("partition_by") or ()), at.args.get("order"))
             groups.setdefault(key, set()).add(id(window))
     return frozenset(groups.popitem()[1]) if groups else frozenset()
+
+
+def _gives_constants_sorted(select: exp.Select) -> bool:
+    """Tell whether Hive adds constants after it has sorted: it has no names for windows then."""
+    if not select.args.get("order"):
+        return False
+    where = select.args.get("where")
+    condition = where.this.unnest() if where else exp.null()
+    parts = condition.flatten() if isinstance(condition, exp.And) else (condition,)
+    equal = {name for part in parts for name in _column_of_constant(part)}
+    items = [item.unalias().unnest() for item in select.expressions]
+    return any(
+        _is_constant(item) or (isinstance(item, exp.Column) and item.name.lower() in equal)
+        for item in items
+    )
+
+
+def _column_of_constant(node: exp.Expr) -> set[str]:
+    """Return the column that a condition says a constant for."""
+    node = node.unnest()
+    if isinstance(node, exp.EQ):
+        for side, other in ((node.this, node.expression), (node.expression, node.this)):
+            if isinstance(side.unnest(), exp.Column) and _is_constant(other.unnest()):
+                return {side.unnest().name.lower()}
+    return set()
+
+
+def _is_constant(item: exp.Expr) -> bool:
+    """Tell whether Hive computes it once, before any row."""
+    if item.is_star:
+        return False
+    for node in item.walk():
+        if isinstance(node, (exp.Column, exp.Window, exp.Query, exp.Rand, exp.Uuid, exp.AggFunc)):
+            return False
+        if isinstance(node, exp.Anonymous):
+            name = str(node.this).lower()
+            if name in OTHER_EACH_TIME | AGGREGATES or node.meta.get(OWN_KIND) == "aggregate":
+                return False
+    return True
 
 
 def _name(item: exp.Expr, position: int, windows: int | None) -> str | None:

@@ -125,6 +125,15 @@ T = "`default__t__1`"
          f"SELECT id + 1 AS `_c0`, ID AS `id`, name AS `n`, hex(id) AS `_c3`, "
          "sum(id) OVER () AS `sum_window_0` "
          f"FROM {T} AS `t`"),
+        *((f"SELECT {item} a, max(id) OVER () FROM t {rest} ORDER BY name",
+           f"SELECT {item} a, max(id) OVER () AS `{name}` FROM {T} AS `t` {rest} "
+           "ORDER BY name NULLS LAST")
+          for item, rest, name in (
+              ("1", "GROUP BY name, id", "_c1"), ("id", "WHERE id = 1", "_c1"),
+              ("id", "WHERE 1 = id AND name > 'a'", "_c1"), ("'x'", "WHERE id > 1", "_c1"),
+              ("name", "WHERE id = 1", "max_window_0"), ("id", "WHERE id > 1", "max_window_0"))),
+        ("SELECT DISTINCT id, max(id) OVER () FROM t",
+         f"SELECT DISTINCT id, max(id) OVER () AS `_c1` FROM {T} AS `t`"),
         ("SELECT s.f, s.g.h, m['k'], a[0] FROM n",
          "SELECT s.f, s.g.h, m['k'] AS `_c2`, a[0] AS `_c3` FROM `default__n__1` AS `n`"),
         ("SELECT explode(a) FROM n", "SELECT explode(a) FROM `default__n__1` AS `n`"),

@@ -52,8 +52,6 @@ IN_STATEMENTS = (
     Difference("(describe|show) .*",
                r".*\b(rawDataSize|transient_lastDdlTime|numFilesErasureCoded)\b",
                "facts that Hive alone stores"),
-    Difference("select t[.]i, t[.]s as u.*", "columns ",
-               "Hive has names for windows, max_window_0, and not beside constants"),
     Difference("describe extended .*", "row Detailed Table Information", _TEXT),
     Difference("describe formatted (t_ext|mv)|show tblproperties t_ext",
                "row [|]?(COLUMN_STATS_ACCURATE|numFiles|numRows|totalSize)",
