@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from hivesql_executor.beats import repeat_beside
 from hivesql_executor.hadoop_user import system_user
 from hivesql_planner.errors import Cancelled, NotSupported
+from hivesql_planner.model.privileges import SessionUser
 from hivesql_planner.settings.settings import Settings
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class Runtime:
     files: Callable[[str], Files]
     settings: Settings = field(default_factory=Settings)
     user: str = field(default_factory=system_user)
+    is_logged_in: bool = False
+    """Whether a server has let the user in: nobody logs in to a process of their own."""
     host: str = field(default_factory=lambda: os.uname().nodename)
     clock: Clock = field(default_factory=Clock)
     notify: Callable[[str], None] = lambda line: None
@@ -94,6 +97,11 @@ class Runtime:
     """Told how many ``reaped_transactions`` and ``cleaned_directories`` there are more."""
     on_statement: Callable[[str, BaseException | None, float], None] = lambda *_: None
     """Told of each statement that has ended: its text, its error, the seconds that it took."""
+
+    @property
+    def session_user(self) -> SessionUser:
+        """Whose session it is, as its statements may ask."""
+        return SessionUser(self.user, self.is_logged_in)
 
     def with_settings(self, settings: Settings) -> Runtime:
         """Return the same runtime under other settings."""

@@ -14,6 +14,7 @@ from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, Sem
 from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.names import check_table_name
 from hivesql_planner.model.partition_values import normal_value
+from hivesql_planner.model.privileges import NOBODY, SessionUser
 from hivesql_planner.model.table import DEFAULT_PARTITION, Database, Partition, Table, TableName
 from hivesql_planner.predicates.partitions import PartitionTest, equal_to
 from hivesql_planner.settings.settings import Settings
@@ -92,8 +93,7 @@ class Binding:
     """The catalog's tables and views that queries name; what views read is not among them."""
     session_database: str = ""
     """Whose functions may be called without it: that of the session, in views as well."""
-    user: str = ""
-    """Whose session it is; empty where Spark's own user is meant."""
+    user: SessionUser = NOBODY
     gives_write_id: bool = False
     """Whether rows are for an INSERT into a table of write ids, from which surrogate_key counts."""
     _tokens: tuple[Token, ...] = ()
@@ -125,8 +125,10 @@ class Binding:
             raise SemanticError(f"{what}INSERT writes into a transactional table", code=40000)
         if function in ("current_database", "current_schema"):
             value = self.session_database or self.database
-        elif function == "current_user" and self.user:
-            value = self.user
+        elif self.user.name and (
+            function == "current_user" or (function == "logged_in_user" and self.user.is_logged_in)
+        ):
+            value = self.user.name
         elif function == "current_catalog":
             value = _CATALOG
         else:

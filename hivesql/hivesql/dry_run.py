@@ -306,7 +306,7 @@ def rehearse(session: Session, text: str, file: str | None) -> Iterator[Step]:
             bound = bind(
                 parse(with_back_quotes(statement, settings)), overlay, database=database,
                 settings=settings, spark=session.spark_views(), functions=functions, reads=reads,
-                user=runtime.user,
+                user=runtime.session_user,
             )  # fmt: skip
             if settings.asks_for_privileges or session.settings.asks_for_privileges:
                 _authorize(bound, reads, runtime)

@@ -282,7 +282,7 @@ class Session:
             statement = bind(
                 parsed, tables, database=self.database, settings=self.settings,
                 spark=request.views, functions=self.functions, reads=reads,
-                user=self.runtime.user,
+                user=self.runtime.session_user,
             )  # fmt: skip
         return request.adapt(statement), reads
 

@@ -7,6 +7,7 @@ from importlib import import_module
 from hivesql.binding import Binding, Catalog, NoSpark, OwnFunctions, SparkNames
 from hivesql.dialect.nodes.commands import Body, Bound, ExplainBody, Tree
 from hivesql_planner.errors import HiveSqlError, ParseError
+from hivesql_planner.model.privileges import NOBODY, SessionUser
 from hivesql_planner.model.table import TableName
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import Explain, Statement
@@ -23,12 +24,12 @@ def bind(
     spark: SparkNames | None = None,
     functions: OwnFunctions | None = None,
     reads: set[TableName] | None = None,
-    user: str = "",
+    user: SessionUser = NOBODY,
 ) -> Statement:
     """Look up the names of a statement and check it; queries also read what ``spark`` finds.
 
     ``functions`` are those of the user's own, by name. ``reads`` is given the tables and views that
-    the statement's queries name. ``user`` is the session's; empty for Spark's own.
+    the statement's queries name. ``user`` is the session's.
 
     Raises SemanticError or NoSuchObject with Hive's code at the token that is wrong, or
     NotSupported with the feature's name.

@@ -529,7 +529,7 @@ RULES: dict[str, Rule] = {
     "likeall": _any_like,
     "likeany": _any_like,
     "log": _logarithm,
-    # Whom HiveServer2 has let in: Hive's command line knows nobody.
+    # Whom a server has let in, whose sessions know it: Hive's command line knows nobody.
     "logged_in_user": "CAST(NULL AS STRING)",
     "lpad": _padded,
     "ltrim": _trimmed,

@@ -98,6 +98,7 @@ class ClientSession:
         self.session: Session = hivesql.connect(
             **options.of_sessions, user=caller.user, notify=self._tell
         )
+        self.session.runtime = replace(self.session.runtime, is_logged_in=True)
         if options.metrics is not None:
             from hivesql.metrics.register import register_metrics
 

@@ -130,3 +130,15 @@ def missing(required: Iterable[str], has: set[str]) -> list[str]:
         return []
     lacks = {name for name in required if name not in has}
     return [name for name in _ORDER if name in lacks and with_grant(name) not in lacks]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionUser:
+    """Whose session it is; nobody's where Spark's own user is meant."""
+
+    name: str = ""
+    is_logged_in: bool = False
+    """Whether a server has let the user in: nobody logs in to a process of their own."""
+
+
+NOBODY = SessionUser()

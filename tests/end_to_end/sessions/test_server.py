@@ -119,10 +119,12 @@ def test_hives_lineage_logger_tells_which_columns_were_made_of_which(plain: Serv
 
 def test_functions_that_tell_of_the_session(impala: Any) -> None:
     impala.execute("CREATE DATABASE its")
-    impala.execute("CREATE VIEW whose AS SELECT current_user() u, current_database() d")
+    impala.execute("CREATE VIEW whose AS SELECT logged_in_user() u, current_database() d")
     impala.execute("USE its")
-    impala.execute("SELECT current_user(), current_schema(), w.* FROM default.whose w")
-    assert impala.fetchall() == [("bob", "its", "bob", "its")]
+    impala.execute(
+        "SELECT current_user(), logged_in_user(), current_schema(), w.* FROM default.whose w"
+    )
+    assert impala.fetchall() == [("bob", "bob", "its", "bob", "its")]
     impala.execute("USE default")
 
 

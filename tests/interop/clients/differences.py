@@ -67,15 +67,14 @@ IN_STATEMENTS = (
     Difference("(describe database|show create database) .*",
                "row (doors[|]|MANAGEDLOCATION|  'WAREHOUSE/doors.db')",
                "Hive has two directories for warehouses, and we one"),
-    Difference("show databases like 'd[*]'", "row ", "the star of Hive 3 counts here too"),
     Difference("show create table t_ro", "row   'trans", "the last line has no comma"),
     Difference("show table extended like t_ro", "row (totalNumberFiles|last(Access|Update)Time|m)",
                "Hive counts files of the layout too, and reads times off the disk"),
     Difference("show transactions", "row .*ABORTED", "they are those of statements before"),
     Difference("show conf .*", "row ", "settings are described in our own words"),
     Difference("show index on t_all", "error ", "we say that there is no such thing (0A000)"),
-    Difference("explain .*", ".*", "the plan is another"),
-    Difference("select current_user.*", "row ", "logged_in_user() is NULL here"),
+    Difference("explain (cbo )?select .*", ".*", "the plan is another"),
+    Difference("explain locks update .*", "row doors[.]t_ro", "Hive lists reads of the same too"),
     Difference("truncate table t_ext", "error ", "we say where in the text"),
 )  # fmt: skip
 _STATE = "a state that says it"
