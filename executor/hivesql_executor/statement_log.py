@@ -25,6 +25,17 @@ _FACTS = "hivesql_facts"
 
 
 @dataclass(slots=True)
+class Levels:
+    """How grave it is that a statement failed: an error where it ends, not where it is raised."""
+
+    failure: int = logging.INFO
+
+
+LEVELS = Levels()
+"""Those of this process: the command line's own programs set them."""
+
+
+@dataclass(slots=True)
 class Work:
     """What a thread is about; empty and 0 where it is about none."""
 

@@ -6,7 +6,7 @@ import argparse
 import logging
 import sys
 
-from hivesql_executor.statement_log import LOG, JsonLines, TextLines
+from hivesql_executor.statement_log import LEVELS, LOG, JsonLines, TextLines
 
 JSON = "json"
 _TEXT = "%(asctime)s %(levelname)s %(message)s"
@@ -39,3 +39,4 @@ def _write_by(formatter: logging.Formatter) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(formatter)
     logging.basicConfig(handlers=[handler], level=logging.WARNING)
+    LEVELS.failure = logging.ERROR

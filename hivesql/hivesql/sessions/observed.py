@@ -12,7 +12,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from hivesql.result import Result
 from hivesql.script import StatementText
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.statement_log import STATEMENTS, beginning, current_work, log
+from hivesql_executor.statement_log import LEVELS, STATEMENTS, beginning, current_work, log
 from hivesql_executor.tracing import span
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.settings.file_system_keys import HIDDEN_LIST, cover_secrets
@@ -75,14 +75,14 @@ def _log_end(result: Result) -> None:
 
 
 def _log_failure(session: _Session, error: BaseException, seconds: float) -> None:
-    if STATEMENTS.isEnabledFor(logging.ERROR):
+    if STATEMENTS.isEnabledFor(LEVELS.failure):
         facts: dict[str, object] = {"outcome": "failed", "error": type(error).__name__}
         if code := getattr(error, "code", None):
             facts["code"] = code
         facts["seconds"] = round(seconds, 3)
         name = current_work().statement
         message = f"statement {name} failed: {_covered(session, str(error))}"
-        log(STATEMENTS, message, facts, level=logging.ERROR)
+        log(STATEMENTS, message, facts, level=LEVELS.failure)
 
 
 def _attributes(session: _Session, text: str) -> dict[str, str]:
