@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 _FAKE_TIME = next(iter(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1")), None)
@@ -113,10 +114,15 @@ class Host:
         self.processes.clear()
 
 
+_NUMBERS = count()
+"""Of the networks of this process: some tests share one while others have their own."""
+
+
 @contextmanager
 def hosts(**ahead: int) -> Iterator[dict[str, Host]]:
     """Provide hosts by their names, with how many seconds each clock is ahead of this machine's."""
-    switch = f"hivesql-{os.getpid()}-switch"
+    network = f"hivesql-{os.getpid()}-{next(_NUMBERS)}"
+    switch = f"{network}-switch"
     with ExitStack() as stack:
         _ip("netns", "add", switch)
         stack.callback(_ip, "netns", "del", switch)
@@ -125,7 +131,7 @@ def hosts(**ahead: int) -> Iterator[dict[str, Host]]:
         names = Path(stack.enter_context(tempfile.NamedTemporaryFile("w")).name)
         made = {}
         for number, (name, seconds) in enumerate(ahead.items(), start=1):
-            namespace, port = f"hivesql-{os.getpid()}-{name}", f"port{number}"
+            namespace, port = f"{network}-{name}", f"port{number}"
             _ip("netns", "add", namespace)
             stack.callback(_ip, "netns", "del", namespace)
             _ip("-n", switch, "link", "add", port, "type", "veth", "peer", "name", "eth0",

@@ -142,7 +142,11 @@ def test_settings_and_locks_shown(
 ) -> None:
     one, other, told = pair
     one.sql("SET hive.lock.numretries=7; SET hivevar:x=1")
-    assert rows(one, "SET") == [("hive.lock.numretries=7",), ("hivevar:x=1",)]
+    assert rows(one, "SET") == [
+        ("hive.exec.orc.default.compress=ZSTD",),
+        ("hive.lock.numretries=7",),
+        ("hivevar:x=1",),
+    ]
     assert ("hive.txn.timeout=300s",) in rows(one, "SET -v")
     assert rows(one, "SET hive.lock.numretries") == [("hive.lock.numretries=7",)]
     (conf,) = one.sql("SHOW CONF 'hive.lock.numretries'").rows

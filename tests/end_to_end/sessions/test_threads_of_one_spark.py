@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession as PySparkSession
 import hivesql
 from hivesql.sessions.running_statement import RunningStatement
 from hivesql.sessions.spark_start import LazySpark
+from hivesql_executor.statement_log import beginning
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -188,14 +189,15 @@ def test_a_cancel_ends_one_sessions_statement_alone(
 def test_a_cancel_just_before_a_job(users: SparkSession) -> None:
     """Spark knows of no job yet that it could end, and begins one."""
     running, spark = RunningStatement(), LazySpark(users)
-    running.begin(ENDLESS)
-    with spark.group(running.query_id, ENDLESS, running.cancelled) as grouped:
-        session = grouped()
-        session.range(10**15).createOrReplaceTempView("endless")
-        assert running.cancel(spark)
-        with pytest.raises(Exception, match=f"cancelled job tags? {running.query_id}"):
-            session.sql(ENDLESS).collect()
-    running.end()
+    with beginning():
+        running.begin(ENDLESS)
+        with spark.group(running.query_id, ENDLESS, running.cancelled) as grouped:
+            session = grouped()
+            session.range(10**15).createOrReplaceTempView("endless")
+            assert running.cancel(spark)
+            with pytest.raises(Exception, match=f"cancelled job tags? {running.query_id}"):
+                session.sql(ENDLESS).collect()
+        running.end()
     assert running.await_end(0)
 
 

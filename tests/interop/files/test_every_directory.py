@@ -41,6 +41,7 @@ LEFT_OUT = (
     "test_damaged_directories",
     "damage",
     "test_deltas_that_a_writer",
+    "test_a_list_of_compactions",
     # Here the files are Hive's own, and partitions that the catalog does not know.
     "test_compaction_never_cuts",
     "test_times_are_those_that_hive",
