@@ -78,7 +78,7 @@ def test_orc(session: hivesql.Session, tmp_path: Path, repeated: int) -> None:
     assert sorted(set(nested)) == ["[{0:7}]", '[{1:"x"}]']
 
 
-def test_acid(session: hivesql.Session, tmp_path: Path) -> None:
+def test_unions_in_full_acid_tables(session: hivesql.Session, tmp_path: Path) -> None:
     """A file of Hive's that was there before the table became transactional."""
     _write_orc(tmp_path / "f.orc")
     session.sql(f"CREATE TABLE t (id INT, u {IN_ORC}, s STRING) STORED AS ORC "

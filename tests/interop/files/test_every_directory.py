@@ -48,6 +48,8 @@ LEFT_OUT = (
     "test_check_finds_partitions",
     # Numbers made of timestamps before 1582 are known to differ (docs/LIMITS.md).
     "test_columns_of_another_type",
+    # Values of unions are read as texts here.
+    "test_unions_in_full_acid",
     # Hive 4 shows the old rows beside their changes of version 1 (docs/LIMITS.md). The same table
     # is compared after a major compaction: test_statements[by task-version 1] leaves that.
     "test_statements_kept_whole_ver",
