@@ -82,8 +82,9 @@ class Gestures:
                 text += f" IN {database.strip('`')}"
             else:
                 pattern = argument
-            # Those of sqlite have a percent sign there.
-            pattern = pattern.strip("'\"`").replace("%", "*").replace("'", "\\'")
+            # Those of sqlite have a percent sign, as names of databases alone have in Hive.
+            anything, other = ("%", "*") if kind == "DATABASES" else ("*", "%")
+            pattern = pattern.strip("'\"`").replace(other, anything).replace("'", "\\'")
             return self._sql(f"{text} LIKE '{pattern}'" if pattern else text)
 
         return run

@@ -276,10 +276,10 @@ def test_keys_of_several_columns_are_told_as_hive_tells_them(tmp_path: Path) -> 
     url = f"sqlite:///{tmp_path}/m.db"
     with hivesql.connect(url, str(tmp_path / "wh")) as session:
         session.sql("""
-            CREATE TABLE p (a int, b int, c int, CONSTRAINT k PRIMARY KEY (a, b) DISABLE NOVALIDATE,
-                CONSTRAINT u UNIQUE (b, c) DISABLE NOVALIDATE RELY);
+            CREATE TABLE p (a int, b int, c int, CONSTRAINT k PRIMARY KEY (a, b)
+                DISABLE NOVALIDATE RELY, CONSTRAINT u UNIQUE (b, c) DISABLE NOVALIDATE RELY);
             CREATE TABLE f (a int, b int,
-                CONSTRAINT r FOREIGN KEY (a, b) REFERENCES p (a, b) DISABLE NOVALIDATE);
+                CONSTRAINT r FOREIGN KEY (a, b) REFERENCES p (a, b) DISABLE NOVALIDATE RELY);
         """)
         told = [row[0] for name in "pf" for row in session.sql(f"SHOW CREATE TABLE {name}").rows]
     keys = [line.partition(" ADD CONSTRAINT ")[2] for line in told if "CONSTRAINT" in line]

@@ -82,6 +82,7 @@ def test_a_handler_with_fields_and_the_error_agree(tmp_path: Path) -> None:
     handler.addFilter(hivesql.StatementFields())
     handler.setFormatter(logging.Formatter("%(statement_id)s %(message)s"))
     logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
     try:
         with hivesql.connect(f"sqlite:///{tmp_path}/m.db", tmp_path / "wh") as session:
             try:
@@ -91,7 +92,8 @@ def test_a_handler_with_fields_and_the_error_agree(tmp_path: Path) -> None:
             done = session.sql("SHOW TABLES")
     finally:
         logger.removeHandler(handler)
-    (line,) = stream.getvalue().splitlines()
+        logger.setLevel(logging.NOTSET)
+    (line,) = (line for line in stream.getvalue().splitlines() if " failed: " in line)
     name = failure.statement_id
     assert line.startswith(f"{name} statement {name} failed: ")
     assert done.statement_id.startswith("hivesql_") and done.statement_id != failure.statement_id
