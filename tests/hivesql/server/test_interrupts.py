@@ -152,6 +152,8 @@ def test_cancelled_while_rows_are_fetched(client: Client) -> None:
 def test_a_compaction_that_is_cancelled(server: Server, client: Client) -> None:
     for half in (0, 1):
         client.checked(client.execute(f"INSERT INTO t SELECT id FROM many WHERE id % 2 = {half}"))
+    # Stripes without deleted rows would be copied, which takes no time.
+    client.checked(client.execute("DELETE FROM t WHERE i % 7 = 3"))
     before = files(server)
     compact = "ALTER TABLE t COMPACT 'major' AND WAIT"
     with Client(server).open() as other:
@@ -163,5 +165,5 @@ def test_a_compaction_that_is_cancelled(server: Server, client: Client) -> None:
         (row,) = other.rows("SHOW COMPACTIONS")
         assert row[5] == "failed"
     assert client.end(begin(client, compact)).operationState == FINISHED
-    assert client.rows("SELECT count(*), max(i) FROM t") == [(4_000_000, 3_999_999)]
+    assert client.rows("SELECT count(*), max(i) FROM t") == [(3_428_571, 3_999_998)]
     assert any(path.name.startswith("base_") for path in files(server))
