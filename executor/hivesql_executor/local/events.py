@@ -36,6 +36,7 @@ from hivesql_planner.acid.layout import (
 from hivesql_planner.acid.row_id import encode_bucket
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
+from hivesql_planner.rewrite.orc_files import codec_of
 
 _WIDE = 50
 """Columns from which on the writer's memory is worth giving back: some 50 MiB."""
@@ -124,7 +125,7 @@ def stage(
         NANOSECONDS: b"false",
     }
     types = row_types(write.table)
-    if write.table.properties.get("orc.compress", "ZLIB").upper() in _SEALED:
+    if codec_of(write.table) in _SEALED:
         types = {column: stored for column, stored in types.items() if stored.length is None}
     data = amended(data, metadata, types)
     file = EventFile(name=name, rows=rows, bytes=len(data), write=number, writer=writer, keys=keys)
@@ -190,7 +191,7 @@ def _give_back() -> None:
 
 def orc_options(table: Table) -> dict[str, Any]:
     """Arrow's options for the table's ORC properties."""
-    codec = table.properties.get("orc.compress", "ZLIB").lower()
+    codec = codec_of(table).lower()
     sizes = {
         option: int(table.properties[key]) for key, option in _SIZES.items()
         if key in table.properties

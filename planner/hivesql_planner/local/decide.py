@@ -24,7 +24,7 @@ from hivesql_planner.predicates.predicate import (
     SmallInsert,
 )
 from hivesql_planner.relations import Query
-from hivesql_planner.rewrite.orc_files import COMPRESS, with_orc_settings
+from hivesql_planner.rewrite.orc_files import codec_of, with_orc_settings
 from hivesql_planner.settings.settings import Settings
 
 MOST_BYTES = "hivesql.local.max.bytes"
@@ -112,7 +112,7 @@ def _insert_branch(branch: InsertBranch, settings: Settings) -> InsertBranch:
 
 def _is_plain(table: Table, settings: Settings) -> bool:
     """Tell whether the table's files are of a kind that is written without Spark."""
-    codec = with_orc_settings(table, settings).properties.get(COMPRESS, "ZLIB").lower()
+    codec = codec_of(with_orc_settings(table, settings)).lower()
     return table.is_full_acid and codec in _CODECS
 
 

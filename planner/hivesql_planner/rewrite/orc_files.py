@@ -24,6 +24,11 @@ _NAMES = {
 """The properties that files are written by, and Hive's own names of them as settings."""
 
 
+def codec_of(table: Table) -> str:
+    """Return how the table's ORC files are compressed, in capitals; ZLIB where nothing says it."""
+    return table.properties.get(COMPRESS, "ZLIB").upper()
+
+
 def with_orc_settings(table: Table, settings: Settings) -> Table:
     """Give an ORC table the properties that it has not and a session sets, as ORC looks them up.
 

@@ -18,6 +18,7 @@ from hivesql_executor.snapshot.partition_files import EventFile
 from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import BLOOM_FILTER_COLUMNS, Table, escape_path_part
 from hivesql_planner.plan import Write, WriteKind
+from hivesql_planner.rewrite.orc_files import COMPRESS, codec_of
 from hivesql_planner.statements.unions import check_written
 
 _AS_THEY_ARE = (
@@ -168,4 +169,4 @@ def orc_settings(table: Table) -> dict[str, str]:
     if columns := table.bloom_filter_columns:
         # ORC itself looks for them in the row of an event.
         settings[BLOOM_FILTER_COLUMNS] = ",".join(columns)
-    return {"orc.compress": table.properties.get("orc.compress", "ZLIB").upper(), **settings}
+    return {COMPRESS: codec_of(table), **settings}
