@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from programs import free_port
 
 REALM = "HIVESQL.TEST"
@@ -19,10 +21,11 @@ _PROGRAMS = ("krb5kdc", "kdb5_util", "kadmin.local", "kinit")
 _PLACES = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"])
 
 
-def missing_program() -> str | None:
-    """Tell which program a KDC wants here that is not there; None when all are."""
+def skip_without_kdc() -> None:
+    """Skip a test where a program that a KDC wants is not there."""
     missing = (name for name in _PROGRAMS if shutil.which(name, path=_PLACES) is None)
-    return next(missing, None)
+    if name := next(missing, None):
+        pytest.skip(f"{name} is not here: apt-get install krb5-kdc krb5-user krb5-admin-server")
 
 
 @dataclass(frozen=True, slots=True)

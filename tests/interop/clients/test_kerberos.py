@@ -14,7 +14,7 @@ import pytest
 from hivesql.server.options import KerberosOptions, ServerOptions
 from hivesql.server.server import Server
 from hivesql_planner.errors import ExecutionError
-from kdc import REALM, Kdc, missing_program, running_kdc
+from kdc import REALM, Kdc, running_kdc, skip_without_kdc
 from thrift_servers import serving
 
 pytestmark = [pytest.mark.hive, pytest.mark.slow]
@@ -25,8 +25,7 @@ PRINCIPAL = f"hive/localhost@{REALM}"
 @pytest.fixture(scope="module")
 def kdc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kdc]:
     """A KDC with a server's principal, and a ticket of ann's; this process' own environment."""
-    if missing := missing_program():
-        pytest.skip(f"{missing} is not here: apt-get install krb5-kdc krb5-user krb5-admin-server")
+    skip_without_kdc()
     pytest.importorskip("gssapi", reason="pip install 'hivesql[kerberos]'")
     with running_kdc(tmp_path_factory.mktemp("kdc")) as kdc, pytest.MonkeyPatch.context() as patch:
         for name, value in kdc.environment.items():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kdc import REALM, missing_program, running_kdc
+from kdc import REALM, running_kdc, skip_without_kdc
 from minidfs import JARS, hdfs_cluster
 from miniyarn import yarn_cluster
 from programs import answer_of
@@ -114,8 +114,7 @@ with hivesql.connect(f"sqlite:///{home}/metastore.db", f"{uri}/warehouse", setti
 
 def test_executors_of_a_secure_cluster_read_by_delegation_tokens(tmp_path: Path) -> None:
     """The driver alone has a keytab; nobody has a ticket in a cache."""
-    if missing := missing_program():
-        pytest.skip(f"{missing} is not here: apt-get install krb5-kdc krb5-user krb5-admin-server")
+    skip_without_kdc()
     with ExitStack() as stack:
         kdc = stack.enter_context(running_kdc(tmp_path / "kdc"))
         keytab = kdc.add("ann")

@@ -13,7 +13,7 @@ import pytest
 import hivesql
 from hivesql_planner.errors import ExecutionError
 from interop import hive
-from kdc import REALM, Kdc, missing_program, running_kdc
+from kdc import REALM, Kdc, running_kdc, skip_without_kdc
 from minidfs import file_shell, hdfs_cluster
 from programs import answer_of
 
@@ -26,8 +26,7 @@ ALLOWED = {"hadoop.proxyuser.hive.hosts": "*", "hadoop.proxyuser.hive.users": "a
 
 @pytest.fixture(scope="module")
 def kdc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kdc]:
-    if missing := missing_program():
-        pytest.skip(f"{missing} is not here: apt-get install krb5-kdc krb5-user krb5-admin-server")
+    skip_without_kdc()
     with running_kdc(tmp_path_factory.mktemp("kdc")) as kdc:
         kdc.add("hive/localhost")
         yield kdc

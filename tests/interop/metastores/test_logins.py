@@ -27,7 +27,7 @@ from hivesql_repl.doctor import run_doctor
 from hosts import clock_ahead, no_clock
 from interop import hive
 from interop.files.test_encrypted import keys
-from kdc import REALM, Kdc, missing_program, running_kdc, write_client_configuration
+from kdc import REALM, Kdc, running_kdc, skip_without_kdc, write_client_configuration
 from minidfs import hdfs_cluster
 
 if TYPE_CHECKING:
@@ -46,8 +46,7 @@ TIMEOUT = {"hive.metastore.client.socket.timeout": "30s"}
 @pytest.fixture(scope="module")
 def kdc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kdc]:
     """A KDC with a metastore's principal, ann with a keytab and bob with a password."""
-    if missing := missing_program():
-        pytest.skip(f"{missing} is not here: apt-get install krb5-kdc krb5-user krb5-admin-server")
+    skip_without_kdc()
     pytest.importorskip("gssapi", reason="pip install 'hivesql[kerberos]'")
     with running_kdc(tmp_path_factory.mktemp("kdc")) as kdc:
         for name in ("hive/localhost", "ann"):

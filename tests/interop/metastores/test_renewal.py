@@ -17,7 +17,7 @@ import pytest
 import hivesql
 from hivesql_planner.errors import ExecutionError
 from interop import hive
-from kdc import REALM, Kdc, missing_program, running_kdc
+from kdc import REALM, Kdc, running_kdc, skip_without_kdc
 
 pytestmark = [pytest.mark.hive, pytest.mark.slow]
 
@@ -77,8 +77,7 @@ def _carry(source: socket.socket, target: socket.socket) -> None:
 @pytest.fixture(scope="module")
 def kdc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kdc]:
     """A KDC that gives ann, bob and etl tickets for seconds."""
-    if missing := missing_program():
-        pytest.skip(f"{missing} is not here: apt-get install krb5-kdc krb5-user krb5-admin-server")
+    skip_without_kdc()
     pytest.importorskip("gssapi", reason="pip install 'hivesql[kerberos]'")
     with running_kdc(tmp_path_factory.mktemp("kdc")) as kdc, pytest.MonkeyPatch.context() as patch:
         kdc.add("hive/localhost")
