@@ -9,9 +9,9 @@ import java.util.concurrent.CompletableFuture;
 public final class JdbcInterrupts {
   private JdbcInterrupts() {}
 
-  /** Runs one statement and reads its rows; after {@code pause} another thread cancels it, unless that is 0. */
-  private static String outcome(Statement statement, String text, long pause) throws Exception {
-    CompletableFuture<Void> cancelling = pause == 0 ? null : CompletableFuture.runAsync(() -> {
+  /** Starts to cancel a statement, by another thread, after so many milliseconds. */
+  private static CompletableFuture<Void> cancel(Statement statement, long pause) {
+    return CompletableFuture.runAsync(() -> {
       try {
         Thread.sleep(pause);
         statement.cancel();
@@ -19,6 +19,14 @@ public final class JdbcInterrupts {
         throw new IllegalStateException(error);
       }
     });
+  }
+
+  /**
+   * Runs one statement and reads its rows. Another thread cancels it after {@code pause}
+   * milliseconds, never if that is 0, and after ten rows if it is negative.
+   */
+  private static String outcome(Statement statement, String text, long pause) throws Exception {
+    CompletableFuture<Void> cancelling = pause > 0 ? cancel(statement, pause) : null;
     try {
       if (!statement.execute(text)) {
         return "done";
@@ -27,8 +35,8 @@ public final class JdbcInterrupts {
       try (ResultSet rows = statement.getResultSet()) {
         while (rows.next()) {
           count++;
-          if (count == 10 && cancelling != null) {
-            cancelling.join();
+          if (count == 10 && pause < 0) {
+            cancel(statement, 0).join();
           }
         }
       }
