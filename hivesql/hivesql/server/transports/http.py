@@ -14,6 +14,7 @@ import socket
 import ssl
 import threading
 import time
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,10 @@ _TYPE = "application/x-thrift"
 _REMEMBERED = 60.0
 """Seconds for which a password that was right is not hashed again: each request has it."""
 _MOST_REMEMBERED = 1000
+_ONCE = ("Content-Length", "Authorization", "Content-Type", "Content-Encoding", "Host")
+_CODING, _AS_IS = "Content-Encoding", "identity"
+_THROWN_AWAY = 2**16
+"""Bytes of a message that is refused which are read: who still sends would not see the answer."""
 _BASIC, _NEGOTIATE = "Basic realm=hivesql", "Negotiate"
 
 
@@ -59,7 +64,6 @@ class HttpServer(ThreadingHTTPServer):
         self.tls = tls
         self.kerberos = kerberos
         self._slots = threading.BoundedSemaphore(most_connections)
-        self._callers: dict[str, str] = {}
         self._right: dict[str, tuple[bytes, float]] = {}
         self._key = secrets.token_bytes(32)
         self._guard = threading.Lock()
@@ -69,7 +73,11 @@ class HttpServer(ThreadingHTTPServer):
         if not self._slots.acquire(blocking=False):
             self.shutdown_request(request)
             return
-        super().process_request(request, client_address)
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._slots.release()
+            raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Answer a connection until it ends."""
@@ -88,7 +96,7 @@ class HttpServer(ThreadingHTTPServer):
         All connections of a user are one client's: drivers open them as they like.
         """
         check_name(user)
-        proof = hmac.digest(self._key, password.encode(), hashlib.sha256)
+        proof = hmac.digest(self._key, f"password {password}".encode(), hashlib.sha256)
         known, until = self._right.get(user, (b"", 0.0))
         is_known = hmac.compare_digest(known, proof) and time.monotonic() < until
         if not is_known and not self.logins.accepts(user, password, address):
@@ -102,9 +110,33 @@ class HttpServer(ThreadingHTTPServer):
 
     def known_caller(self, user: str, address: str) -> Caller:
         """Return who sends a request, and has proved to be the user."""
-        with self._guard:
-            connection = self._callers.setdefault(user, secrets.token_hex(16))
-        return Caller(user, address, connection)
+        connection = hmac.digest(self._key, f"caller {user}".encode(), hashlib.sha256)
+        return Caller(user, address, connection.hex())
+
+
+class _TimedReader(io.RawIOBase):
+    """Bytes of a socket until a moment: whoever sends them one by one has no more time."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        super().__init__()
+        self._connection = connection
+        self._deadline = 0.0
+
+    def allow(self, seconds: float) -> None:
+        """Let what is read next come within so many seconds, all of it."""
+        self._deadline = time.monotonic() + seconds
+
+    def readable(self) -> bool:
+        """Tell that it is to be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer with what has come; TimeoutError when the time is over."""
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("a request takes too long")
+        self._connection.settimeout(left)
+        return self._connection.recv_into(buffer)
 
 
 class _Requests(BaseHTTPRequestHandler):
@@ -121,26 +153,39 @@ class _Requests(BaseHTTPRequestHandler):
         if self.server.tls is not None:
             self.request = self.server.tls.wrap_socket(self.request, server_side=True)
         super().setup()
-        self.connection.settimeout(options.message_seconds)
+        self.rfile.close()
+        self._reader = _TimedReader(self.connection)
+        self.rfile = io.BufferedReader(self._reader)
 
     def finish(self) -> None:
         super().finish()
         if self.server.tls is not None:
             self.connection.close()  # the server only knows the socket below
 
+    def handle_one_request(self) -> None:
+        """Read and answer a request, whose line and headers must come in time."""
+        self._reader.allow(self.server.options.message_seconds)
+        super().handle_one_request()
+
     def do_POST(self) -> None:
         """Answer a message."""
         address = str(self.client_address[0])
         try:
-            body = self._read_body()
-            if body is None:
+            if (refusal := self._refusal()) is not None:
+                self._refuse(refusal)
                 return
+            # Who may not come in has nothing read, which takes memory.
             caller, ticket = self._caller(address)
+            self._reader.allow(self.server.options.message_seconds)
+            body = self.rfile.read(int(self.headers["Content-Length"]))
             handler = Handler(self.server.registry, caller, is_named=True, is_gone=self._is_gone)
             answer = answer_message(io.BytesIO(body), handler)
         except LoginError as error:
             _LOG.warning("request refused: address=%s: %s", address, error)
             self._refuse(HTTPStatus.UNAUTHORIZED)
+        except TimeoutError as error:
+            _LOG.warning("request refused: address=%s: %s", address, error)
+            self._refuse(HTTPStatus.REQUEST_TIMEOUT)
         except (ProtocolError, EOFError, ValueError, OSError) as error:
             _LOG.warning("request refused: address=%s: %s", address, error)
             self._refuse(HTTPStatus.BAD_REQUEST)
@@ -148,6 +193,7 @@ class _Requests(BaseHTTPRequestHandler):
             _LOG.exception("a request failed: address=%s", address)
             self._refuse(HTTPStatus.BAD_REQUEST)
         else:
+            self.connection.settimeout(self.server.options.message_seconds)
             self.send_response(HTTPStatus.OK)
             if ticket:
                 self.send_header("WWW-Authenticate", f"{_NEGOTIATE} {ticket}")
@@ -156,21 +202,28 @@ class _Requests(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(answer)
 
-    def _read_body(self) -> bytes | None:
-        """Return the message; None where the request was refused already."""
-        most = self.server.options.most_frame_bytes
-        length = self.headers.get("Content-Length", "")
+    def _refusal(self) -> HTTPStatus | None:
+        """Tell why nothing is read of a request; None for one whose message is.
+
+        Where two programs could be of different opinions about where it ends, one behind a proxy
+        could hide another request in it.
+        """
+        headers = self.headers
+        lengths = headers.get_all("Content-Length", [])
+        is_chunked = "Transfer-Encoding" in headers
+        twice = any(len(headers.get_all(name, [])) > 1 for name in _ONCE)
+        if headers.defects or twice or (is_chunked and lengths):
+            return HTTPStatus.BAD_REQUEST
         if self.path.split("?")[0].rstrip("/") != _PATH:
-            self._refuse(HTTPStatus.NOT_FOUND)
-        elif self.headers.get_content_type() != _TYPE:
-            # Pages of a browser cannot send this without being asked whether they may.
-            self._refuse(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
-        elif not length.isdecimal():
-            self._refuse(HTTPStatus.LENGTH_REQUIRED)
-        elif int(length) > most:
-            self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
-        else:
-            return self.rfile.read(int(length))
+            return HTTPStatus.NOT_FOUND
+        # Pages of a browser cannot send this without being asked whether they may.
+        if headers.get_content_type() != _TYPE or headers.get(_CODING, _AS_IS).lower() != _AS_IS:
+            return HTTPStatus.UNSUPPORTED_MEDIA_TYPE
+        length = lengths[0] if lengths else ""
+        if not (length.isascii() and length.isdecimal()):
+            return HTTPStatus.LENGTH_REQUIRED
+        if int(length) > self.server.options.most_frame_bytes:
+            return HTTPStatus.REQUEST_ENTITY_TOO_LARGE
         return None
 
     def _caller(self, address: str) -> tuple[Caller, str]:
@@ -201,6 +254,13 @@ class _Requests(BaseHTTPRequestHandler):
 
     def _refuse(self, status: HTTPStatus) -> None:
         self.close_connection = True
+        options = self.server.options
+        length = self.headers.get("Content-Length", "")
+        if status != HTTPStatus.REQUEST_TIMEOUT and length.isdecimal():
+            self._reader.allow(options.login_seconds)
+            with suppress(OSError):
+                self.rfile.read(min(int(length), _THROWN_AWAY))
+        self.connection.settimeout(options.message_seconds)
         self.send_response(status)
         if status == HTTPStatus.UNAUTHORIZED:
             self.send_header("WWW-Authenticate", _NEGOTIATE if self.server.kerberos else _BASIC)
