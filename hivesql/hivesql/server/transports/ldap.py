@@ -18,6 +18,8 @@ _SECONDS = 4
 class Directory:
     """Asks a directory by logging in there: nothing is searched, no other account needed."""
 
+    at_once_of_address = 8
+
     def __init__(self, options: LdapOptions) -> None:
         """SemanticError without the package ``ldap3``, or for a CA that cannot be read."""
         try:

@@ -7,6 +7,9 @@ import stat
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ipaddress import IPv4Address, ip_address, ip_network
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,12 +17,16 @@ from hivesql.server.protocol import LoginError, check_name
 from hivesql_planner.errors import SemanticError
 
 _AT_ONCE = 2
-"""Each check of a password takes 64 MiB."""
+"""Each check of a password takes 64 MiB, and for some 0.1 s all cores."""
+_PATIENCE = 30.0
+"""Seconds that a login waits for others to be checked."""
 _DELAY = 1.0
 """Seconds that a wrong password takes longer."""
 _MOST_FAILURES = 10
 _FORGIVEN_AFTER = 300.0
 _MOST_ADDRESSES = 10_000
+_IPV6_PREFIX = 64
+"""Whoever has one address of IPv6 has all with the same beginning."""
 
 
 def _hasher() -> Any:
@@ -34,6 +41,8 @@ def _hasher() -> Any:
 
 class PasswordFile:
     """The users of a file, read again when it has changed."""
+
+    at_once_of_address = 1
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -53,11 +62,14 @@ class PasswordFile:
         with self._guard:
             self._read()
             known = self._hashes.get(user)
-        with self._slots:
-            try:
-                self._hasher.verify(known or self._nobody, password)
-            except (VerificationError, InvalidHashError):
-                return False
+        if not self._slots.acquire(timeout=_PATIENCE):
+            raise LoginError("too many logins at once")
+        try:
+            self._hasher.verify(known or self._nobody, password)
+        except (VerificationError, InvalidHashError):
+            return False
+        finally:
+            self._slots.release()
         return known is not None
 
     def _read(self) -> None:
@@ -106,35 +118,89 @@ class LoginLimits:
 
     def __init__(self, *, delay: float = _DELAY) -> None:
         self._delay = delay
-        self._failures: dict[str, tuple[int, float]] = {}
+        self._failures: dict[str, tuple[dict[str, int], float]] = {}
+        """By address: how many for each user, and when the last one was."""
+        self._turns: dict[str, tuple[threading.BoundedSemaphore, int]] = {}
+        """By address: who may be checked now, and how many are or wait for it."""
         self._guard = threading.Lock()
 
     def is_barred(self, address: str) -> bool:
         """Tell whether too many logins from an address have failed of late."""
         with self._guard:
-            count, last = self._failures.get(address, (0, 0.0))
+            counts, last = self._failures.get(_network(address), ({}, 0.0))
+            count = sum(counts.values())
         return count >= _MOST_FAILURES and time.monotonic() - last < _FORGIVEN_AFTER
 
-    def note_failure(self, address: str) -> None:
-        """Count a failed login, and wait."""
-        now = time.monotonic()
+    @contextmanager
+    def turn(self, address: str, at_once: int) -> Iterator[None]:
+        """Let a login be checked, as so many of an address at once; LoginError where it is barred.
+
+        Those who wait learn of the failures before them: guesses that are sent at once are no
+        more than others, and one address does not keep all others out.
+        """
+        network = _network(address)
         with self._guard:
-            count, last = self._failures.get(address, (0, now))
+            fresh = threading.BoundedSemaphore(at_once), 0
+            slots, count = self._turns.get(network, fresh)
+            self._turns[network] = slots, count + 1
+        try:
+            if not slots.acquire(timeout=_PATIENCE):
+                raise LoginError("too many logins of one address at once")
+            try:
+                if self.is_barred(address):
+                    raise LoginError("too many failed logins")
+                yield
+            finally:
+                slots.release()
+        finally:
+            with self._guard:
+                slots, count = self._turns.pop(network)
+                if count > 1:
+                    self._turns[network] = slots, count - 1
+
+    def note_failure(self, address: str, user: str = "") -> None:
+        """Count a failed login."""
+        now, network = time.monotonic(), _network(address)
+        with self._guard:
+            counts, last = self._failures.pop(network, ({}, now))
             if now - last >= _FORGIVEN_AFTER:
-                count = 0
-            if len(self._failures) >= _MOST_ADDRESSES:
-                self._failures.clear()
-            self._failures[address] = (count + 1, now)
+                counts = {}
+            # Those whose last failure is the oldest are forgotten, nobody else.
+            while len(self._failures) >= _MOST_ADDRESSES:
+                del self._failures[next(iter(self._failures))]
+            self._failures[network] = counts | {user: counts.get(user, 0) + 1}, now
+
+    def delay(self) -> None:
+        """Let whoever has failed wait."""
         time.sleep(self._delay)
 
-    def note_success(self, address: str) -> None:
-        """Forget the failures of an address."""
+    def note_success(self, address: str, user: str = "") -> None:
+        """Forget a user's failures at an address, and not those of others."""
+        network = _network(address)
         with self._guard:
-            self._failures.pop(address, None)
+            counts, last = self._failures.pop(network, ({}, 0.0))
+            if others := {name: count for name, count in counts.items() if name != user}:
+                self._failures[network] = others, last
+
+
+def _network(address: str) -> str:
+    """Return what addresses of one client have in common."""
+    try:
+        parsed = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(parsed, IPv4Address):
+        return address
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(ip_network((parsed, _IPV6_PREFIX), strict=False))
 
 
 class PasswordCheck(Protocol):
     """What knows whose a password is."""
+
+    at_once_of_address: int
+    """How many logins of one address are checked at the same time."""
 
     def accepts(self, user: str, password: str) -> bool:
         """Tell whether the password is the user's; LoginError where nobody can be asked."""
@@ -151,10 +217,13 @@ class Logins:
         """Tell whether the password is the user's; LoginError after too many wrong ones."""
         if self._check is None:
             return True
-        if self.limits.is_barred(address):
+        limits = self.limits
+        if limits.is_barred(address):
             raise LoginError("too many failed logins")
-        if self._check.accepts(user, password):
-            self.limits.note_success(address)
-            return True
-        self.limits.note_failure(address)
+        with limits.turn(address, self._check.at_once_of_address):
+            if self._check.accepts(user, password):
+                limits.note_success(address, user)
+                return True
+            limits.note_failure(address, user)
+        limits.delay()
         return False
