@@ -87,12 +87,14 @@ def split(
     *,
     included: tuple[Path, ...] = (),
     reads_files: bool = True,
+    most_characters: int | None = None,
 ) -> Iterator[StatementText]:
     """Yield the statements of a script; those of a file in SOURCE's place, if it ``reads_files``.
 
     ``variables`` has keys like ``hivevar:x`` and ``hiveconf:hive.y``; ``${x}`` looks for a hivevar
     first. A variable that is not set stays as it is written. ``included`` are the files that this
-    text is being read for.
+    text is being read for. ParseError for a statement that variables make longer than
+    ``most_characters``.
     """
     text = text.removeprefix("\ufeff")
     line, line_start, position = 1, 0, 0
@@ -109,7 +111,8 @@ def split(
             raise _unclosed(text, opened.start, file) from None
         raw = text[position:end].rstrip()
         if raw:
-            statement = _substituted(raw, file, line, position - line_start + 1, variables)
+            column = position - line_start + 1
+            statement = _substituted(raw, file, line, column, variables, most_characters)
             match = _SOURCE.fullmatch(statement.text) if reads_files else None
             if match:
                 yield from _sourced(match, statement, variables, included)
@@ -158,6 +161,16 @@ def _sourced(
         place, end = statement.place(match.start(group)), statement.end_place(match.end(group))
         raise refusal.at(statement.file, *place, end)
     yield from split(text, name, variables, included=(*included, path))
+
+
+def check_length(length: int, most_characters: int) -> None:
+    """ParseError for a statement of too many characters."""
+    if length > most_characters:
+        raise ParseError(
+            f"Query length longer than what the server takes ({length}>{most_characters} "
+            "characters). Put rows into a file and LOAD it, cut the statement into several, or "
+            "start the server with a larger --max-statement"
+        )
 
 
 def is_complete(text: str) -> bool:
@@ -257,13 +270,14 @@ def _quote_end(text: str, position: int, *, is_sql: bool) -> int:
 
 
 def _substituted(
-    source: str, file: str | None, line: int, column: int, variables: Mapping[str, str]
-) -> StatementText:
+    source: str, file: str | None, line: int, column: int, variables: Mapping[str, str],
+    most_characters: int | None,
+) -> StatementText:  # fmt: skip
     if "\\;" not in source and not _VARIABLE.search(source):
         return StatementText(source, file, line, column)
     text, origins = _unescaped(source)
     for _ in range(_MOST_SUBSTITUTIONS):
-        changed, changed_origins = _substitute_once(text, origins, variables)
+        changed, changed_origins = _substitute_once(text, origins, variables, most_characters)
         if changed == text:
             return StatementText(text, file, line, column, source, tuple(origins))
         text, origins = changed, changed_origins
@@ -279,15 +293,19 @@ def _unescaped(source: str) -> tuple[str, list[int]]:
 
 
 def _substitute_once(
-    text: str, origins: list[int], variables: Mapping[str, str]
+    text: str, origins: list[int], variables: Mapping[str, str], most_characters: int | None
 ) -> tuple[str, list[int]]:
     parts: list[str] = []
     places: list[int] = []
     reached = 0
+    length = len(text)
     for match in _VARIABLE.finditer(text):
         value = _variable(match[1], variables)
         if value is None:
             continue
+        length += len(value) - len(match[0])
+        if most_characters is not None:
+            check_length(length, most_characters)
         parts += [text[reached : match.start()], value]
         places += origins[reached : match.start()] + [origins[match.start()]] * len(value)
         reached = match.end()

@@ -105,6 +105,7 @@ def _options(arguments: argparse.Namespace) -> ServerOptions:
         allow_local=arguments.allow_local,
         most_sessions=arguments.max_sessions,
         most_sessions_of_user=arguments.max_sessions_of_user,
+        most_statement=arguments.max_statement,
         most_result_bytes=arguments.max_result_bytes,
         session_idle=arguments.session_idle,
         operation_idle=arguments.operation_idle,
@@ -189,6 +190,7 @@ def make_parser() -> argparse.ArgumentParser:
     for name, default, unit in (
         ("max-sessions", _DEFAULTS.most_sessions, "sessions in all"),
         ("max-sessions-of-user", _DEFAULTS.most_sessions_of_user, "sessions of one user"),
+        ("max-statement", _DEFAULTS.most_statement, "characters of one statement"),
         ("max-result-bytes", _DEFAULTS.most_result_bytes, "bytes of one result, kept in a file"),
     ):
         add(f"--{name}", type=int, default=default, metavar="N", help=f"{unit} (%(default)s)")

@@ -39,7 +39,7 @@ from hivesql_planner.errors import (
     SemanticError,
 )
 from hivesql_planner.plan_facts import tables_read, tables_written
-from hivesql_planner.settings.file_system_keys import cover_secrets
+from hivesql_planner.settings.file_system_keys import cover_beginning, cover_secrets
 from hivesql_planner.settings.settings import UNIQUE_NAMES
 from hivesql_planner.statements.authorization import ShowGrant, ShowRoles
 from hivesql_planner.statements.bound import (
@@ -248,16 +248,20 @@ class ClientSession:
 
     def _run_statement(self, operation: Operation, overlay: dict[str, str]) -> None:
         session, allow_local = self.session, self.options.allow_local
-        shown = cover_secrets(operation.text)
+        shown = cover_beginning(operation.text)
         operation.tell(f"INFO  : Executing command(queryId={operation.query_id}): {shown}")
         began = time.monotonic()
         settings = session.settings
         once = overlay.pop(IDEMPOTENCY_KEY, None)
-        for key, value in overlay.items():
-            self._configure(key, value)
         try:
+            for key, value in overlay.items():
+                self._configure(key, value)
+            text = statement_of(
+                operation.text, session.variables, allow_local=allow_local,
+                most_characters=self.options.most_statement,
+            )  # fmt: skip
             result = session.run_statement(
-                statement_of(operation.text, session.variables, allow_local=allow_local),
+                text,
                 consume=OrRows(operation.take),
                 idempotency_key=once,
                 adapt=lambda statement: self._bound(statement, operation),
@@ -324,5 +328,5 @@ class ClientSession:
             "user=%s address=%s state=%s rows=%s ms=%d query=%s statement=%s",
             self.caller.user, self.caller.address, operation.state,
             "-" if rows is None else rows, seconds * 1000, operation.query_id,
-            " ".join(cover_secrets(operation.text).split()),
+            " ".join(cover_beginning(operation.text).split()),
         )  # fmt: skip

@@ -98,6 +98,8 @@ class ServerOptions:
     most_sessions_of_user: int = 20
     most_operations: int = 100
     """Of one session, that are not closed."""
+    most_statement: int = 10 * 2**20
+    """Characters of a statement with its variables, as Hive's ``hive.query.max.length``."""
     most_result_bytes: int = 10 * 2**30
     most_frame_bytes: int = 64 * 2**20
     session_idle: float = 3600.0

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from hivesql.dialect.tokens import Kind, at, tokenize
-from hivesql.script import StatementText, is_processor, split, split_key
+from hivesql.script import StatementText, check_length, is_processor, split, split_key
 from hivesql_planner.errors import NotSupported, ParseError, SemanticError
 from hivesql_planner.settings.file_system_keys import spark_name
 from hivesql_planner.statements.bound import (
@@ -28,15 +28,17 @@ _WHY = "in a server: it would reach its own machine (hivesql serve --allow-local
 
 
 def statement_of(
-    text: str, variables: Mapping[str, str], *, allow_local: bool = False
+    text: str, variables: Mapping[str, str], *, most_characters: int, allow_local: bool = False
 ) -> StatementText:
     """Return the one statement of a text, with its variables; ParseError for none or several."""
+    check_length(len(text), most_characters)
     seen = variables if allow_local else _OwnVariables(variables)
-    statements = list(split(text, None, seen, reads_files=allow_local))
-    if len(statements) != 1:
-        what = "no statement" if not statements else f"{len(statements)} statements"
+    statements = split(text, None, seen, reads_files=allow_local, most_characters=most_characters)
+    statement = next(statements, None)
+    # The rest of what is refused anyhow is not read.
+    if statement is None or next(statements, None) is not None:
+        what = "no statement" if statement is None else "several statements"
         raise ParseError(f"{what} in a text that must be one statement")
-    statement = statements[0]
     if not allow_local and not is_processor(statement.text, 0):
         _refuse_programs(statement)
     return statement

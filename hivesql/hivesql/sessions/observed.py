@@ -15,12 +15,9 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.statement_log import LEVELS, STATEMENTS, beginning, current_work, log
 from hivesql_executor.tracing import span
 from hivesql_planner.errors import HiveSqlError
-from hivesql_planner.settings.file_system_keys import HIDDEN_LIST, cover_secrets
+from hivesql_planner.settings.file_system_keys import HIDDEN_LIST, cover_beginning
 
 P = ParamSpec("P")
-
-
-_LONGEST = 4096
 
 
 class _Session(Protocol):
@@ -94,6 +91,4 @@ def _attributes(session: _Session, text: str) -> dict[str, str]:
 
 
 def _covered(session: _Session, text: str) -> str:
-    # Longer than what is told: of what is cut off in its middle nobody knows that it is a secret.
-    hidden = session.runtime.settings.text(HIDDEN_LIST)
-    return cover_secrets(text[: 2 * _LONGEST], hidden)[:_LONGEST]
+    return cover_beginning(text, session.runtime.settings.text(HIDDEN_LIST))
