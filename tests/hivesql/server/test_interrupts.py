@@ -149,6 +149,38 @@ def test_cancelled_while_rows_are_fetched(client: Client) -> None:
     assert client.fetch(handle) == [(number,) for number in range(20, 50)]
 
 
+def test_a_client_that_dies_while_spark_writes(server: Server, client: Client) -> None:
+    before = files(server)
+    with Client(server).open("bob") as dying:
+        begin(dying, "START TRANSACTION")
+        handle = begin(dying, "INSERT INTO t SELECT id FROM endless")
+        request = dying.thrift.TGetOperationStatusReq(
+            operationHandle=handle, getProgressUpdate=True
+        )
+        until(lambda: dying.calls.GetOperationStatus(request).progressUpdateResponse.rows)
+        assert client.rows("SHOW LOCKS t") != []
+    until(lambda: server.registry.session_count() == 1)
+    until(lambda: client.rows("SHOW LOCKS t") == [] and files(server) == before)
+    check_clean(server, client, before)
+
+
+def test_a_client_that_dies_while_it_fetches(server: Server, client: Client) -> None:
+    client.checked(client.execute("INSERT INTO t VALUES (1)"))
+    with Client(server).open("bob") as dying:
+        begin(dying, "START TRANSACTION")
+        dying.checked(dying.execute("UPDATE t SET i = 2 WHERE i = 1"))
+        handle = begin(dying, "SELECT id FROM many")
+        assert dying.end(handle).operationState == FINISHED
+        assert len(dying.fetch(handle, most=1000)) == 1000
+        request = dying.thrift.TFetchResultsReq(
+            operationHandle=handle, orientation=0, maxRows=10**6
+        )
+        dying.calls._send("FetchResults", req=request)  # nobody reads the answer
+    until(lambda: server.registry.session_count() == 1)
+    until(lambda: client.rows("SHOW LOCKS t") == [])
+    assert client.rows("SELECT i FROM t") == [(1,)]
+
+
 def test_a_compaction_that_is_cancelled(server: Server, client: Client) -> None:
     for half in (0, 1):
         client.checked(client.execute(f"INSERT INTO t SELECT id FROM many WHERE id % 2 = {half}"))

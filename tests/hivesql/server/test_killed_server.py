@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import psutil
 import pytest
 from thriftpy2.transport import TTransportException
 
@@ -30,7 +31,8 @@ def running(home: Path) -> Iterator[Any]:
     port = free_port()
     command = [
         sys.executable, "-m", "hivesql_repl", "serve", "--port", str(port), "--auth", "nosasl",
-        "--lazy-spark", "--metastore", f"sqlite:///{home}/m.db", "--warehouse", f"{home}/w",
+        "--lazy-spark", "--master", "local[2]", "--warehouse", f"{home}/w",
+        "--metastore", f"sqlite:///{home}/m.db",
         "--hiveconf", f"hive.txn.timeout={TIMEOUT}s",
     ]  # fmt: skip
     log = home / "log"
@@ -62,6 +64,7 @@ def clear(home: Path) -> None:
     """What `hivesql services` does, once; aborted writes need not be old."""
     command = [sys.executable, "-m", "hivesql_repl", "services", "--once", "--metastore",
                f"sqlite:///{home}/m.db", "--warehouse", f"{home}/w",
+               "--hiveconf", f"hive.txn.timeout={TIMEOUT}s",
                "--hiveconf", "hive.compactor.aborted.txn.time.threshold=0s"]  # fmt: skip
     subprocess.run(command, check=True, capture_output=True)
 
@@ -115,3 +118,47 @@ def test_a_server_that_is_killed(tmp_path: Path) -> None:
     with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "w")) as session:
         assert session.check("t") == ()
         assert session.sql("SELECT i FROM t").rows == [(5,)]
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "write",
+    ["INSERT INTO t SELECT a.i FROM t a, t b, t c", "UPDATE t SET i = (SELECT max(a.i + b.i + c.i"
+     " + d.i) FROM t a, t b, t c, t d)", "INSERT OVERWRITE TABLE t SELECT a.i FROM t a, t b, t c"],
+    ids=["insert", "update", "overwrite"],
+)  # fmt: skip
+def test_a_server_that_is_killed_while_spark_writes(tmp_path: Path, write: str) -> None:
+    rows = [(number,) for number in range(2000)]
+    with running(tmp_path) as server, Client(server).open() as owner:
+        owner.checked(owner.execute(f"CREATE TABLE t (i INT) {ACID}"))
+        values = ", ".join(f"({number})" for (number,) in rows)
+        owner.checked(owner.execute(f"INSERT INTO t VALUES {values}"))
+        whole = directories(tmp_path)
+        handle = owner.checked(owner.execute(write, runs_on=True)).operationHandle
+        request = owner.thrift.TGetOperationStatusReq(
+            operationHandle=handle, getProgressUpdate=True
+        )
+        until(lambda: owner.calls.GetOperationStatus(request).progressUpdateResponse.rows)
+        if write.startswith("INSERT"):
+            until(lambda: len(directories(tmp_path)) > 1)
+        started = psutil.Process(server.process.pid).children(recursive=True)
+        server.process.send_signal(signal.SIGKILL)
+        assert server.process.wait() == -signal.SIGKILL
+        # Spark ends with it: nobody writes on.
+        assert psutil.wait_procs(started, timeout=60)[1] == []
+    with running(tmp_path) as server, Client(server).open() as late:
+        assert sorted(late.fetch(late.checked(
+            late.execute("SELECT i FROM t")).operationHandle, most=5000)) == rows  # fmt: skip
+        until(lambda: _is_cleared(tmp_path, late))
+        assert directories(tmp_path) == whole
+        assert late.rows("SHOW LOCKS t") == []
+        late.checked(late.execute("INSERT INTO t VALUES (-1)"))
+    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "w")) as session:
+        assert session.check("t") == ()
+        assert sorted(session.sql("SELECT i FROM t").rows) == [(-1,), *rows]
+
+
+def _is_cleared(home: Path, client: Client) -> bool:
+    clear(home)
+    return "OPEN" not in {state.upper() for state in states(client)}
