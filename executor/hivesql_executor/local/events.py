@@ -163,7 +163,7 @@ def orc_bytes(events: pa.Table, options: Mapping[str, Any]) -> bytes:
     buffer = io.BytesIO()
     orc.write_table(events, buffer, **options)
     if events.schema.field("row").type.num_fields >= _WIDE:
-        _give_back()
+        give_back()
     return buffer.getvalue()
 
 
@@ -183,7 +183,7 @@ def _reuse_memory() -> None:
         library.free(library.malloc(_LARGE))
 
 
-def _give_back() -> None:
+def give_back() -> None:
     """Return unused memory to the system, where the C library can (glibc)."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)

@@ -7,6 +7,7 @@ import secrets
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,8 @@ _LOG = logging.getLogger("hivesql.server")
 _BACKLOG = 128
 _LOOK_EVERY = 0.5
 _HOUSEKEEPING = 5.0
+_GIVES_BACK_EVERY = 60.0
+"""Seconds. The C library gives each thread a heap, and they stay as large as they ever were."""
 _SPARE_CONNECTIONS = 50
 """Connections beside those of sessions: of who is about to log in."""
 
@@ -176,8 +179,15 @@ class Server:
             ).start()
 
     def _keep_house(self) -> None:
+        # Imported late: so are the writer's libraries.
+        from hivesql_executor.local.events import give_back
+
+        given_back = time.monotonic()
         while not self._stop.wait(_HOUSEKEEPING):
             self.registry.close_idle()
+            if time.monotonic() - given_back >= _GIVES_BACK_EVERY:
+                give_back()
+                given_back = time.monotonic()
 
     def _serve(self, connection: socket.socket, address: str) -> None:
         """Answer one client until it goes."""
