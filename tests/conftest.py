@@ -81,6 +81,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             # Statements on the same tables come again, and the last hundred classes are not enough.
             "spark.sql.codegen.cache.maxEntries": "2000",
             "spark.driver.memory": "2g",
+            # As a server's, whose sessions have pools of their own; all others are in one.
+            "spark.scheduler.mode": "FAIR",
             "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse")),
         },
     )

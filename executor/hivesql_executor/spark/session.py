@@ -99,7 +99,8 @@ _HOME: Mapping[str, str] = {
 }
 _PYTHON = "PYSPARK_PYTHON"
 _ADDRESS = "SPARK_LOCAL_IP"
-_OF_JOBS = ("spark.job.tags", "spark.job.description", "spark.job.interruptOnCancel")
+_POOL = "spark.scheduler.pool"
+_OF_JOBS = ("spark.job.tags", "spark.job.description", "spark.job.interruptOnCancel", _POOL)
 _PYTHON_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 CORE_SETTINGS: Mapping[str, str] = {
     "spark.driver.extraJavaOptions": (
@@ -338,8 +339,12 @@ def _keep_local_properties(session: SparkSession, keys: Iterable[str]) -> Iterat
 
 
 @contextmanager
-def called_jobs(session: SparkSession, tag: str, description: str) -> Iterator[None]:
+def called_jobs(
+    session: SparkSession, tag: str, description: str, pool: str | None = None
+) -> Iterator[None]:
     """Let the jobs of this thread have a tag, by which they are stopped, and a description.
+
+    Those of a ``pool`` have its share of Spark where pools are fair; None leaves the thread's.
 
     Not a group: by theirs, users stop all that their thread runs.
     """
@@ -348,6 +353,8 @@ def called_jobs(session: SparkSession, tag: str, description: str) -> Iterator[N
         context.addJobTag(tag)
         context.setInterruptOnCancel(True)
         context.setJobDescription(description)
+        if pool is not None:
+            context.setLocalProperty(_POOL, pool)
         yield
 
 

@@ -28,6 +28,7 @@ from hivesql.server.protocol import (
 )
 from hivesql.server.refusals import check_setting, refuse_local, statement_of
 from hivesql.session import Session
+from hivesql.sessions.spark_start import LazySpark
 from hivesql_executor.statement_log import log_notice, reserving
 from hivesql_executor.statements.context import OrRows
 from hivesql_executor.translate_errors import translate_error
@@ -66,6 +67,8 @@ _UNSUPPORTED = ("set:system:", "set:metaconf:")
 _PROXY = "hive.server2.proxy.user"
 _OF_CLIENTS = "hive.server2."
 """Settings that drivers send, and which are about the protocol alone."""
+_POOL = "hivesql-"
+"""How pools of Spark's scheduler begin; it never forgets one, so their numbers are used again."""
 _TIMEOUT = "hive.query.timeout.seconds"
 
 
@@ -82,7 +85,11 @@ class Caller:
 class ClientSession:
     """One session of a client; its statements run one after the other."""
 
-    def __init__(self, caller: Caller, version: int, options: ServerOptions) -> None:
+    def __init__(
+        self, caller: Caller, version: int, options: ServerOptions, *, number: int = 0
+    ) -> None:
+        """Open it; ``number``, of its share of Spark, is no other open session's."""
+        self.number = number
         self.caller = caller
         self.version = version
         self.options = options
@@ -99,6 +106,8 @@ class ClientSession:
             **options.of_sessions, user=caller.user, notify=self._tell
         )
         self.session.runtime = replace(self.session.runtime, is_logged_in=True)
+        if isinstance(spark := self.session.runtime.spark, LazySpark):
+            spark.pool = f"{_POOL}{number}"
         if options.metrics is not None:
             from hivesql.metrics.register import register_metrics
 

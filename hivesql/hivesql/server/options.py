@@ -24,6 +24,8 @@ TRANSPORTS: tuple[Transport, ...] = ("binary", "http")
 AUTHENTICATIONS: tuple[Authentication, ...] = ("nosasl", "none", "password", "ldap", "kerberos")
 PROTECTIONS: tuple[Protection, ...] = ("auth", "auth-int", "auth-conf")
 _WITH_PROOF = ("password", "ldap", "kerberos")
+_OF_SPARK = {"spark.scheduler.mode": "FAIR"}
+"""By which sessions share the tasks that run at once, each its part, instead of the first all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,9 +119,15 @@ class ServerOptions:
     """What ``hivesql.connect`` is given for each session, without its user."""
 
     @property
+    def of_spark(self) -> dict[str, Any]:
+        """Give what ``hivesql.connect`` is given for the session that Spark begins with."""
+        arguments = dict(self.connection)
+        return arguments | {"settings": _OF_SPARK | dict(arguments.get("settings") or {})}
+
+    @property
     def of_sessions(self) -> dict[str, Any]:
         """Give what sessions are opened with: they name local places of the warehouse alone."""
-        arguments = dict(self.connection)
+        arguments = self.of_spark
         if not self.allow_local:
             warehouse = complete_location(fspath(arguments.get("warehouse") or DEFAULT_WAREHOUSE))
             arguments["settings"] = {LOCAL_PLACES: warehouse} | dict(

@@ -7,6 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Mapping
+from itertools import count
 from typing import Any
 
 from hivesql.server.client_session import Caller, ClientSession
@@ -25,7 +26,7 @@ class SessionRegistry:
         self.options = options
         self._sessions: dict[bytes, ClientSession] = {}
         self._opening: dict[int, str] = {}
-        """The users of sessions that are being opened."""
+        """The users of sessions that are being opened, by their numbers."""
         self._guard = threading.Lock()
         self._drains = False
 
@@ -33,10 +34,11 @@ class SessionRegistry:
         """Open a session; ExecutionError where there are too many, or the server is to stop."""
         with self._guard:
             self._check_room(caller.user)
-            token = max(self._opening, default=0) + 1
-            self._opening[token] = caller.user
+            taken = {session.number for session in self._sessions.values()} | set(self._opening)
+            number = next(number for number in count(1) if number not in taken)
+            self._opening[number] = caller.user
         try:
-            session = ClientSession(caller, version, self.options)
+            session = ClientSession(caller, version, self.options, number=number)
             try:
                 session.configure(configuration)
                 with self._guard:
@@ -47,7 +49,7 @@ class SessionRegistry:
                 raise
         finally:
             with self._guard:
-                del self._opening[token]
+                del self._opening[number]
         _LOG.info("session opened: user=%s address=%s", caller.user, caller.address)
         return session
 

@@ -59,7 +59,7 @@ class Server:
         self._socket: socket.socket | None = None
         self._http: HttpServer | None = None
         # Opened first, it tells of wrong options; and Spark runs for as long as it is open.
-        self._base = hivesql.connect(**options.connection, notify=_LOG.info)
+        self._base = hivesql.connect(**options.of_spark, notify=_LOG.info)
         if self._base.runtime.settings.flag(ACTS_FOR_OTHERS):
             self._base.close()
             raise NotSupported(

@@ -98,6 +98,8 @@ class LazySpark:
         proxy_user: str | None = None,
     ) -> None:
         self._proxy_user = proxy_user
+        self.pool: str | None = None
+        """Of Spark's scheduler, whose share the jobs of statements have; None for the thread's."""
         self._session: SparkSession | None = None
         self._user_session = session
         self._conf = dict(conf or {})
@@ -304,7 +306,7 @@ class LazySpark:
                 # The thread, and perhaps Spark, belong to the user.
                 settings.enter_context(active(session))
                 description = " ".join(text[:_SHOWN].split())
-                settings.enter_context(called_jobs(session, query_id, description))
+                settings.enter_context(called_jobs(session, query_id, description, self.pool))
                 settings.enter_context(as_long_as_it_is(session, text))
                 if cancelled.is_set():
                     raise Cancelled(CANCELLED)
