@@ -52,7 +52,7 @@ PAGES = [
 ]
 FENCE = re.compile(r"^```(\w+)(.*)\n((?s:.*?))^```$", re.MULTILINE)
 RUN = ("sql", "python", "console")
-SHOWN_AS_THEY_ARE = ("text", "csv", "toml", "ini", "mermaid")
+SHOWN_AS_THEY_ARE = ("text", "ebnf", "csv", "toml", "ini", "mermaid")
 PORTS = ("10000", "9464")
 """Where the pages' servers listen: here each at one that nobody has."""
 ENVIRONMENT = os.environ | {

@@ -14,8 +14,10 @@ from mkdocs.structure.files import File
 
 from hivesql_docs.command_line import command_line_page
 from hivesql_docs.decisions import decisions_page
+from hivesql_docs.diagrams import with_diagrams
 from hivesql_docs.errors import errors_page
 from hivesql_docs.functions import functions_page
+from hivesql_docs.grammar import rules_of_page
 from hivesql_docs.python_names import python_page
 from hivesql_docs.settings import settings_page
 
@@ -38,6 +40,7 @@ _FROM_ROOT = ("CHANGELOG.md", "CONTRIBUTING.md")
 # A file that `make docs` has fetched.
 _MERMAID = "assets/mermaid.min.js"
 _FILTER = "assets/filter_tables.js"
+_DIAGRAMS = "assets/diagrams.css"
 _LANGUAGES = {".py": "python", ".hql": "sql"}
 _FENCE = re.compile(r"^(```\w+) .*$", re.MULTILINE)
 _ELSEWHERE = re.compile(
@@ -49,14 +52,16 @@ _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)")
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Let pages load what draws their diagrams, and filters their tables, from the site itself."""
     config.extra_javascript += [_MERMAID, _FILTER]
+    config.extra_css += [_DIAGRAMS]
     return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made from the code, the root's documents and the examples."""
     files.append(File.generated(config, _MERMAID, abs_src_path=os.environ["MERMAID"]))
-    script = Path(__file__).with_name("filter_tables.js")
-    files.append(File.generated(config, _FILTER, abs_src_path=str(script)))
+    for place in (_FILTER, _DIAGRAMS):
+        beside = Path(__file__).with_name(posixpath.basename(place))
+        files.append(File.generated(config, place, abs_src_path=str(beside)))
     texts = {path: write() for path, write in _PAGES.items()}
     for name in _FROM_ROOT:
         texts[name] = (_ROOT / name).read_text(encoding="utf-8")
@@ -71,7 +76,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Take the tests' words off the fences, and turn links to files of the root to their pages."""
+    """Draw rules, take tests' words off the fences, turn links to files of the root to pages."""
     folder = posixpath.dirname(page.file.src_uri)
     is_of_root = page.file.src_uri in _FROM_ROOT
 
@@ -83,7 +88,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             return target
         return posixpath.relpath(within, folder or ".")
 
-    return _LINK.sub(turn, _FENCE.sub(r"\1", markdown))
+    turned = _LINK.sub(turn, _FENCE.sub(r"\1", markdown))
+    return with_diagrams(turned, rules_of_page(turned))
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
