@@ -4,6 +4,8 @@ A fence's language says what its text is: ``sql`` statements, ``python`` a progr
 commands behind ``$`` with what they print. After the language may stand
 
 - ``no-run reason="…"``: needs a server, say, and is shown only,
+- ``at="…"``: of a server of that kind, ``kerberos`` or ``s3``: typed by the tests that have one,
+- ``types="…"``: the line that the commands are given, such as a password,
 - ``background``: the command runs until the page has been read; of servers the port is a free one,
 - ``plan``: the statements are bound and planned, by EXPLAIN, as they take Spark long,
 - ``error="…"``: the block fails, with this in its message,
@@ -22,7 +24,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -50,10 +52,16 @@ RUN = ("sql", "python", "console")
 SHOWN_AS_THEY_ARE = ("text", "ebnf", "csv", "toml", "ini", "mermaid")
 PORTS = ("10000", "9464")
 """Where the pages' servers listen: here each at one that nobody has."""
-ENVIRONMENT = os.environ | {
-    "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-    "COLUMNS": "100",
-}
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where a reader has servers that a page speaks of."""
+
+    kind: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What pages call things, such as a host, and what is there in its place."""
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +104,28 @@ def is_printed(wanted: str, printed: str) -> bool:
 class Reader:
     """Somebody who follows a page: one session for its statements, one name space for Python."""
 
-    def __init__(self, page: Path, spark: SparkSession, stack: ExitStack) -> None:
+    def __init__(
+        self, page: Path, spark: SparkSession | None, stack: ExitStack, site: Site | None = None
+    ) -> None:
         self.page = page
+        self._site = site or Site()
         self._spark = spark
         self._stack = stack
         self._session: hivesql.Session | None = None
         self._names: dict[str, Any] = {}
         self._ports = {port: str(free_port()) for port in PORTS}
+        self._environment = {
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "COLUMNS": "100",
+            **self._site.environment,
+        }
         self._result = hivesql.Result(statement="")
 
     def follow(self) -> None:
         for block in blocks(self.page):
+            if block.options.get("at", self._site.kind) != self._site.kind:
+                continue
             if block.is_run:
                 message = block.options.get("error")
                 if message is None:
@@ -119,7 +138,7 @@ class Reader:
 
     def _run(self, block: Block) -> None:
         if "file" in block.options:
-            Path(block.options["file"]).write_text(block.text, encoding="utf-8")
+            Path(block.options["file"]).write_text(self._in_place(block.text), encoding="utf-8")
             return
         match block.language:
             case "sql":
@@ -130,9 +149,12 @@ class Reader:
                         replace(statement, text=explained) if "plan" in block.words else statement
                     )
                     self._result = session.run_statement(text)
+            case "python" if "at" in block.options:
+                # In a process of its own, as Spark is the server's.
+                self._call([sys.executable, "-c", self._in_place(block.text)], block)
             case "python":
                 # Lines of errors are those of the page.
-                padded = "\n" * (block.line - 1) + self._on_free_ports(block.text)
+                padded = "\n" * (block.line - 1) + self._in_place(block.text)
                 exec(compile(padded, str(self.page), "exec"), self._names)
             case "console" if "background" in block.words:
                 self._begin(block)
@@ -145,19 +167,19 @@ class Reader:
             self._session = self._stack.enter_context(hivesql.connect(*place, spark=self._spark))
         return self._session
 
-    def _on_free_ports(self, text: str) -> str:
-        """Let what serves and asks at a page's ports do so at those that nobody has."""
-        for port, free in self._ports.items():
-            text = text.replace(port, free)
+    def _in_place(self, text: str) -> str:
+        """Put the reader's own servers, and ports that nobody has, in the place of a page's."""
+        for there, here in (self._ports | dict(self._site.names)).items():
+            text = text.replace(there, here)
         return text
 
     def _begin(self, block: Block) -> None:
         """Run a command until the page has been read; a server lets clients in before we go on."""
-        command = self._on_free_ports(block.text.removeprefix("$ ").partition("#")[0].strip())
+        command = self._in_place(block.text.removeprefix("$ ").partition("#")[0].strip())
         serves = command.startswith("hivesql serve ")
         if serves:
             command += f" --port {self._ports['10000']}"
-        process = subprocess.Popen(shlex.split(command), env=ENVIRONMENT)
+        process = subprocess.Popen(shlex.split(command), env=self._environment)
         self._stack.callback(process.wait, timeout=60)
         self._stack.callback(process.terminate)
         while serves and process.poll() is None:
@@ -172,14 +194,21 @@ class Reader:
     def _type(self, block: Block) -> None:
         """Run each command behind ``$``, and compare what follows it, if anything does."""
         for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
-            command, _, wanted = part.partition("\n")
-            done = subprocess.run(
-                ["bash", "-c", command], env=ENVIRONMENT, capture_output=True, text=True,
-                check=False, timeout=60,
-            )  # fmt: skip
-            assert done.returncode == 0, f"{self._place(block)}: {command}\n{done.stderr}"
-            printed = f"{self._place(block)}: {command}\n{done.stdout}"
-            assert not wanted.strip() or is_printed(wanted, done.stdout), printed
+            command, wanted = re.fullmatch(r"((?:.*\\\n)*.*)\n?((?s:.*))", part).groups()
+            done = self._call(["bash", "-c", self._in_place(command)], block)
+            printed = f"{self._place(block)}: {command}\n{done}"
+            assert not wanted.strip() or is_printed(self._in_place(wanted), done), printed
+
+    def _call(self, words: list[str], block: Block) -> str:
+        """Run a program to its end; what it printed."""
+        done = subprocess.run(
+            words, env=self._environment, capture_output=True, text=True, check=False,
+            input=block.options.get("types", "") + "\n", timeout=300 if self._site.kind else 60,
+        )  # fmt: skip
+        assert done.returncode == 0, (
+            f"{self._place(block)}: {words[-1]}\n{done.stdout}{done.stderr}"
+        )
+        return done.stdout
 
     def _compare(self, block: Block) -> None:
         rows = with_hive_types(self._result.types, self._result.rows)
