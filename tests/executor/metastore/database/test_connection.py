@@ -430,3 +430,27 @@ def test_sessions_of_a_process_share_connections_until_the_last_ends(tmp_path: P
     new.close()
     one.close()
     assert Rdbms(url)._engine.pool is not one._engine.pool
+
+
+@pytest.mark.postgres
+def test_of_several_hosts_the_one_is_taken_that_may_be_written(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    """As the guide names them for a failover: the first one is down, or only reads."""
+    url = make_url(postgres_url)
+    hosts = (f"{url.host}:{free_port()}", f"{url.host}:{url.port}")
+    either = url.set(
+        host=None, port=None, query={"host": hosts, "target_session_attrs": "read-write"}
+    )
+    with hivesql.connect(either.render_as_string(hide_password=False), tmp_path) as session:
+        session.sql("CREATE TRANSACTIONAL TABLE t (a INT) STORED AS ORC; INSERT INTO t VALUES (1)")
+        assert [tuple(row) for row in session.sql("SELECT a FROM t").rows] == [(1,)]
+        # The server becomes one that only reads, as a primary that has been replaced.
+        admin = create_engine(url, isolation_level="AUTOCOMMIT")
+        with admin.connect() as connection:
+            connection.execute(
+                text(f"ALTER DATABASE {url.database} SET default_transaction_read_only = on")
+            )
+        admin.dispose()
+    with pytest.raises(ExecutionError, match="session is read-only"):
+        hivesql.connect(either.render_as_string(hide_password=False), tmp_path)
