@@ -12,10 +12,13 @@ from fnmatch import fnmatch
 from importlib.metadata import version
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import Any
 
+import kubernetes_validate
 import pyspark
 import pytest
 import yaml
+from compose_spec import PyOptions
 from sqlalchemy import make_url
 
 import hivesql
@@ -125,6 +128,73 @@ def test_what_a_site_copies_can_be_read(tmp_path: Path) -> None:
     flows = [*(ROOT / ".github" / "workflows").glob("*.yml")]
     asked = re.findall(r"run: make ([a-z ]+)", "".join(path.read_text() for path in flows))
     assert asked and {word for words in asked for word in words.split()} <= set(targets)
+
+
+def read_objects(text: str, *releases: str) -> list[dict[str, Any]]:
+    """What a file brings into a cluster, checked by the schemas of those Kubernetes."""
+    objects = list(yaml.safe_load_all(text))
+    for release in releases:
+        for of in objects:
+            assert kubernetes_validate.validate(of, release, strict=True) == release
+    return objects
+
+
+def read_services(text: str, *_: str) -> list[str]:
+    """The names of a compose file's services, checked by the specification."""
+    compose = PyOptions(apply_merge=True).from_yaml(text)
+    compose.validate()
+    return compose.service_names()
+
+
+READERS = {"kubernetes.yaml": read_objects, "compose.yaml": read_services}
+MISSPELT = {
+    "kubernetes.yaml": {
+        "failureThreshold": "failureTreshold", "volumeMounts": "volumeMount",
+        "runAsNonRoot": "runAsNoRoot", "roleRef": "roleReff", "clusterIP": "clusterIp",
+        "replicas: 1": "replicas: one", "apiGroups": "apiGroup", "secretName": "secret_name",
+        "terminationGracePeriodSeconds: 600": "terminationGracePeriodSeconds: 10m",
+    },
+    "compose.yaml": {
+        "stop_grace_period": "stop_grace_periode", "interval: 30s": "intervall: 30s",
+        "unless-stopped": "unless-stoped", "read_only: true": "read_only: perhaps",
+        "127.0.0.1:9464:9464": "127.0.0.1:9464:nine", "cap_drop: [ALL]": "cap_drop: ALL",
+        "stop_grace_period: 10m": "stop_grace_period: long", "volumes: {": "volume: {",
+        "profiles: [users]": "profile: [users]",
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_files_for_containers_are_what_their_specifications_allow(name: str) -> None:
+    text, read = (OPERATION / name).read_text(), READERS[name]
+    assert len(read(text, "1.25", "1.37")) >= 8
+    parts = text.split("\n---\n")
+    for word, other in MISSPELT[name].items():
+        part = next(part for part in parts if word in part)
+        with pytest.raises((ValueError, kubernetes_validate.ValidationError)):
+            read(part.replace(word, other), "1.37")
+
+
+def test_pods_have_what_is_named_elsewhere() -> None:
+    """No schema knows of it: labels that services choose by, volumes, accounts, settings."""
+    objects = read_objects((OPERATION / "kubernetes.yaml").read_text())
+    names = {(of["kind"], of["metadata"]["name"]) for of in objects}
+    pods = [of["spec"] for of in objects if of["kind"] == "Deployment"]
+    labels = [pod["template"]["metadata"]["labels"] for pod in pods]
+    assert [pod["selector"]["matchLabels"] for pod in pods] == labels
+    for service in (of["spec"] for of in objects if of["kind"] == "Service"):
+        (pod,) = (pods[at] for at, of in enumerate(labels) if of == service["selector"])
+        (container,) = pod["template"]["spec"]["containers"]
+        assert container["name"] == "hivesql"
+        for port in service["ports"]:
+            # The driver's are Spark's, and stand in the settings.
+            of_pod = {one["containerPort"] for one in container["ports"]} | {7078, 7079}
+            assert port["port"] in of_pod, port
+    for spec in (pod["template"]["spec"] for pod in pods):
+        volumes = {volume["name"]: volume for volume in spec["volumes"]}
+        assert {one["name"] for one in spec["containers"][0]["volumeMounts"]} == set(volumes)
+        assert ("ServiceAccount", spec["serviceAccountName"]) in names
+        assert ("ConfigMap", volumes["config"]["configMap"]["name"]) in names
 
 
 @pytest.mark.postgres
