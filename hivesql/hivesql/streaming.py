@@ -305,9 +305,7 @@ class HiveStreamingConnection:
 
     def abort_transaction(self) -> None:
         """Roll the transaction back."""
-        self._check_open()
-        if self._batch is not None:
-            self._batch.abort()
+        self._current().abort()
 
     def close(self) -> None:
         """Abort what has not ended. May be called again."""
