@@ -60,6 +60,11 @@ class ServiceHealth:
             return {name: now - self._ended.get(name, of.watched)
                     for name, of in self._watched.items()}  # fmt: skip
 
+    def running(self) -> tuple[str, ...]:
+        """Return the services whose threads have not ended."""
+        with self._guard:
+            return tuple(name for name, beat in self._watched.items() if beat.thread.is_alive())
+
     def problems(self) -> tuple[str, ...]:
         """Tell what is wrong, a line each; they name services alone, no place and no error."""
         with self._guard:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.compaction.initiator import initiate
-from hivesql_executor.compaction.worker import release_abandoned, run_next
+from hivesql_executor.compaction.worker import claim_next, release_abandoned, run_claimed
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.service_health import ServiceHealth
 from hivesql_executor.statement_log import working
@@ -25,6 +27,8 @@ from hivesql_planner.compaction.queue import (
 )
 from hivesql_planner.settings.settings import Settings
 
+_CLOSING_SECONDS = 15.0
+"""What services have to end in once they are given up."""
 _RETENTION = "metastore.compactor.history.retention"
 
 
@@ -80,21 +84,37 @@ def run_until(
     services: Sequence[Service],
     runtime: Runtime,
     health: ServiceHealth | None = None,
-) -> None:
+    drain: float = inf,
+) -> tuple[str, ...]:
     """Run each in a thread of its own; once ``stop`` is set, return when all rounds are done.
 
-    ``health`` is told of every round.
+    After ``drain`` seconds what still runs is given up. The names of those that do not even end
+    then, as they wait for what never answers: their threads end with the process. ``health`` is
+    told of every round.
     """
     health = health or ServiceHealth()
     threads = [
-        threading.Thread(target=_loop, args=(service, stop, runtime, health), name=service.name)
+        threading.Thread(
+            target=_loop, args=(service, stop, runtime, health), name=service.name, daemon=True
+        )
         for service in services
     ]
     for service, thread in zip(services, threads, strict=True):
         thread.start()
         health.watch(service.name, thread, longest=service.longest, is_long=service.is_long)
+    stop.wait()
+    if _await_all(threads, drain):
+        runtime.given_up.set()
+        _await_all(threads, _CLOSING_SECONDS)
+    return _await_all(threads, 0)
+
+
+def _await_all(threads: Sequence[threading.Thread], seconds: float) -> tuple[str, ...]:
+    """Wait for threads to end; the names of those that did not."""
+    end = time.monotonic() + seconds
     for thread in threads:
-        thread.join()
+        thread.join(None if seconds == inf else max(end - time.monotonic(), 0))
+    return tuple(thread.name for thread in threads if thread.is_alive())
 
 
 def purge_history(runtime: Runtime) -> None:
@@ -153,15 +173,20 @@ def _worker(runtime: Runtime, number: int, pool: str | None) -> Callable[[], boo
         while not runtime.cancelled.is_set():
             with working():
                 try:
-                    state = run_next(runtime, number=number, pool=pool, stopping=runtime.cancelled)
+                    compaction = claim_next(runtime, number=number, pool=pool)
+                except Exception as error:  # noqa: BLE001 - the metastore may be back next time
+                    what = "the metastore could not be asked for the next compaction"
+                    runtime.notify(f"worker-{number}: {what}: {translate_error(error)}")
+                    return False
+                if compaction is None:
+                    break
+                try:
+                    run_claimed(compaction, runtime, runtime.cancelled)
                 except Exception as error:  # noqa: BLE001 - one table must not stop all others
                     failure, is_stopped = translate_error(error), runtime.cancelled.is_set()
                     what = "was stopped, and waits again" if is_stopped else "failed"
                     runtime.notify(f"worker-{number}: a compaction {what}: {failure}")
                     good = False
-                    continue
-            if state is None:
-                break
         return good
 
     return work

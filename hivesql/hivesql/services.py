@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from math import inf
 
 from hivesql.compaction.owners_process import OwnersProcesses
 from hivesql.session import Session
@@ -19,11 +20,14 @@ def run_services(
     once: bool = False,
     pool: str | None = None,
     health: ServiceHealth | None = None,
+    drain: float = inf,
 ) -> bool:
     """Run what the session's settings ask for until ``stop`` is set; what has begun is finished.
 
-    ``once``: one round of each and no more. False when something failed in it. ``health`` is
-    told of every round, and tells others whether the threads beat.
+    What is not finished ``drain`` seconds later is given up: compactions wait again. ``once``: one
+    round of each and no more. False when something failed in it, or does not end, as it waits for
+    what never answers. ``health`` is told of every round, and tells others whether the threads
+    beat.
     """
     from hivesql_executor.services import run_round, run_until, services_of
 
@@ -36,5 +40,11 @@ def run_services(
     if once:
         return run_round(services, runtime)
     runtime.notify(f"running: {', '.join(service.name for service in services)}")
-    run_until(stop, services, runtime, health)
-    return True
+    left = run_until(stop, services, runtime, health, drain)
+    if left:
+        runtime.notify(
+            f"{', '.join(left)} did not end within {drain:g} seconds (--drain), nor soon after: "
+            "the process ends all the same. What it had begun is rolled back when it has been "
+            "silent for hive.txn.timeout, or by the next services of this host"
+        )
+    return not left

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import logging
+import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from types import FrameType
 
 from hivesql import HiveSqlError, connect
 from hivesql.services import run_services
@@ -18,9 +21,14 @@ from hivesql_repl.configuration import read_profile
 from hivesql_repl.logs import JSON, add_log_format, log_as_json
 from hivesql_repl.metrics import add_metrics, serving_metrics
 
+_DRAIN_SECONDS = 300.0
+
 
 def run(argv: Sequence[str]) -> int:
-    """Run until SIGTERM or SIGINT, then finish what has begun; 2 when a round of --once failed."""
+    """Run until SIGTERM or SIGINT, then finish what has begun, within --drain seconds.
+
+    2 when a round of --once failed, or something did not end.
+    """
     arguments = make_parser().parse_args(argv)
     profile = with_flags(read_profile(arguments.config, arguments.profile), arguments)
     settings = dict(profile.settings)
@@ -28,9 +36,9 @@ def run(argv: Sequence[str]) -> int:
         settings["metastore.compactor.worker.threads"] = str(arguments.workers)
     if arguments.log_format == JSON:
         log_as_json()
-    stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    stop, health = threading.Event(), ServiceHealth()
+    # Until there is something to finish, a metastore that does not answer is waited for no longer.
+    _heed(signal.default_int_handler)
     try:
         with connect(
             profile.metastore,
@@ -38,23 +46,37 @@ def run(argv: Sequence[str]) -> int:
             settings=settings,
             notify=None if arguments.log_format == JSON else _tell,
         ) as session:
-            health, registry = ServiceHealth(), None
+            registry = None
             if arguments.metrics is not None:
                 from hivesql.metrics.register import new_registry, register_metrics
 
                 registry = new_registry()
                 register_metrics(session, registry, warehouse=True, health=health)
             with serving_metrics(arguments.metrics, registry, health.problems):
+                _heed(lambda *_: stop.set())
                 good = run_services(
-                    session, stop, once=arguments.once, pool=arguments.pool, health=health
-                )
+                    session, stop, once=arguments.once, pool=arguments.pool, health=health,
+                    drain=arguments.drain,
+                )  # fmt: skip
+    except KeyboardInterrupt:
+        return 0
     except HiveSqlError as error:
         if arguments.log_format == JSON:
             LOG.error("%s", error)
         else:
             print(f"ERROR: {error}", file=sys.stderr)
         return FAILED
+    if health.running():
+        # Python would wait for the threads that those have started.
+        logging.shutdown()
+        sys.stderr.flush()
+        os._exit(FAILED)
     return 0 if good else FAILED
+
+
+def _heed(handler: Callable[[int, FrameType | None], object]) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, handler)
 
 
 def _tell(line: str) -> None:
@@ -66,6 +88,11 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="hivesql services", description=run.__doc__)
     parser.add_argument("--once", action="store_true", help="one round of each, then end")
     parser.add_argument("--workers", type=int, help="how many compactions run at a time")
+    parser.add_argument(
+        "--drain", type=float, default=_DRAIN_SECONDS, metavar="SECONDS",
+        help="what has begun may take so long after SIGTERM; then Spark's jobs are stopped, and "
+        "compactions wait again (%(default)s)",
+    )  # fmt: skip
     parser.add_argument("--pool", help="take the requests of this pool alone")
     add_metrics(parser)
     add_log_format(parser)

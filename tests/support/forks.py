@@ -29,6 +29,14 @@ class Program:
     _process: BaseProcess
     _told: Path
 
+    def terminate(self) -> None:
+        """Send it SIGTERM."""
+        self._process.terminate()
+
+    def told(self) -> str:
+        """What it has printed so far."""
+        return self._told.read_text()
+
     def wait(self, timeout: float = 300) -> tuple[int, str]:
         """Its exit code, less than 0 after a signal, and what it has printed."""
         self._process.join(timeout)

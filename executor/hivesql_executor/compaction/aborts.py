@@ -17,6 +17,7 @@ from hivesql_executor.compaction.unit import Place, find_place, list_roots, neve
 from hivesql_executor.metastore.api import AbortLimits
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import acid_state
+from hivesql_executor.translate_errors import translate_error
 from hivesql_planner.compaction.initiator import NO_CLEANUP, Candidate, flag_property
 from hivesql_planner.errors import NoSuchObject
 
@@ -33,10 +34,14 @@ def clean_aborted(runtime: Runtime, limits: AbortLimits | None = None) -> int:
     )
     cleaned = 0
     for unit in units:
+        if runtime.cancelled.is_set():
+            break  # A service that is to end: the next one goes on.
         try:
             cleaned += _clean_unit(unit, runtime)
         except Exception as error:  # noqa: BLE001 - one directory must not stop all others
-            runtime.notify(f"aborted writes in {unit.table} could not be removed: {error}")
+            runtime.notify(
+                f"aborted writes in {unit.table} could not be removed: {translate_error(error)}"
+            )
     return cleaned
 
 

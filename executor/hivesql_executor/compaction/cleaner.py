@@ -18,6 +18,7 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import acid_state
 from hivesql_executor.statement_log import note, working
 from hivesql_executor.transactions.file_changes import FileChanges
+from hivesql_executor.translate_errors import translate_error
 from hivesql_planner.acid.layout import (
     DirectoryKind,
     is_marker,
@@ -59,16 +60,19 @@ def _clean_named(compaction: Compaction, runtime: Runtime) -> bool:
 
 def _try_cleaning(compaction: Compaction, runtime: Runtime) -> bool:
     settings = runtime.settings
+    if runtime.cancelled.is_set():
+        return False  # A service that is to end: the next one goes on.
     try:
         return _clean_one(compaction, runtime)
     except Exception as error:  # noqa: BLE001 - one directory must not stop all others
+        reason = str(translate_error(error))
         runtime.metastore.retry_cleaning(
             compaction.id,
-            str(error),
+            reason,
             base=settings.seconds("hive.compactor.cleaner.retry.retention.time"),
             attempts=settings.integer("hive.compactor.cleaner.retry.maxattempts"),
         )
-        runtime.notify(f"cleaning after compaction {compaction.id} failed: {error}")
+        runtime.notify(f"cleaning after compaction {compaction.id} failed: {reason}")
         return False
 
 

@@ -9,6 +9,7 @@ from hivesql_executor.compaction.unit import each, find_place
 from hivesql_executor.metastore.api import AbortLimits, Compaction
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import acid_state
+from hivesql_executor.translate_errors import translate_error
 from hivesql_planner.compaction.initiator import (
     Candidate,
     Skip,
@@ -35,11 +36,14 @@ def initiate(runtime: Runtime) -> int:
     rows, now = store.compactions(), store.now()
 
     def ask(candidate: Candidate) -> bool:
+        if runtime.cancelled.is_set():
+            return False  # A service that is to end: the next one goes on.
         try:
             return _initiate_one(candidate, rows, now, runtime)
         except Exception as error:  # noqa: BLE001 - one table must not stop all others
-            store.record_not_initiated(candidate, str(error), _id(runtime))
-            runtime.notify(f"no compaction of {candidate.table} was asked for: {error}")
+            reason = str(translate_error(error))
+            store.record_not_initiated(candidate, reason, _id(runtime))
+            runtime.notify(f"no compaction of {candidate.table} was asked for: {reason}")
             return False
 
     threads = settings.integer("hive.compactor.request.queue")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import TYPE_CHECKING
 
 from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.statement_log import carried
+from hivesql_executor.translate_errors import translate_error
 from hivesql_planner.errors import ExecutionError
 
 if TYPE_CHECKING:
@@ -31,7 +34,8 @@ def limited(compaction: Compaction, txn_id: int, runtime: Runtime) -> Iterator[R
     """Provide a runtime for one compaction, which ends after ``hive.compactor.worker.timeout``.
 
     When the time is over the compaction is recorded as failed and its transaction aborted at once,
-    even if its worker hangs where nothing can interrupt it; ExecutionError when it does end.
+    even if its worker hangs where nothing can interrupt it; ExecutionError when it does end. Once
+    the runtime is given up, its jobs are stopped, and no more.
     """
     watch = _Watch(compaction, txn_id, runtime)
     watch.start()
@@ -70,12 +74,9 @@ class _Watch:
 
     def start(self) -> None:
         """Begin to count; a limit of zero is none."""
-        seconds = self.runtime.settings.seconds(_KEY)
-        if seconds > 0:
-            self._thread = threading.Thread(
-                target=carried(self._wait), args=(seconds,), daemon=True
-            )
-            self._thread.start()
+        seconds = self.runtime.settings.seconds(_KEY) or inf
+        self._thread = threading.Thread(target=carried(self._wait), args=(seconds,), daemon=True)
+        self._thread.start()
 
     def spark(self) -> SparkSession:
         """Spark, whose jobs of this thread are the compaction's from now on."""
@@ -96,17 +97,23 @@ class _Watch:
         self._properties.close()
 
     def _wait(self, seconds: float) -> None:
-        if self._done.wait(seconds):
-            return
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0 and not self.runtime.given_up.is_set():
+            if self._done.wait(min(left, _AGAIN)):
+                return
+        if not self.runtime.given_up.is_set():
+            self._record()
+        # Another job may begin after the first was stopped.
+        while not self._done.is_set():
+            for session in self._started:
+                session.sparkContext.cancelJobsWithTag(self._tag)
+            self._done.wait(_AGAIN)
+
+    def _record(self) -> None:
         self.overdue.set()
         self.runtime.notify(self.message)
         try:
             self.runtime.metastore.mark_failed(self.compaction.id, self.message)
             self.runtime.metastore.abort_txns([self.txn_id], "compaction took too long")
         except Exception as error:  # noqa: BLE001 - its jobs have to be stopped all the same
-            self.runtime.notify(f"this could not be recorded: {error}")
-        # Another job may begin after the first was stopped.
-        while not self._done.is_set():
-            for session in self._started:
-                session.sparkContext.cancelJobsWithTag(self._tag)
-            self._done.wait(_AGAIN)
+            self.runtime.notify(f"this could not be recorded: {translate_error(error)}")

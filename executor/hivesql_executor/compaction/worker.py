@@ -19,7 +19,7 @@ from hivesql_executor.metastore.api import CommitEntries, Compaction, LockOwner,
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.statement_log import COMPACTIONS, log, note, working
 from hivesql_executor.transactions.heartbeat import Heartbeat
-from hivesql_executor.transactions.reaper import is_alive
+from hivesql_executor.transactions.reaper import is_alive, left_to_reaper
 from hivesql_executor.translate_errors import translate_error
 from hivesql_planner.compaction.decide import refusal
 from hivesql_planner.compaction.queue import READY, WORKING
@@ -39,28 +39,34 @@ def worker_id(runtime: Runtime, number: int = 0) -> str:
     return f"{runtime.host}-{os.getpid()}.{number}"
 
 
-def run_next(
-    runtime: Runtime,
-    *,
-    id: int | None = None,
-    number: int = 0,
-    pool: str | None = None,
-    stopping: threading.Event | None = None,
-) -> str | None:
-    """Take the next request (or the one with that id) and run it; its final state, or None.
+def run_next(runtime: Runtime, *, id: int | None = None) -> str | None:
+    """Take the next request (or the one with that id) and run it; its final state, or None."""
+    compaction = claim_next(runtime, id=id)
+    return None if compaction is None else run_claimed(compaction, runtime)
+
+
+def claim_next(
+    runtime: Runtime, *, id: int | None = None, number: int = 0, pool: str | None = None
+) -> Compaction | None:
+    """Take the next request (or the one with that id), which ``run_claimed`` has to run."""
+    timeout = runtime.settings.seconds("metastore.compactor.worker.pool.timeout")
+    with _claims:
+        compaction = runtime.metastore.next_compaction(
+            worker_id(runtime, number), id=id, pool=pool, pool_timeout=timeout
+        )
+        if compaction is not None:
+            _running.add(compaction.id)
+    return compaction
+
+
+def run_claimed(
+    compaction: Compaction, runtime: Runtime, stopping: threading.Event | None = None
+) -> str:
+    """Run a request that ``claim_next`` gave; its final state.
 
     A failure is recorded in the queue, leaves no new directory, and raises. Once ``stopping`` is
     set, what fails is queued again: the signal that ends us has perhaps ended Spark as well.
     """
-    store = runtime.metastore
-    timeout = runtime.settings.seconds("metastore.compactor.worker.pool.timeout")
-    with _claims:
-        compaction = store.next_compaction(
-            worker_id(runtime, number), id=id, pool=pool, pool_timeout=timeout
-        )
-        if compaction is None:
-            return None
-        _running.add(compaction.id)
     note(compaction=compaction.id)
     with _finishing(compaction), _logged(compaction) as ended:
         hit_failpoint(FailPoint.COMPACTION_CLAIMED)
@@ -162,9 +168,12 @@ def _run(compaction: Compaction, place: Place, runtime: Runtime, stopping: threa
         raise
     except BaseException as error:
         heartbeat.stop()
-        if not (stopping.is_set() and _hand_back(compaction, runtime)):
-            _fail(compaction, error, runtime)
-        store.abort_txns([txn_id], "compaction failed")
+        # Where the metastore is gone too, what failed first is still what is told.
+        with left_to_reaper(f"the end of compaction {compaction.id} was not recorded", runtime):
+            if not (stopping.is_set() and _hand_back(compaction, runtime)):
+                _fail(compaction, error, runtime)
+        with left_to_reaper(f"transaction {txn_id} was not aborted", runtime):
+            store.abort_txns([txn_id], "compaction failed")
         raise
     with working():  # It has transactions of its own.
         gather_again(compaction, place, runtime)

@@ -27,6 +27,8 @@ def reap(runtime: Runtime) -> None:
     """
     timeout = runtime.settings.seconds("hive.txn.timeout")
     for begun in runtime.metastore.lost_moves(timeout):
+        if runtime.cancelled.is_set():
+            return  # A service that is to end: whoever reaps next goes on.
         with left_to_reaper("a statement died between files and catalog, not mended yet", runtime):
             mend(begun, runtime)
     runtime.on_work("reaped_transactions", len(runtime.metastore.reap(timeout)))

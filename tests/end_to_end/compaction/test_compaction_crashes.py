@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,6 +89,38 @@ def test_a_killed_statement_is_done_by_the_next(session: hivesql.Session, tmp_pa
     home = Path(session.runtime.metastore.database("default").location) / "t"
     (base,) = (path.name for path in home.iterdir())
     assert base.startswith("base_0000002_v")
+
+
+@pytest.mark.parametrize("drain", [0, 200])
+def test_services_end_in_their_time_whatever_runs(
+    session: hivesql.Session, tmp_path: Path, drain: int
+) -> None:
+    """A compaction under way is finished, or waits again; nothing of it is half done."""
+    session.sql(f"CREATE TABLE t (id int, v int) {ACID}; SET hivesql.compactor.inline=false")
+    session.sql("INSERT INTO t VALUES (1, 1); INSERT INTO t VALUES (2, 2)")
+    expected = rows(session)
+    words = ("--master", "local[1]", f"--drain={drain}", "--hiveconf", "spark.driver.memory=1g",
+             "--hiveconf", "hive.compactor.worker.sleep.time=200ms")  # fmt: skip
+    program = forks.start("hivesql_repl", "services", *words, cwd=tmp_path)
+    session.sql("ALTER TABLE t COMPACT 'major'")
+    while session.sql("SHOW COMPACTIONS").rows[0][5] == "initiated":
+        time.sleep(0.1)
+    program.terminate()
+    code, told = program.wait()
+    (state,) = (row[5] for row in session.sql("SHOW COMPACTIONS").rows)
+    if drain:
+        assert code == 0 and state in ("ready for cleaning", "succeeded"), told
+    else:
+        # While Spark starts nothing can be stopped.
+        assert code == 0 or "did not end within 0 seconds (--drain)" in told, told
+        assert ("waits again" in told) == (state == "initiated"), told
+    assert rows(session) == expected
+    for _ in range(2):
+        assert run_services(session, threading.Event(), once=True)
+    assert {row[5] for row in session.sql("SHOW COMPACTIONS").rows} == {"succeeded"}
+    assert rows(session) == expected
+    assert session.sql("SHOW LOCKS").rows == []
+    assert session.check("t") == ()
 
 
 SETTINGS = {

@@ -12,12 +12,13 @@ from typing import Any, NoReturn
 from hivesql_executor.metastore.api import AbortedWrites, AbortLimits, Compaction, CompactionAnswer
 from hivesql_executor.metastore.hms.catalog import lower
 from hivesql_executor.metastore.hms.client import idl
+from hivesql_executor.metastore.hms.failures import UNREACHABLE
 from hivesql_executor.metastore.hms.locks import LockCalls
 from hivesql_planner.compaction.decide import Kind
 from hivesql_planner.compaction.initiator import Candidate
 from hivesql_planner.compaction.queue import HistoryLimits
 from hivesql_planner.compaction.request import NO_DETAILS, CompactionDetails, parse_properties
-from hivesql_planner.errors import ExecutionError, NotSupported
+from hivesql_planner.errors import CommitUnknown, ExecutionError, NotSupported
 from hivesql_planner.model.table import TableName
 
 _KINDS: tuple[Kind, ...] = ("minor", "major", "rebalance")
@@ -73,7 +74,15 @@ class CompactionCalls(LockCalls):
         )
         # Not asked again: a claim whose answer was lost comes back when the metastore's own
         # worker timeout has passed.
-        claim = self._client.call("find_next_compact2", request).ci
+        try:
+            claim = self._client.call("find_next_compact2", request).ci
+        except CommitUnknown as error:
+            raise ExecutionError(
+                "the connection was cut, or no answer came, while the metastore was asked for "
+                f"the next compaction ({error.__cause__}). Nothing was compacted; a request that "
+                "was given out all the same waits again after its hive.compactor.worker.timeout",
+                code=UNREACHABLE,
+            ) from error
         if claim is None:
             return None
         self._claimed[claim.id] = claim
