@@ -79,9 +79,9 @@ def test_statements_on_executors_that_come_and_go(tmp_path: Path) -> None:
 
 
 SECURE_DRIVER = """
-import json, sys
+import json, sys, time
 import hivesql
-home, uri, jars, options, krb5, keytab, principal = sys.argv[1:]
+home, uri, jars, options, krb5, keytab, principal, seconds = sys.argv[1:]
 options += f" -Djava.security.krb5.conf={krb5}"
 with hivesql.connect(f"sqlite:///{home}/metastore.db", f"{uri}/warehouse", settings={
     "spark.master": "yarn",
@@ -104,6 +104,11 @@ with hivesql.connect(f"sqlite:///{home}/metastore.db", f"{uri}/warehouse", setti
         CREATE TABLE t (id int, v string) STORED AS ORC TBLPROPERTIES ('transactional'='true');
         INSERT INTO t SELECT id, 'a' FROM (SELECT posexplode(split(space(99), ' ')) AS (id, x)) q;
         UPDATE t SET v = 'b' WHERE id % 2 = 0;
+    ''')
+    # The first tokens are no more: neither renewed any longer nor known.
+    time.sleep(float(seconds))
+    session.sql('''
+        INSERT INTO t SELECT id, 'c' FROM t WHERE id < 10;
         ALTER TABLE t COMPACT 'major' AND WAIT;
     ''')
     rows = session.sql("SELECT v, count(*) FROM t GROUP BY v ORDER BY v").rows
@@ -112,22 +117,29 @@ with hivesql.connect(f"sqlite:///{home}/metastore.db", f"{uri}/warehouse", setti
 """
 
 
-def test_executors_of_a_secure_cluster_read_by_delegation_tokens(tmp_path: Path) -> None:
+TOKEN_SECONDS = 45
+SHORT = {
+    "dfs.namenode.delegation.token.renew-interval": str(TOKEN_SECONDS * 1000),
+    "dfs.namenode.delegation.token.max-lifetime": str(TOKEN_SECONDS * 1000),
+}
+
+
+def test_executors_of_a_secure_cluster_outlive_their_delegation_tokens(tmp_path: Path) -> None:
     """The driver alone has a keytab; nobody has a ticket in a cache."""
     skip_without_kdc()
     with ExitStack() as stack:
         kdc = stack.enter_context(running_kdc(tmp_path / "kdc"))
         keytab = kdc.add("ann")
-        uri = stack.enter_context(hdfs_cluster(tmp_path, kdc))
+        uri = stack.enter_context(hdfs_cluster(tmp_path, kdc, SHORT))
         configuration = stack.enter_context(yarn_cluster(tmp_path, kdc))
         executors, rows, wrong = answer_of(
             "-c", SECURE_DRIVER, tmp_path, uri, JARS, submit_options(), kdc.krb5, keytab,
-            f"ann@{REALM}",
+            f"ann@{REALM}", str(TOKEN_SECONDS + 15),
             environment={
                 "HADOOP_CONF_DIR": str(configuration), "PYSPARK_PYTHON": sys.executable,
                 **kdc.environment, "JAVA_TOOL_OPTIONS": f"-Djava.security.krb5.conf={kdc.krb5}",
             },
         )  # fmt: skip
     assert executors == 1
-    assert rows == [["a", 50], ["b", 50]]
+    assert rows == [["a", 50], ["b", 50], ["c", 10]]
     assert wrong == []
