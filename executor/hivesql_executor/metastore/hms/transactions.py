@@ -19,10 +19,12 @@ from hivesql_executor.metastore.api import (
 )
 from hivesql_executor.metastore.hms.catalog import lower
 from hivesql_executor.metastore.hms.client import idl
+from hivesql_executor.metastore.hms.failures import UNREACHABLE
 from hivesql_executor.metastore.hms.statistics import StatisticsCalls
 from hivesql_planner.acid.write_ids import ListMode, ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import (
     CommitUnknown,
+    ExecutionError,
     HiveSqlError,
     NotSupported,
     TransactionLost,
@@ -220,7 +222,17 @@ class TransactionCalls(StatisticsCalls):
         by_table: dict[TableName, list[str]] = defaultdict(list)
         for name, partition in self._written.get(txn_id, ()):
             by_table[name] += [partition] if partition else []
-        self._count_all(txn_id, entries.changes, by_table, self._write_ids.get(txn_id, {}))
+        try:
+            self._count_all(txn_id, entries.changes, by_table, self._write_ids.get(txn_id, {}))
+        except CommitUnknown as error:
+            # Only of its statistics: the commit itself was not asked for yet.
+            failure = ExecutionError(
+                f"the connection to the metastore broke: {error.message.partition(';')[0]}. "
+                "Nothing that the statement wrote is visible: run it again",
+                code=UNREACHABLE,
+            )
+            failure.retryable = True
+            raise failure from error
         request = idl().CommitTxnRequest(txnid=txn_id, exclWriteEnabled=exclusive_write)
         try:
             self._client.call("commit_txn", request)
