@@ -186,6 +186,15 @@ def refusal_of_repetition(path: str, name: str) -> ExecutionError:
     )
 
 
+def refusal_of_no_end(path: str, seconds: float) -> ExecutionError:
+    """Return the error for a list of which page after page has nothing on it."""
+    return ExecutionError(
+        f"{path} cannot be listed: after {seconds:g} seconds what answers there still says that "
+        "more comes, and names nothing. Look for a proxy in between, and check the store",
+        code=40000,
+    )
+
+
 def reason_and_remedy(report: str) -> tuple[str, str, str] | None:
     """Return the kind of a refusal, why it was, and what to do; None for no refusal."""
     if match := _BAD_TOKEN.search(report):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
 
@@ -134,3 +135,92 @@ def test_a_page_that_comes_again_ends_the_list(kind: str) -> None:
                 files.list(PLACE)
             else:
                 files.delete(PLACE)
+
+
+NO_FILE = ONE_FILE.partition(b"<Contents>")[0] + b"</ListBucketResult>"
+ONE_DIRECTORY = NO_FILE.replace(
+    b"</ListBucketResult>",
+    b"<CommonPrefixes><Prefix>t/p=1/</Prefix></CommonPrefixes></ListBucketResult>",
+)
+LISTS: dict[str, Callable[[StoreFiles], Any]] = {
+    "files": lambda files: files.list(PLACE),
+    "directories": lambda files: files.all_directories(PLACE),
+    "both": lambda files: files.survey(PLACE),
+    "a look": lambda files: files.exists(PLACE),
+    "a tree to remove": lambda files: files.delete(PLACE),
+    "a tree to move": lambda files: files.rename(PLACE, f"{PLACE}2"),
+}
+
+
+@pytest.mark.parametrize("ask", LISTS.values(), ids=LISTS)
+def test_pages_without_anything_end_the_list(ask: Callable[[StoreFiles], Any]) -> None:
+    """There is always one more, and nobody goes on asking for it when the error was told."""
+    asked: list[bytes] = []
+
+    def talk(stream: Any, ended: Any) -> None:
+        while head := stream.recv(65536):
+            asked.append(head)
+            stream.sendall(answer(NO_FILE))
+
+    with listening() as start:
+        files = files_at(start(talk))
+        with pytest.raises(ExecutionError, match=r"says that more comes.*Look for a proxy"):
+            ask(files)
+        before = len(asked)
+        with pytest.raises(ExecutionError, match=r"says that more comes"):
+            files.list(f"{PLACE}/other")
+        assert sum(b"other" not in head for head in asked[before:]) <= 1
+
+
+def test_directories_whose_pages_come_again_end_the_list() -> None:
+    with listening() as start:
+        files = files_at(start(says(answer(ONE_DIRECTORY))))
+        with pytest.raises(ExecutionError, match=r"says that more comes"):
+            files.all_directories(PLACE)
+
+
+CUT_AFTER = 1000
+
+
+def _page(names: list[str], what: bytes) -> bytes:
+    """A full page that says that there is more, and not where."""
+    is_cut = b"true" if len(names) == CUT_AFTER else b"false"
+    return b"<ListBucketResult><Name>b</Name><IsTruncated>%s</IsTruncated>%s</ListBucketResult>" % (
+        is_cut,
+        b"".join(what % name.encode() for name in names),
+    )
+
+
+A_FILE = (
+    b"<Contents><Key>%s</Key><LastModified>2024-01-01T00:00:00.000Z</LastModified>"
+    b'<ETag>"e"</ETag><Size>3</Size></Contents>'
+)
+
+
+@pytest.mark.parametrize("knows", ["a name to begin behind", "no name to begin behind"])
+def test_a_list_that_is_cut_loses_no_file(knows: str) -> None:
+    """Of a store that tells no token of the next page, as it was before there were any."""
+    names = [f"t/p={i:04d}/x" for i in range(1500)]
+
+    def talk(stream: Any, ended: Any) -> None:
+        while head := stream.recv(65536):
+            query = parse_qs(head.split(b" ")[1].partition(b"?")[2].decode())
+            after = query.get("start-after", [""])[0] if knows.startswith("a") else ""
+            if "delimiter" in query:
+                directories = [name.removesuffix("x") for name in names[:CUT_AFTER]]
+                prefix = b"<CommonPrefixes><Prefix>%s</Prefix></CommonPrefixes>"
+                stream.sendall(answer(_page(directories, prefix)))
+            else:
+                stream.sendall(
+                    answer(_page([name for name in names if name > after][:CUT_AFTER], A_FILE))
+                )
+
+    with listening() as start:
+        files = files_at(start(talk))
+        if knows.startswith("no"):
+            for ask in (files.list, files.all_directories):
+                with pytest.raises(ExecutionError, match="again and again"):
+                    ask(PLACE)
+            return
+        assert [f"t/{status.path}" for status in files.list(PLACE)] == names
+        assert [f"t/{name}/x" for name in files.all_directories(PLACE)] == names

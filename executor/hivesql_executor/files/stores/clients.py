@@ -25,6 +25,13 @@ MOST_SECONDS = 180.0
 _TOKEN = "/computeMetadata/v1/instance/service-accounts/default/token"
 
 
+def longest_wait(access: Access) -> float:
+    """Return the seconds after which a request has failed, with all that made it again."""
+    pauses = sum(min(access.pause * BASE**n, LONGEST_PAUSE) for n in range(access.retries))
+    tries = (access.retries + 1) * (access.timeout + access.connect_timeout)
+    return float(min(tries + pauses, MOST_SECONDS + access.timeout))
+
+
 @functools.lru_cache(maxsize=100)
 def open_store(access: Access, retries: int) -> Any:
     """Open a bucket; connections are kept for the next statement.

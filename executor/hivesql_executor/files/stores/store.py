@@ -6,7 +6,6 @@ import functools
 import random
 import re
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -19,7 +18,6 @@ from hivesql_executor.files.identity import identity_of
 from hivesql_executor.files.refusals import (
     MISSING_BUCKETS,
     refusal_of_no_store,
-    refusal_of_repetition,
     refusal_of_store,
     refusal_of_too_much,
 )
@@ -29,8 +27,10 @@ from hivesql_executor.files.stores.clients import (
     LONGEST_PAUSE,
     MOST_SECONDS,
     Access,
+    longest_wait,
     open_store,
 )
+from hivesql_executor.files.stores.pages import list_directories, list_files, lists_anything
 from hivesql_executor.files.uploads import content_of, is_whole
 from hivesql_executor.statement_log import carried
 from hivesql_planner.acid.layout import MARKERS, is_hidden
@@ -59,7 +59,6 @@ _NOBODYS = "_hivesql_nobody_writes_this"
 # A client that keeps parts of paths cannot say these.
 _UNSPEAKABLE = re.compile(r"[\x00-\x1f\x7f]|(?:^|/)\.\.?(?:/|$)|//|/$")
 _OF_DIRECTORY = "hdi_isfolder"
-_MOST_ALIKE = 2
 # The store has said no, and would again.
 _REFUSED = re.compile(r"non-2xx status code: 4\d\d")
 
@@ -144,9 +143,10 @@ class StoreFiles:
         if _is_unspeakable(location):
             return self._hadoop.all_directories(location)
         with _asking(location):
-            listed = self._store.list_with_delimiter(_key(location))
-        self._require_store(location, is_proven=bool(listed["common_prefixes"]))
-        return tuple(sorted(str(path).rpartition("/")[2] for path in listed["common_prefixes"]))
+            seconds = longest_wait(self.access)
+            names = list_directories(self._store, _key(location), location, seconds)
+        self._require_store(location, is_proven=bool(names))
+        return tuple(names)
 
     def survey(self, location: str) -> tuple[tuple[FileStatus, ...], tuple[str, ...]]:
         """Every file below a directory, and first parts of the names of all that is below."""
@@ -167,9 +167,10 @@ class StoreFiles:
             return self._hadoop.exists(path)
         with _asking(path):
             # What stands for an empty directory is listed as the directory itself.
-            first = next(iter(self._store.list(_key(path), chunk_size=1)), None)
-        self._require_store(path, is_proven=bool(first))
-        return bool(first) or self._head(path) is not None
+            seconds = longest_wait(self.access)
+            is_there = lists_anything(self._store, _key(path), path, seconds)
+        self._require_store(path, is_proven=is_there)
+        return is_there or self._head(path) is not None
 
     def is_file(self, path: str) -> bool:
         """Tell whether there is a file."""
@@ -377,22 +378,11 @@ class StoreFiles:
             raise refusal_of_no_store(path)
         return status["size"], _identity(status)
 
-    def _listed(self, home: str, location: str) -> Iterator[Any]:
-        """Yield what the store lists, page by page; fail where pages come again."""
-        times: Counter[str] = Counter()
-        for page in self._store.list(home):
-            for entry in page:
-                times[entry["path"]] += 1
-                # A file, and what stands for a directory of its name, are called alike.
-                if times[entry["path"]] > _MOST_ALIKE:
-                    raise refusal_of_repetition(location, entry["path"])
-                yield entry
-
     def _entries(self, location: str) -> _Entries:
         """List every file below a directory, hidden ones too."""
         home = _key(location)
         with _asking(location):
-            listed = [*self._listed(home, location)]
+            listed = list_files(self._store, home, location, longest_wait(self.access))
         self._require_store(location, is_proven=bool(listed))
         above = f"{home}/"
         files: list[FileStatus] = []
