@@ -120,9 +120,10 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
     for location in roots:
         files = runtime.files(location)
         # A later compaction may have made a base already: this one has only to go behind its own.
-        state = acid_state(files, location, visible, txns, is_earlier=True)
+        listing = files.list(location)
+        state = acid_state(files, location, visible, txns, is_earlier=True, listing=listing)
         require_none_hidden(files, location, state)
-        delete_writes(place, location, _removable(state, place), runtime)
+        delete_writes(place, location, _removable(state, place), runtime, listing)
         listing, names[location] = files.survey(location)
         state = acid_state(files, location, visible, txns, is_earlier=True, listing=listing)
         if remaining := _removable(state, place):
@@ -220,11 +221,20 @@ def empty_directories(
     return tuple(empty)
 
 
-def delete_writes(place: Place, location: str, names: Sequence[str], runtime: Runtime) -> None:
-    """Delete directories of writes, and of the partition that they made and nobody knows."""
+def delete_writes(
+    place: Place,
+    location: str,
+    names: Sequence[str],
+    runtime: Runtime,
+    listing: Sequence[FileStatus] | None = None,
+) -> None:
+    """Delete directories of writes, and of the partition that they made and nobody knows.
+
+    ``listing`` is what is in the location, where that is known and is looked at once more.
+    """
     if names:
         with FileChanges(runtime, 0).emptying(made_by_writes(place, location, runtime)):
-            delete(runtime.files(location), location, names)
+            _delete(runtime.files(location), location, names, listing)
         runtime.on_work("cleaned_directories", len(names))
 
 
@@ -274,10 +284,12 @@ def _has_ended(name: str, visible: ValidWriteIdList, txns: ValidTxnList) -> bool
     return visible.is_valid_base(high)
 
 
-def delete(files: Files, location: str, names: Sequence[str]) -> None:
+def _delete(
+    files: Files, location: str, names: Sequence[str], listing: Sequence[FileStatus] | None
+) -> None:
     """Remove directories, or original files, of a table or partition."""
     if not files.has_directories:
-        files.delete_below(location, names)
+        files.delete_below(location, names, listing)
         hit_failpoint(FailPoint.ENTRY_DELETED)
         return
     for name in names:

@@ -132,8 +132,13 @@ class Files(Protocol):
         """Remove a file or a whole directory; nothing happens when it is missing."""
         ...
 
-    def delete_below(self, location: str, names: Sequence[str]) -> None:
-        """Remove files and whole directories of a directory."""
+    def delete_below(
+        self, location: str, names: Sequence[str], listing: Sequence[FileStatus] | None = None
+    ) -> None:
+        """Remove files and whole directories of a directory.
+
+        ``listing`` is what ``list`` told of it, where the caller knows: hidden files may stay then.
+        """
         ...
 
     def remove_if_empty(self, path: str) -> None:

@@ -13,6 +13,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from hivesql_executor.files.identity import identity_of
+from hivesql_executor.files.one_by_one import OneByOne
 from hivesql_executor.files.refusals import missing_connector, refusal_of
 from hivesql_executor.files.top import Top
 from hivesql_executor.jvm import java_class, new_object
@@ -52,7 +53,7 @@ def _reaching(ask: Callable[..., T]) -> Callable[..., T]:
 
 
 @dataclass(frozen=True)
-class HadoopFiles:
+class HadoopFiles(OneByOne):
     """The Files protocol over py4j.
 
     With a ``user`` in that user's name, whom Spark's login may act for.
@@ -284,11 +285,6 @@ class HadoopFiles:
         """Remove a file or a tree."""
         _, target, system = self._open(path)
         system.delete(target, True)
-
-    def delete_below(self, location: str, names: Sequence[str]) -> None:
-        """Remove files and whole directories of a directory, one after the other."""
-        for name in names:
-            self.delete(f"{location}/{name}")
 
     @_reaching
     def remove_if_empty(self, path: str) -> None:

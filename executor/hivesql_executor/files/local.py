@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from hivesql_executor.files.one_by_one import OneByOne
 from hivesql_executor.files.top import Top
 from hivesql_planner.acid.layout import HIDDEN_STARTS, MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
@@ -47,7 +48,7 @@ def _sync(path: str) -> None:
 
 
 @dataclass(frozen=True)
-class LocalFiles:
+class LocalFiles(OneByOne):
     """The Files protocol on this machine's disk."""
 
     few_directories: ClassVar[int] = 32
@@ -232,11 +233,6 @@ class LocalFiles:
         else:
             target.unlink(missing_ok=True)
             _drop_checksum(target)
-
-    def delete_below(self, location: str, names: Sequence[str]) -> None:
-        """Remove files and whole directories of a directory, one after the other."""
-        for name in names:
-            self.delete(f"{location}/{name}")
 
     def remove_if_empty(self, path: str) -> None:
         """Remove a directory in which there is nothing; a link to one stays."""

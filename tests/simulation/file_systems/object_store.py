@@ -203,9 +203,14 @@ class SimulatedStore:
         if is_last and self._happens(_MARKED, f"marked {path}"):
             self._markers.add(home)
 
-    def delete_below(self, location: str, names: Sequence[str]) -> None:
+    def delete_below(
+        self, location: str, names: Sequence[str], listing: Sequence[FileStatus] | None = None
+    ) -> None:
         """Remove objects and whole directories of a directory."""
-        found = self._ask("list", location, lambda: self._below(location))
+        if listing is None:
+            found = [*self._ask("list", location, lambda: self._below(location))]
+        else:
+            found = [status.path for status in listing]
         inner = tuple(f"{name}/" for name in names)
         doomed = [path for path in found if path in names or path.startswith(inner)]
         if doomed:

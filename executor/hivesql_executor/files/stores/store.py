@@ -306,18 +306,29 @@ class StoreFiles:
         if entries.has_markers:
             self._hadoop.delete(path)
 
-    def delete_below(self, location: str, names: Sequence[str]) -> None:
+    def delete_below(
+        self, location: str, names: Sequence[str], listing: Sequence[FileStatus] | None = None
+    ) -> None:
         """Remove files and whole directories of a directory, listed by one request for them all."""
+        inner = tuple(f"{name}/" for name in names)
+        if listing is not None and not _is_unspeakable(location):
+            paths = (status.path for status in listing)
+            self._delete_any([
+                f"{location}/{path}" for path in paths if path in names or path.startswith(inner)
+            ])  # fmt: skip
+            return
         entries = None if _is_unspeakable(location) else self._entries(location)
         if entries is None or entries.has_markers:
             for name in names:
                 self.delete(f"{location}/{name}")
             return
-        inner = tuple(f"{name}/" for name in names)
         listed = [*(status.path for status in entries.files), *reversed(entries.markers)]
         doomed = [path for path in listed if path in names or path.startswith(inner)]
-        if doomed:
-            self._delete([f"{location}/{path}" for path in doomed])
+        self._delete_any([f"{location}/{path}" for path in doomed])
+
+    def _delete_any(self, paths: Sequence[str]) -> None:
+        if paths:
+            self._delete(paths)
 
     def _delete(self, paths: Sequence[str]) -> None:
         with _asking(paths[0]):

@@ -1,0 +1,24 @@
+"""What file systems do name by name, as each is a directory's own matter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hivesql_planner.acid.snapshot import FileStatus
+
+
+class OneByOne:
+    """Deletes of file systems that remove a whole directory by one request."""
+
+    def delete(self, path: str) -> None:
+        """Remove a file or a tree."""
+        raise NotImplementedError
+
+    def delete_below(
+        self, location: str, names: Sequence[str], listing: Sequence[FileStatus] | None = None
+    ) -> None:
+        """Remove files and whole directories of a directory, one after the other."""
+        for name in names:
+            self.delete(f"{location}/{name}")
