@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from hivesql_executor.files.small_contents import recall_piece, remember_piece
+from hivesql_executor.files.small_contents import (
+    LARGEST,
+    recall_piece,
+    remember_content,
+    remember_piece,
+)
 
 _PIECE = 1 << 20
 """Bytes that take no longer to read than one more request."""
@@ -42,6 +47,17 @@ def read_near(
     whole = b"".join(pieces[number] for number in range(first, final + 1))
     start = offset - file.start_of(first)
     return whole[start : start + end - offset]
+
+
+def remember_written(files: _Files, path: str, modified: int, data: bytes) -> None:
+    """Remember what a file has that was written here, as whoever reads it looks for it."""
+    if len(data) <= LARGEST:
+        remember_content(files, path, modified, data)
+        return
+    file = _File(files, path, len(data), modified)
+    for number in range(file.last + 1):
+        piece = data[file.start_of(number) : file.start_of(number + 1)]
+        remember_piece(files, path, modified, number, piece)
 
 
 @dataclass(frozen=True, slots=True)

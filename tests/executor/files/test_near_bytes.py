@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from hivesql_executor.files.api import RangeFile, readable_rows
-from hivesql_executor.files.near_bytes import read_near
+from hivesql_executor.files.near_bytes import read_near, remember_written
 
 MIB = 1 << 20
 SIZES = (1, 100, 128 << 10, (128 << 10) + 1, MIB, MIB + (128 << 10), 5 * MIB + 1, 13 * MIB)
@@ -72,3 +72,13 @@ def test_a_jump_asks_for_one_piece() -> None:
     assert files.asked == [(0, MIB), (8 * MIB, MIB), (16 * MIB, MIB)]
     read_near(files, "p", 0, 20 * MIB, length=20 * MIB, modified=2)
     assert files.asked[3:] == [(0, 20 * MIB)], "another file of its name, all of it at once"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_what_was_written_here_is_not_asked_for(size: int) -> None:
+    content = random.Random(size).randbytes(size)
+    files = OneFile(content)
+    remember_written(files, "p", 1, content)
+    file = readable_rows(files, "p", size, 0, modified=1)  # type: ignore[arg-type]
+    assert file.read() == content
+    assert files.asked == []

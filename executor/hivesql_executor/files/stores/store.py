@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError, PermissionDeniedError
 
 from hivesql_executor.files.identity import identity_of
+from hivesql_executor.files.near_bytes import remember_written
 from hivesql_executor.files.refusals import (
     MISSING_BUCKETS,
     refusal_of_no_store,
     refusal_of_store,
     refusal_of_too_much,
 )
-from hivesql_executor.files.small_contents import remember_content
 from hivesql_executor.files.stores.clients import (
     BASE,
     LONGEST_PAUSE,
@@ -244,7 +244,7 @@ class StoreFiles:
                 time.sleep(random.uniform(pause / 2, pause))
             else:
                 if written["e_tag"]:
-                    remember_content(self, path, identity_of(written["e_tag"]), data)
+                    remember_written(self, path, identity_of(written["e_tag"]), data)
                 return
 
     def _holds(self, path: str, data: bytes) -> bool:

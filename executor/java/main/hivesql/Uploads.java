@@ -42,7 +42,7 @@ final class Uploads {
     private static final String WHOLE = "=";
     /** Files that are no longer are told whole: the driver writes each by one request, not by three. */
     private static final String MOST = "fs.hivesql.whole.bytes";
-    private static final int USUAL_MOST = SmallFiles.LARGEST;
+    private static final int USUAL_MOST = Stream.PART;
     /** The driver's memory holds no more of all tasks' files of a job together. */
     private static final long MOST_OF_JOB = 32 << 20;
     /** The number of the task that ran last in this thread, and how much it has told whole. */
