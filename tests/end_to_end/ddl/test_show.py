@@ -84,7 +84,7 @@ SHOWN: dict[str, tuple[str, ...]] = {
         "tableName:e", "owner:WHO", "location:ROOT/ddloc/e",
         "inputformat:org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat",
         "outputformat:org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat",
-        "columns:struct columns { i32 a, map<string,array<int>> m}", "partitioned:false",
+        "columns:struct columns { i32 a, map<string,list<i32>> m}", "partitioned:false",
         "partitionColumns:", "totalNumberFiles:0", "totalFileSize:0", "maxFileSize:0",
         "minFileSize:0", ""),
 }  # fmt: skip
@@ -352,3 +352,14 @@ def test_extended_describes_all_of_storage(session: hivesql.Session) -> None:
         assert "skewedInfo:SkewedInfo(skewedColNames:[], skewedColValues:[], " in text
         assert "rewriteEnabled:false, catName:hive, ownerType:USER, writeId:0" in text
         assert f"accessType:{access}, id:" in text
+
+
+def test_a_paragraph_tells_types_in_thrift_words_also_inside_of_others(
+    session: hivesql.Session,
+) -> None:
+    session.sql(
+        "CREATE TABLE nested (a ARRAY<MAP<STRING, STRUCT<b: INT, c: ARRAY<BIGINT>>>>, t TINYINT)"
+    )
+    told = [line for (line,) in rows(session, "SHOW TABLE EXTENDED LIKE nested")]
+    columns = "list<map<string,struct<b:i32,c:list<i64>>>> a, byte t"
+    assert f"columns:struct columns {{ {columns}}}" in told

@@ -14,7 +14,6 @@ from hivesql_executor.metastore.system_databases import (
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.statements.show.create_table import create_database_statement
-from hivesql_planner.model.hive_type import Kind
 from hivesql_planner.model.materialized import IncrementalRebuild
 from hivesql_planner.model.table import Column, Partition, Table
 from hivesql_planner.statements.bound import Show
@@ -53,9 +52,10 @@ def _expression(pattern: str, *, underscore: bool, stars: bool) -> str:
 
 
 _THRIFT = {
-    Kind.TINYINT: "byte", Kind.SMALLINT: "i16", Kind.INT: "i32", Kind.BIGINT: "i64",
-    Kind.BOOLEAN: "bool",
+    "tinyint": "byte", "smallint": "i16", "int": "i32", "bigint": "i64", "boolean": "bool",
+    "array": "list",
 }  # fmt: skip
+"""Thrift's words for Hive's; all others are the same."""
 
 
 def show_table_types(statement: Show, runtime: Runtime) -> Outcome:
@@ -170,6 +170,9 @@ def file_sizes(table: Table, partition: Partition | None, runtime: Runtime) -> F
 
 
 def _thrift(columns: tuple[Column, ...]) -> str:
-    return ", ".join(
-        f"{_THRIFT.get(column.type.kind, column.type)} {column.name}" for column in columns
-    )
+    return ", ".join(f"{_thrift_type(str(column.type))} {column.name}" for column in columns)
+
+
+def _thrift_type(text: str) -> str:
+    """Write a type in Thrift's words, also inside of arrays, maps and structs."""
+    return re.sub(r"\w+", lambda word: _THRIFT.get(word[0], word[0]), text)
