@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 
@@ -24,7 +25,7 @@ from hivesql.dialect.nodes.parts import (
     properties_of,
     table_of,
 )
-from hivesql.dialect.slices import RANGE, PartitionFilter, PartitionItems
+from hivesql.dialect.slices import RANGE, PartitionCondition, PartitionFilter, PartitionItems
 from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
 from hivesql_planner.model.hive_type import (
@@ -358,18 +359,23 @@ def chosen_names(
     part: PartitionItems | None, chosen: ChosenPartitions | None, table: Table, binding: Binding
 ) -> tuple[str, ...]:
     """Names of the partitions that SHOW PARTITIONS … PARTITION (…) WHERE … LIMIT asks for."""
-    chosen = chosen or ChosenPartitions((), (), None)
+    chosen = chosen or ChosenPartitions(None, (), None)
     types = {column.name: column.type for column in table.partition_columns}
-    predicate = all_of(chosen.filters, table, types, binding)
+    condition = None
+    if chosen.condition is not None:
+        condition = _compiled(chosen.condition, table, types, binding)
     try:
         listed = (
-            binding.matching(table, part)
-            if part
-            else binding.catalog.partitions(table.name, partition_tests(table, [predicate]))
+            binding.matching(table, part) if part else binding.catalog.partitions(table.name, tests)
+        tests = partition_tests(table, [condition.predicate] if condition else [])
         )
     except NoSuchObject:
         listed = ()
-    partitions = _named(_chosen(predicate, listed, table), chosen.filters, table, binding)
+    partitions = [
+        partition
+        for partition in listed
+        if condition is None or condition.holds(table.read_values(partition))
+    ]
     partitions.sort(key=lambda partition: partition_name(table.partition_names, partition.values))
     for name, descending in reversed(chosen.order):
         if name.text not in types:
@@ -386,4 +392,66 @@ def _order_by(at: int, number: bool, partition: Partition) -> tuple[bool, float,
     value = partition.values[at]
     if value is None:
         return (True, 0, "")
+_ALWAYS = AllOf(())
+
+
+@dataclass(frozen=True, slots=True)
+class _Condition:
+    """``holds`` of a partition's values; None is unknown. ``predicate`` holds wherever it does."""
+
+    holds: Callable[[Sequence[str | None]], bool | None]
+    predicate: Predicate
+
+
+def _compiled(
+    condition: PartitionCondition, table: Table, types: dict[str, HiveType], binding: Binding
+) -> _Condition:
+    """Return a condition of SHOW PARTITIONS as what can be decided of each partition."""
+    if isinstance(condition, PartitionFilter):
+        return _compiled_filter(condition, table, types, binding)
+    parts = [_compiled(part, table, types, binding) for part in condition.parts]
+    tests = [part.holds for part in parts]
+    if condition.operator == "not":
+        return _Condition(lambda values: _opposite(tests[0](values)), _ALWAYS)
+    decisive = condition.operator == "or"
+
+    def holds(values: Sequence[str | None]) -> bool | None:
+        results = [test(values) for test in tests]
+        if decisive in results:
+            return decisive
+        return None if None in results else not decisive
+
+    combine = AnyOf if decisive else AllOf
+    return _Condition(holds, combine(tuple(part.predicate for part in parts)))
+
+
+def _opposite(result: bool | None) -> bool | None:
+    return None if result is None else not result
+
+
+def _compiled_filter(
+    filter_: PartitionFilter, table: Table, types: dict[str, HiveType], binding: Binding
+) -> _Condition:
+    name = filter_.key.text
+    if name not in types:
+        error = SemanticError(
+            f"Not a filter expr: Invalid table alias or column reference '{name}': (possible "
+            f"column names are: {', '.join(types)})",
+            code=10004,
+        )
+        binding.fail(error, filter_.key.start)
+    if _is_of_text(filter_, types[name], binding):
+        at = table.partition_names.index(name)
+        return _Condition(lambda values: _satisfies(values[at], filter_), _ALWAYS)
+    predicate = _filter(filter_, types[name], binding)
+    kinds = {column: _kind(type_) for column, type_ in types.items()}
+    true, false = PartitionPruner(predicate, kinds), PartitionPruner(Not(predicate), kinds)
+
+    def holds(values: Sequence[str | None]) -> bool | None:
+        named = dict(zip(types, values, strict=True))
+        return True if true.is_certain(named) else False if false.is_certain(named) else None
+
+    return _Condition(holds, predicate)
+
+
     return (False, float(value) if number else 0, value)

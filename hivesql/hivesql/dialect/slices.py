@@ -7,7 +7,7 @@ text and its sqlglot tree, whose nodes carry offsets into that text.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from hivesql.dialect.tokens import Name
@@ -61,3 +61,15 @@ class PartitionFilter:
     value: str | None
     end: int = field(default=0, compare=False)
     """Offset behind the filter."""
+
+
+@dataclass(frozen=True, slots=True)
+class CombinedFilters:
+    """Conditions that AND or OR connects, or one that NOT turns around."""
+
+    operator: Literal["and", "or", "not"]
+    parts: tuple[PartitionCondition, ...]
+
+
+PartitionCondition: TypeAlias = PartitionFilter | CombinedFilters
+"""WHERE of SHOW PARTITIONS."""

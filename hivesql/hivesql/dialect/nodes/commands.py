@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Union
 
-from hivesql.dialect.slices import PartitionFilter
+from hivesql.dialect.slices import PartitionCondition
 from hivesql_planner.compaction.request import NO_FILTER, CompactionFilter, OrderKey
 from hivesql_planner.statements.authorization import CreateRole, GrantRoles, SetRole, ShowRoles
 from hivesql_planner.statements.bound import (
@@ -51,9 +51,9 @@ class LockBody:
 
 @dataclass(frozen=True, slots=True)
 class ChosenPartitions:
-    """WHERE (an AND of comparisons), ORDER BY (True is descending) and LIMIT."""
+    """WHERE, ORDER BY (True is descending) and LIMIT."""
 
-    filters: tuple[PartitionFilter, ...]
+    condition: PartitionCondition | None
     order: tuple[tuple[Name, bool], ...]
     limit: int | None
 

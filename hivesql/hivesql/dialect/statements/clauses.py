@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from hivesql.dialect.nodes.commands import ChosenPartitions
 from hivesql.dialect.numbers import number_text
-from hivesql.dialect.slices import PartitionFilter, PartitionItem, PartitionItems
+from hivesql.dialect.slices import (
+    CombinedFilters,
+    PartitionCondition,
+    PartitionFilter,
+    PartitionItem,
+    PartitionItems,
+)
 from hivesql.dialect.tokens import Cursor, Kind, Name
 
 
@@ -45,26 +51,64 @@ def constant(cursor: Cursor) -> str | None:
     return sign + number_text(cursor.next().text.rstrip("LSYBDlsybd"))
 
 
-def _filter(cursor: Cursor) -> PartitionFilter:
+def _condition(cursor: Cursor) -> PartitionCondition:
+    """Take conditions that OR connects, which binds less than AND."""
+    parts = [_conjunction(cursor)]
+    while cursor.take("or"):
+        parts.append(_conjunction(cursor))
+    return CombinedFilters("or", tuple(parts)) if parts[1:] else parts[0]
+
+
+def _conjunction(cursor: Cursor) -> PartitionCondition:
+    parts = [_simple_condition(cursor)]
+    while cursor.take("and"):
+        parts.append(_simple_condition(cursor))
+    return CombinedFilters("and", tuple(parts)) if parts[1:] else parts[0]
+
+
+def _simple_condition(cursor: Cursor) -> PartitionCondition:
+    if cursor.take("not"):
+        return CombinedFilters("not", (_simple_condition(cursor),))
+    if cursor.take("("):
+        condition = _condition(cursor)
+        cursor.expect(")")
+        return condition
     key = cursor.name("a partition column")
+    is_negated = cursor.take("not")
+    condition = _comparison(cursor, key, is_negated=is_negated)
+    return CombinedFilters("not", (condition,)) if is_negated else condition
+
+
+def _comparison(cursor: Cursor, key: Name, *, is_negated: bool) -> PartitionCondition:
+    """Take what is behind a column: an operator and a constant, IN or BETWEEN."""
+
+    def compare(operator: str) -> PartitionFilter:
+        value = constant(cursor)
+        return PartitionFilter(key, operator, value, cursor.last_end)
+
+    if cursor.take("in"):
+        cursor.expect("(")
+        choices = [compare("=")]
+        while cursor.take(","):
+            choices.append(compare("="))
+        cursor.expect(")")
+        return CombinedFilters("or", tuple(choices))
+    if cursor.take("between"):
+        low = compare(">=")
+        cursor.expect("and")
+        return CombinedFilters("and", (low, compare("<=")))
     operator = cursor.peek().text.lower()
-    if operator not in ("=", "<>", "!=", "<", "<=", ">", ">=", "like"):
+    comparisons = ("like",) if is_negated else ("=", "<>", "!=", "<", "<=", ">", ">=", "like")
+    if operator not in comparisons:
         cursor.fail("expected a comparison")
     cursor.next()
-    value = constant(cursor)
-    return PartitionFilter(key, operator, value, cursor.last_end)
+    return compare(operator)
 
 
 def parse_chosen(cursor: Cursor) -> ChosenPartitions:
     """``WHERE k op v AND … ORDER BY k DESC, … LIMIT n`` of SHOW PARTITIONS."""
-    filters: list[PartitionFilter] = []
     order: list[tuple[Name, bool]] = []
-    if cursor.take("where"):
-        filters.append(_filter(cursor))
-        while cursor.take("and"):
-            filters.append(_filter(cursor))
-        if cursor.at("or"):
-            cursor.refuse("SHOW PARTITIONS … WHERE … OR")
+    condition = _condition(cursor) if cursor.take("where") else None
     if cursor.take("order", "by"):
         while True:
             name = cursor.name("a partition column")
@@ -75,7 +119,7 @@ def parse_chosen(cursor: Cursor) -> ChosenPartitions:
             if not cursor.take(","):
                 break
     limit = cursor.integer("a limit") if cursor.take("limit") else None
-    return ChosenPartitions(tuple(filters), tuple(order), limit)
+    return ChosenPartitions(condition, tuple(order), limit)
 
 
 def parse_properties(cursor: Cursor) -> dict[str, str]:
