@@ -187,14 +187,13 @@ def _like(body: CreateTableBody, binding: Binding, name: TableName) -> Table:
         view_text=None,
         view_original=None,
         materialized=None,
-        comment=body.comment or model.comment,
+        serde_properties=model.serde_properties if body.format is None else {},
     )
     allowed = binding.settings.text("hive.ddl.createtablelike.properties.whitelist").split(",")
-    copied = {
-        key.strip(): model.properties[key.strip()]
-        for key in allowed
-        if key.strip() in model.properties
-    }
+    keys = tuple(map(str.strip, allowed))
+    copied = {key: model.properties[key] for key in keys if key in model.properties}
+    # A comment is a property as others are.
+    table = replace(table, comment=body.comment or (model.comment if "comment" in keys else None))
     return replace(table, properties={**copied, **_properties(body, table, binding)})
 
 

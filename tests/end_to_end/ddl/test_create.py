@@ -158,8 +158,14 @@ def test_tables_made_of_queries(session: hivesql.Session) -> None:
 def test_tables_like_others(tmp_path: Path) -> None:
     with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "wh")) as session:
         session.sql(f"""
-            CREATE TABLE p (a int COMMENT 'c', b string NOT NULL) PARTITIONED BY (ds string)
-                CLUSTERED BY (a) INTO 4 BUCKETS {ACID};
+            CREATE TABLE p (a int COMMENT 'c', b string NOT NULL) COMMENT 'of p'
+                PARTITIONED BY (ds string) CLUSTERED BY (a) INTO 4 BUCKETS {ACID};
+            CREATE TABLE c (a int) COMMENT 'of c' ROW FORMAT DELIMITED FIELDS TERMINATED BY ',';
+            CREATE TABLE lc LIKE c;
+            CREATE TABLE lt LIKE c STORED AS TEXTFILE;
+            SET hive.ddl.createtablelike.properties.whitelist=comment;
+            CREATE TABLE lw LIKE c;
+            RESET hive.ddl.createtablelike.properties.whitelist;
             ALTER TABLE p ADD PARTITION (ds='1');
             CREATE TABLE q LIKE p TBLPROPERTIES ('x'='y');
             CREATE EXTERNAL TABLE e LIKE p STORED AS PARQUET LOCATION '{tmp_path}/e';
@@ -170,6 +176,10 @@ def test_tables_like_others(tmp_path: Path) -> None:
         assert like.columns == table_of(session, "p").columns
         assert (like.bucket_count, like.partition_names, like.constraints) == (4, ("ds",), ())
         assert like.properties["x"] == "y"
+        copies = [table_of(session, name) for name in ("q", "lc", "lt", "lw")]
+        assert [copy.comment for copy in copies] == [None, None, None, "of c"]
+        delimiters = [copy.serde_properties.get("field.delim") for copy in copies[1:]]
+        assert delimiters == [",", None, ","]
         assert like.location.endswith("/q")
         assert session.runtime.metastore.partitions(like.name) == ()
         outside = table_of(session, "e")
