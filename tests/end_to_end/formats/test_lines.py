@@ -197,6 +197,12 @@ def test_timestamps_of_other_forms(session: hivesql.Session, tmp_path: Path) -> 
         rows = session.sql("SELECT cast(t AS STRING) FROM t ORDER BY id").rows
         assert [row[0] for row in rows] == expected
         session.sql("ALTER TABLE t SET SERDEPROPERTIES ('timestamp.formats'='millis')")
+    session.sql("""ALTER TABLE t SET SERDEPROPERTIES
+        ('timestamp.formats'="yyyy-MM-dd'T'HH:mm:ss.SSSSSSSSS,yyyy-MM-dd'T'HH:mm:ss")""")
+    finest = ("2020-01-02T03:04:05.678901234", "2020-01-02 03:04:05.678901234")
+    (home / "f").write_text("".join(f"{i}\x01{text}\n" for i, text in enumerate(finest)))
+    rows = session.sql("SELECT t FROM t ORDER BY id").rows
+    assert [str(row[0]) for row in rows] == ["2020-01-02 03:04:05.678000", finest[1]]
     session.sql("INSERT OVERWRITE TABLE t VALUES (1, TIMESTAMP '2020-01-02 03:04:05.6')")
     (path,) = (one for one in home.iterdir() if one.name[0] not in "._")
     assert path.read_text() == "1\x012020-01-02 03:04:05.6\n"

@@ -83,7 +83,10 @@ def time_texts(table: Table, line: str, columns: Collection[int]) -> list[Column
             _parsed(text, table.columns[i].type, 1, lines).cast("string"), ".", 1
         )
         finer = f.concat(seconds, f.regexp_extract(text, _FINER, 1))
-        texts.append(f.when(text.rlike(_FINER), finer))
+        is_finer = text.rlike(_FINER)
+        if form.times:
+            is_finer &= f.coalesce(*(_time(text, pattern) for pattern in form.times)).isNull()
+        texts.append(f.when(is_finer, finer))
     return texts
 
 
@@ -133,7 +136,8 @@ def _time(text: Column, pattern: str) -> Column:
     if pattern == "millis":
         micros = (text.cast("decimal(24,6)") * 1000).cast("bigint")
         return f.when(text.rlike(_MILLIS), f.timestamp_micros(micros))
-    return f.try_to_timestamp(text, f.lit(pattern))
+    # Hive reads milliseconds by patterns, whatever else is there.
+    return f.date_trunc("millisecond", f.try_to_timestamp(text, f.lit(pattern)))
 
 
 def _parsed_map(text: Column, hive_type: HiveType, level: int, lines: _Lines) -> Column:
