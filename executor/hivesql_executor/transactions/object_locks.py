@@ -76,17 +76,17 @@ def show_object_locks(statement: Show, runtime: Runtime) -> Outcome:
             statement.table.name.name,
             *filter(None, partition),
         ]
-    rows: list[tuple[str, str | None]] = []
+    rows: list[tuple[str, str]] = []
     for row in runtime.metastore.object_locks():
         if row.name.split("@")[: len(path)] != path:
             continue
         rows.append((row.name, "EXCLUSIVE" if row.exclusive else "SHARED"))
         if statement.extended:
             rows += [
-                (f"LOCK_QUERYID:{row.query_id}", None),
-                (f"LOCK_TIME:{row.taken}", None),
-                (f"LOCK_MODE:{'EXPLICIT' if row.explicit else 'IMPLICIT'}", None),
-                (f"LOCK_QUERYSTRING:{row.query_text}", None),
+                (f"LOCK_QUERYID:{row.query_id}", ""),
+                (f"LOCK_TIME:{row.taken}", ""),
+                (f"LOCK_MODE:{'EXPLICIT' if row.explicit else 'IMPLICIT'}", ""),
+                (f"LOCK_QUERYSTRING:{row.query_text}", ""),
             ]
     return Outcome.of_table(["tab_name", "mode"], rows)
 

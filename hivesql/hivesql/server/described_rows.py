@@ -26,6 +26,8 @@ def rows_of_server(statement: Statement | None, rows: Sequence[Any]) -> Sequence
             return rows[1:] if rows and str(rows[0][0]).startswith("# ") else rows
         case Show(kind="tblproperties", key=str(key)):
             return [row if row[0] == key or len(row) < 2 else (row[0], None) for row in rows]
+        case Show(kind="locks"):
+            return [(row[0], None) if len(row) == 2 and not row[1] else row for row in rows]
         case Describe(table=table) if table is not None and rows and len(rows[0]) > 1:
             if statement.column is not None:
                 return [_of_column(tuple(row)) for row in rows]

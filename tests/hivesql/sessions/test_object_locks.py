@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 import hivesql
+from hivesql.server.described_rows import rows_of_server
 from hivesql_executor.runtime import Clock
 from hivesql_planner.settings.transaction_keys import DUMMY_TXN_MANAGER
+from hivesql_planner.statements.bound import Show
 
 DUMMY = {
     "hive.txn.manager": DUMMY_TXN_MANAGER,
@@ -42,7 +44,11 @@ def test_locks_outlive_their_statement(
     shown = other.sql("SHOW LOCKS")
     assert shown.columns == ("tab_name", "mode")
     assert shown.rows == [("default@t@p=1", "EXCLUSIVE"), ("default@u", "SHARED")]
-    (row, *more) = other.sql("SHOW LOCKS t EXTENDED").rows
+    extended = other.sql("SHOW LOCKS t EXTENDED")
+    (row, *more) = extended.rows
+    assert {cell for _, cell in more} == {""}
+    (_, *sent) = rows_of_server(Show(kind="locks", extended=True), extended.rows)
+    assert sent == [(line, None) for line, _ in more]
     assert row == ("default@t@p=1", "EXCLUSIVE")
     texts = [line for line, _ in more]
     assert texts[2:] == [
