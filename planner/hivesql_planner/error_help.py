@@ -75,6 +75,8 @@ HELP: Mapping[int, Help] = {
         10036: ("A column is named twice", "Name each column once"),
         10042: ("A database that is dropped has tables or functions",
                 "Drop them first, or `DROP DATABASE db CASCADE`"),
+        10043: ("CREATE TABLE without columns, AS, LIKE, or a schema of Avro",
+                "Name the columns: `CREATE TABLE t (a INT, b STRING)`"),
         10044: ("A query gives other numbers or types of columns than the table takes",
                 "Name the columns: `INSERT INTO t (a, b) …`; dynamic partition columns come last"),
         10046: ("CLUSTER BY beside DISTRIBUTE BY",
@@ -260,6 +262,8 @@ HELP: Mapping[int, Help] = {
         10297: ("UPDATE, DELETE or MERGE of a table that is not transactional",
                 "`ALTER TABLE t SET TBLPROPERTIES ('transactional'='true')` makes an ORC table "
                 "full ACID"),
+        10299: ("SET LOCATION of a partition that is not named in full",
+                "Name every partition column"),
         10301: ("DROP of a function of Hive's",
                 "Leave it: only functions of CREATE FUNCTION can be dropped"),
         10302: ("A change by plain Spark gives a row another bucket",
@@ -306,6 +310,8 @@ HELP: Mapping[int, Help] = {
         20007: ("A statement that cannot be part of a transaction of several",
                 "Run it outside of START TRANSACTION … COMMIT; what was open was rolled back"),
         20008: ("COMMIT or ROLLBACK without a transaction", "START TRANSACTION first"),
+        30009: ("ANALYZE of a nested column", "Name columns of primitive types, or none"),
+        30012: ("ANALYZE of a partition column", "Leave it out: its values are known"),
         30019: ("LOAD DATA of files in another format than the table's",
                 "Give the table the file's format, or load it into one that has it and INSERT … "
                 "SELECT"),
@@ -330,7 +336,7 @@ OBVIOUS = frozenset(
         10008, 10035, 10036, 10042, 10089, 10099, 10102, 10131, 10132, 10202, 10206, 10209,
         10215, 10217, 10225, 10226, 10236, 10247, 10256, 10261, 10264, 10265, 10270, 10271, 10280,
         10282, 10284, 10294, 10297, 10305, 10307, 10325, 10326, 10327, 10332, 10404, 10405, 10406,
-        10413, 10432, 20008, 30020, 40000, 40013,
+        10413, 10432, 20008, 30009, 30012, 30020, 40000, 40013,
     )
 )  # fmt: skip
 """Codes whose messages say what to do."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -373,13 +373,26 @@ def _columns(statistics: exp.Expr, table: Table, binding: Binding) -> tuple[Colu
     analyzable = {column.name: column for column in table.columns if is_simple(column)}
     for name in names:
         if name.text not in analyzable:
-            error = SemanticError(
-                f"Invalid column reference '{name.text}' "
-                f"(possible columns are [{', '.join(analyzable)}])",
-                code=10002,
-            )
-            binding.fail(error, name.start)
+            binding.fail(_without_statistics(name.text, table, analyzable), name.start)
     return tuple(analyzable[name.text] for name in names) or tuple(analyzable.values())
+
+
+def _without_statistics(name: str, table: Table, analyzable: Iterable[str]) -> SemanticError:
+    """Tell why a column cannot be measured: it is none, of the partitions, or nested."""
+    if name in table.partition_names:
+        what = (
+            "Column statistics are not supported for partition columns [Try removing column "
+            f"'{name}' from column list]"
+        )
+        return SemanticError(what, code=30012)
+    if name in table.column_names:
+        what = (
+            f"Only columns of primitive types have statistics, and {name} is nested: leave it out"
+        )
+        return SemanticError(what, code=30009)
+    possible = ", ".join(analyzable)
+    what = f"Invalid column reference '{name}' (possible columns are [{possible}])"
+    return SemanticError(what, code=10002)
 
 
 def _check_truncated(names: tuple[Name, ...], table: Table, binding: Binding) -> None:

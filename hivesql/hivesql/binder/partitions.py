@@ -89,7 +89,11 @@ def bind_rename_partition(node: exp.Expr, binding: Binding) -> RenamePartition:
 def bind_move_partition(node: exp.Expr, binding: Binding) -> MovePartition:
     """PARTITION … SET LOCATION."""
     table = partitioned_table(table_of(node.this), binding)
-    partition = existing(table, items_of(node.args["partition"]), binding)
+    items = items_of(node.args["partition"])
+    if len(binding.partition_values(table, items)) < len(table.partition_columns):
+        what = "Alter table partition type set location does not allow partial partition spec"
+        binding.fail(SemanticError(what, code=10299), items[0].key.start)
+    partition = existing(table, items, binding)
     return MovePartition(table=table, partition=partition, location=node.args["location"].name)
 
 
@@ -365,9 +369,9 @@ def chosen_names(
     if chosen.condition is not None:
         condition = _compiled(chosen.condition, table, types, binding)
     try:
+        tests = partition_tests(table, [condition.predicate] if condition else [])
         listed = (
             binding.matching(table, part) if part else binding.catalog.partitions(table.name, tests)
-        tests = partition_tests(table, [condition.predicate] if condition else [])
         )
     except NoSuchObject:
         listed = ()
@@ -388,10 +392,6 @@ def chosen_names(
     return tuple(names)[: chosen.limit]
 
 
-def _order_by(at: int, number: bool, partition: Partition) -> tuple[bool, float, str]:
-    value = partition.values[at]
-    if value is None:
-        return (True, 0, "")
 _ALWAYS = AllOf(())
 
 
@@ -454,4 +454,8 @@ def _compiled_filter(
     return _Condition(holds, predicate)
 
 
+def _order_by(at: int, number: bool, partition: Partition) -> tuple[bool, float, str]:
+    value = partition.values[at]
+    if value is None:
+        return (True, 0, "")
     return (False, float(value) if number else 0, value)

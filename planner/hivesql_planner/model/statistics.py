@@ -311,7 +311,8 @@ def read_stated_statistics(column: Column, values: Mapping[str, str]) -> ColumnS
         if key == "bitVector":
             continue
         if key not in _STATED:
-            raise SemanticError(f"Unknown stat {key}. These are known: {', '.join(_STATED)}")
+            what = f"Unknown stat {key}. These are known: {', '.join(_STATED)}"
+            raise SemanticError(what, code=40000)
         field, read = _STATED[key]
         try:
             fields[field] = _as_shown(text, column.type) if read is str else read(text)

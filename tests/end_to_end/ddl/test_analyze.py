@@ -94,8 +94,16 @@ def test_statistics_of_tables_partitions_and_columns(session: hivesql.Session) -
     for sql, code in (
         ("ANALYZE TABLE t PARTITION (ds='1') COMPUTE STATISTICS", 10006),
         ("ANALYZE TABLE t COMPUTE STATISTICS FOR COLUMNS zz", 10002),
-        ("ANALYZE TABLE t COMPUTE STATISTICS FOR COLUMNS n", 10002),
+        ("ANALYZE TABLE t COMPUTE STATISTICS FOR COLUMNS n", 30009),
+        ("ANALYZE TABLE p COMPUTE STATISTICS FOR COLUMNS ds", 30012),
+        ("ALTER TABLE t UPDATE STATISTICS FOR COLUMN a SET ('nosuch'='1')", 40000),
         ("CREATE VIEW v AS SELECT 1 AS x; ANALYZE TABLE v COMPUTE STATISTICS", 10091),
+        ("CREATE TABLE without_columns", 10043),
+        (
+            "CREATE TABLE two (a INT) PARTITIONED BY (x INT, y INT); "
+            "ALTER TABLE two PARTITION (x=1) SET LOCATION '/two'",
+            10299,
+        ),
     ):
         with pytest.raises(HiveSqlError) as caught:
             session.sql(sql)

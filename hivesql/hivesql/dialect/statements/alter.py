@@ -290,6 +290,8 @@ def _update_statistics(
         column = cursor.identifier("a column name")
     cursor.expect("set")
     properties = cursor.properties()
+    if column is not None and cursor.take("comment"):
+        cursor.string("a comment")  # Hive drops it
     statement = UpdateStatistics(
         this=table, partition=partition, column=column, properties=properties
     )

@@ -216,7 +216,8 @@ def _check_complete(cursor: Cursor, parts: dict[str, Any]) -> None:
     properties = {**parts.get("properties", {}), **parts.get("serde_properties", {})}
     column_clauses = {"columns", "like", "like_file"} & parts.keys()
     if not column_clauses and not {LITERAL, URL} & properties.keys():
-        cursor.fail("expected the columns of the table")
+        what = "Either list of columns or a custom serializer should be specified"
+        raise at(SemanticError(what, code=10043), cursor.text, cursor.peek().start)
     if "partitioned_by" in parts:
         cursor.fail("the types of the partition columns are missing")
 
