@@ -85,6 +85,8 @@ class Statistics:
     """Columns whose statistics are those of the present."""
     partitions: int | None = None
     """Of how many partitions these are the sums, for a partitioned table."""
+    known_everywhere: tuple[str, ...] = ()
+    """Columns of which each of those partitions, be it none, has statistics."""
     properties: Mapping[str, str] = field(default_factory=dict, hash=False)
     """What a partition has taken over of its table's properties."""
 

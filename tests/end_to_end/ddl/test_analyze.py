@@ -132,6 +132,27 @@ def kept(
     return found["numRows"], found["numFiles"], found.get("COLUMN_STATS_ACCURATE") == accurate, same
 
 
+def test_columns_over_partitions_are_known_where_each_partition_knows_them(
+    session: hivesql.Session,
+) -> None:
+    """Real Hive 4.1 says so to each of these."""
+
+    def marks(column: str) -> tuple[str, str]:
+        found = dict(session.sql(f"DESCRIBE FORMATTED m {column}").rows)
+        return found["COLUMN_STATS_ACCURATE"], found["avg_col_len"]
+
+    session.sql("CREATE TABLE m (a INT) PARTITIONED BY (q INT, z STRING)")
+    of_a, of_z = (f'{{\\"COLUMN_STATS\\":{{\\"{name}\\":\\"true\\"}}}}' for name in "az")
+    assert (marks("a"), marks("z")) == ((of_a, ""), (of_z, "100.0"))
+    session.sql("ALTER TABLE m ADD PARTITION (q=1, z='x')")
+    session.sql("ALTER TABLE m ADD PARTITION (q=2, z='y')")
+    stated = "UPDATE STATISTICS FOR COLUMN a SET ('numDVs'='3','numNulls'='1') COMMENT 'x'"
+    session.sql(f"ALTER TABLE m PARTITION (q=1, z='x') {stated}")
+    assert (marks("a"), marks("z")) == (("{}", ""), (of_z, "100.0"))
+    session.sql(f"ALTER TABLE m PARTITION (q=2, z='y') {stated}")
+    assert marks("a") == (of_a, "")
+
+
 def test_the_length_of_no_text_is_none(session: hivesql.Session) -> None:
     # What real Hive 4.1 tells of these rows.
     session.sql(f"CREATE TABLE t (s string, b binary) {ACID}")

@@ -125,9 +125,14 @@ def describe_column(
         own = None
     rows = [("col_name", written), ("data_type", str(type_))]
     is_empty = own is not None and (own.distinct == 0 or _is_empty_binary(own))
+    if key is not None and key.type.is_text:
+        is_empty = False
     measured = _without_values(own) if own and is_empty else own
     rows += [(label, _shown(getattr(measured, field, None))) for label, field in _MEASURES]
     rows += [("bit_vector", ""), ("comment", comment)]
+    if statement.partition is None and statistics.partitions is not None:
+        is_known = key is not None or name in statistics.known_everywhere
+        accurate = f'{{"COLUMN_STATS":{{"{name}":"true"}}}}' if is_known else "{}"
     if accurate:
         rows.append((ACCURATE, escaped(accurate)))
     return Outcome.of_table(("column_property", "value"), rows)

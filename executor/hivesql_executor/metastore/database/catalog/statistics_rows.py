@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -140,7 +140,7 @@ def statistics(
     table = catalog.table(db, name)
     owner, numbers, columns = _owner(db, table, values)
     if values is None and table.partition_columns:
-        return replace(_sums(db, owner), columns=_columns_of_partitions(db, table))
+        return _with_columns(_sums(db, owner), table, _columns_of_partitions(db, table))
     types = {column.name: column.type for column in table.columns}
     measured = tuple(
         column
@@ -177,16 +177,27 @@ def _measured(row: Any) -> ColumnStatistics:
     return ColumnStatistics(**values | {"type": HiveType.as_stored(row.type)})
 
 
-def _columns_of_partitions(db: Connection, table: Table) -> tuple[ColumnStatistics, ...]:
+def _with_columns(
+    sums: Statistics, table: Table, measured: Sequence[ColumnStatistics]
+) -> Statistics:
+    counts = Counter(column.name for column in measured)
+    return replace(
+        sums,
+        columns=added_up([column] for column in measured),
+        known_everywhere=tuple(n for n in table.column_names if counts[n] == sums.partitions),
+    )
+
+
+def _columns_of_partitions(db: Connection, table: Table) -> list[ColumnStatistics]:
     columns, rows = schema.partition_statistics, schema.partitions
     here = and_(rows.c.id == columns.c.owner_id, rows.c.table_id == table.id)
     query = select(columns).select_from(columns.join(rows, here))
     types = {column.name: column.type for column in table.columns}
-    return added_up(
-        [column]
+    return [
+        column
         for column in map(_measured, db.execute(query))
         if types.get(column.name) == column.type
-    )
+    ]
 
 
 def _sums(db: Connection, table_id: int) -> Statistics:
