@@ -204,3 +204,14 @@ def field_of(type_: Type, name: str) -> Type:
         inner = field_of(type_.children[0], name)
         return HiveType.array(inner) if inner else None
     return dict(type_.fields).get(name)
+
+
+def group_of(kind: Type) -> str | None:
+    """Tell what values of VALUES must have in common; None where only Spark knows."""
+    if is_text(kind):
+        return "text"
+    if is_number(kind):
+        return "number"
+    if kind in TIMES:
+        return "time"
+    return kind.kind if kind is not None and kind in (BOOLEAN, VOID) else None

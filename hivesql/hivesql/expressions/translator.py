@@ -21,6 +21,7 @@ from hivesql.dialect.value_types import (
     concatenated,
     element,
     field_of,
+    group_of,
     is_decimal,
     is_integer,
     is_interval,
@@ -220,14 +221,14 @@ class Translator:
     def unify_types(self, values: Sequence[exp.Expr]) -> None:
         """Make texts of all values of a column of VALUES where some are; else they must agree."""
         kinds = [self.type_of(value) for value in values]
-        groups = {_group(kind) for kind in kinds} - {"void"}
+        groups = {group_of(kind) for kind in kinds} - {"void"}
         if len(groups) < 2 or None in groups:
             return
         if "text" not in groups:
             first = next(kind for kind in kinds if kind != VOID)
             value, kind = next(
                 pair for pair in zip(values, kinds, strict=True)
-                if _group(pair[1]) not in (_group(first), "void")
+                if group_of(pair[1]) not in (group_of(first), "void")
             )  # fmt: skip
             error = SemanticError(
                 f"Argument type mismatch: {kind} is different from the values before it in "
@@ -235,7 +236,7 @@ class Translator:
             )
             self.binding.fail(error, *place_of(value))
         for value, kind in zip(values, kinds, strict=True):
-            if _group(kind) != "text":
+            if group_of(kind) != "text":
                 text = text_of(kind, "@0", self._zone)
                 self._replace(value, "CAST(@0 AS STRING)" if text == "@0" else text, [value])
 
@@ -587,14 +588,3 @@ _GRAMMAR_CALLS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
     exp.Substring: ("substring", ("this", "start", "length")),
     exp.Trim: ("trim", ("this", "expression")),
 }
-
-
-def _group(kind: Type) -> str | None:
-    """Tell what values of VALUES must have in common; None where only Spark knows."""
-    if is_text(kind):
-        return "text"
-    if is_number(kind):
-        return "number"
-    if kind in TIMES:
-        return "time"
-    return kind.kind if kind is not None and kind in (BOOLEAN, VOID) else None
