@@ -114,3 +114,11 @@ def test_a_page_says_how_to_install_what_it_imports() -> None:
                 for name in re.findall(r"^\s*(?:import|from) (\w+)", block.text, re.MULTILINE):
                     is_there = name in ours or name in sys.stdlib_module_names
                     assert is_there or name in installs, f"{page.name}:{block.line}: {name}"
+
+
+def test_a_page_begins_with_a_sentence_that_says_what_it_is_for() -> None:
+    """Not with a table, a picture or what one types; those that are shown in lists too."""
+    for page in sorted({*PAGES, *(ROOT / "docs").glob("*.md")}):
+        title, _, text = page.read_text(encoding="utf-8").partition("\n\n")
+        assert re.fullmatch(r"# .+", title), page
+        assert re.match(r"[`*]*[A-Z\w][^|!\n]+.*\n", text) and not text.startswith("```"), page
