@@ -12,11 +12,11 @@ _MEANINGS = {
     "df+": "functions", "di": "indexes", "du": "roles", "dg": "roles", "c": "use",
     "connect": "use", "u": "use", "schema": "ddl", "sv": "ddl", "x": "expanded", "i": "run",
     "ir": "run", "read": "run", "source": "run", "o": "record", "output": "record",
-    "tee": "record", "notee": "record", "mode": "outputformat", "f": "outputformat",
+    "tee": "record", "notee": "record", "mode": "outputformat",
     "T": "outputformat", "timer": "timing", "headers": "header", "t": "header",
     "nullvalue": "null", "separator": "delimiter", "qecho": "echo", "print": "echo",
     "conninfo": "status", "show": "status", "n": "saved", "ns": "save", "nd": "forget",
-    "fs": "save", "fd": "forget", "refresh": "rehash", "#": "rehash", "e": "edit",
+    "f": "saved", "fs": "save", "fd": "forget", "refresh": "rehash", "#": "rehash", "e": "edit",
     "s": "history", "!": "sh", "shell": "sh", "system": "sh", "nopager": "pager off",
     "copy": "import", "dump": "export",
 }  # fmt: skip

@@ -51,6 +51,7 @@ COMMANDS = {
     "\\pset nosuch 1": "pset nosuch 1",
     "\\q;": "q",
     "\\n big 3": "saved big 3",
+    "\\f big 3": "saved big 3",
     ".schema t": "ddl t",
     ".headers off": "header off",
     ".mode line": "outputformat vertical",
