@@ -38,14 +38,17 @@ def standalone_cluster(
         at = ("--host", home, "--port", port, "--webui-port", "0")
         cluster.enter_context(_started(f"{_DEPLOY}.master.Master", *at, log=log, on=head))
         _wait_for("New state: ALIVE", log)
+        logs = []
         for number, (address, other) in enumerate(zip(hosts, others, strict=True)):
             size = ("--cores", str(cores), "--memory", memory, "--webui-port", "0")
             name = other.name if other else address
             work = ("--host", name, "--work-dir", str(place / f"work{number}"))
-            worker_log = place / f"worker{number}.log"
+            logs.append(place / f"worker{number}.log")
             cluster.enter_context(
-                _started(f"{_DEPLOY}.worker.Worker", *size, *work, master, log=worker_log, on=other)
+                _started(f"{_DEPLOY}.worker.Worker", *size, *work, master, log=logs[-1], on=other)
             )
+        # Both start at once: that takes half the time of one after the other.
+        for worker_log in logs:
             _wait_for("Successfully registered", worker_log)
         yield master
 

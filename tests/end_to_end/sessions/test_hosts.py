@@ -33,7 +33,7 @@ SETTINGS = {
 # What is rolled back goes at once.
 AT_ONCE = {"hive.compactor.initiator.on": "false", "hive.compactor.abortedtxn.threshold": "0"}
 UNFINISHED = ("initiated", "working", "ready for cleaning")
-WALK_SECONDS = "20"
+WALK_SECONDS = "10"
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 pytestmark = [pytest.mark.slow, pytest.mark.postgres]
 
@@ -45,9 +45,11 @@ class RemoteSession:
         self, host: Host, url: str, warehouse: Path, settings: Mapping[str, str] = SETTINGS
     ) -> None:
         self.process = host.start(host_program.__file__, url, warehouse, json.dumps(settings))
-        self.answer()
+        self.is_ready = False
 
     def send(self, **asked: Any) -> None:
+        # Programs that are started one after the other get ready at the same time.
+        self.is_ready = self.is_ready or bool(self.answer()["ready"])
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(asked) + "\n")
         self.process.stdin.flush()
