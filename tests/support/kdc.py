@@ -49,6 +49,16 @@ class Kdc:
             "KRB5CCNAME": f"FILE:{self.place / 'tickets'}",
         }
 
+    @property
+    def metastore_settings(self) -> dict[str, str]:
+        """What a Hive Metastore has set that wants Kerberos; its keytab must have been made."""
+        return {
+            "hadoop.security.authentication": "kerberos",
+            "hive.metastore.sasl.enabled": "true",
+            "hive.metastore.kerberos.principal": f"hive/localhost@{REALM}",
+            "hive.metastore.kerberos.keytab.file": str(self.place / "hive_localhost.keytab"),
+        }
+
     def run(self, *words: str, text: str = "", **others: str) -> str:
         """Run one of its tools, which reads ``text``; what it printed."""
         program = shutil.which(words[0], path=_PLACES)

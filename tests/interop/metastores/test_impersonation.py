@@ -37,12 +37,6 @@ def test_metastore(kdc: Kdc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     pytest.importorskip("gssapi", reason="pip install 'hivesql[kerberos]'")
     keytab = str(kdc.place / "hive_localhost.keytab")
     principal = "hive.metastore.kerberos.principal"
-    secure = {
-        "hadoop.security.authentication": "kerberos",
-        "hive.metastore.sasl.enabled": "true",
-        principal: f"hive/localhost@{REALM}",
-        "hive.metastore.kerberos.keytab.file": keytab,
-    }
     conf = tmp_path / "conf"
     conf.mkdir()
     lines = (f"<property><name>{k}</name><value>{v}</value></property>" for k, v in ALLOWED.items())
@@ -54,7 +48,9 @@ def test_metastore(kdc: Kdc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         principal: f"hive/_HOST@{REALM}",
         "hivesql.kerberos.keytab": keytab,
     }
-    with hive.metastore(tmp_path / "hms", settings=secure, krb5=kdc.krb5, conf=conf) as url:
+    with hive.metastore(
+        tmp_path / "hms", settings=kdc.metastore_settings, krb5=kdc.krb5, conf=conf
+    ) as url:
         with hivesql.connect(url, settings=client | {PROXY: "ann"}) as session:
             session.sql(
                 "CREATE TABLE t (a INT) STORED AS ORC TBLPROPERTIES ('transactional'='true')"

@@ -59,13 +59,7 @@ def kdc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kdc]:
 @pytest.fixture(scope="module")
 def secure(kdc: Kdc, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a metastore that wants Kerberos, and encrypts."""
-    settings = {
-        "hadoop.security.authentication": "kerberos",
-        "hadoop.rpc.protection": "privacy",
-        "hive.metastore.sasl.enabled": "true",
-        SERVER: f"hive/localhost@{REALM}",
-        "hive.metastore.kerberos.keytab.file": str(kdc.place / "hive_localhost.keytab"),
-    }
+    settings = kdc.metastore_settings | {"hadoop.rpc.protection": "privacy"}
     place = tmp_path_factory.mktemp("secure")
     with hive.metastore(place, settings=settings, krb5=kdc.krb5) as url:
         yield url

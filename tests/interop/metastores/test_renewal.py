@@ -91,13 +91,7 @@ def kdc(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kdc]:
 @pytest.fixture(scope="module")
 def wire(kdc: Kdc, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
     """The way to a metastore that wants Kerberos, and encrypts."""
-    settings = {
-        "hadoop.security.authentication": "kerberos",
-        "hadoop.rpc.protection": "privacy",
-        "hive.metastore.sasl.enabled": "true",
-        SERVER: f"hive/localhost@{REALM}",
-        "hive.metastore.kerberos.keytab.file": str(kdc.place / "hive_localhost.keytab"),
-    }
+    settings = kdc.metastore_settings | {"hadoop.rpc.protection": "privacy"}
     place = tmp_path_factory.mktemp("secure")
     with hive.metastore(place, settings=settings, krb5=kdc.krb5) as url:
         wire = Wire(int(url.rpartition(":")[2]))
@@ -114,7 +108,7 @@ def services(wire: Wire, settings: dict[str, str], log: Path) -> Iterator[Callab
     program = Path(sys.executable).with_name("hivesql")
     with log.open("w") as out:
         process = subprocess.Popen(
-            [program, "services", f"--metastore={wire.url}", *options],
+            [program, "services", "--drain=20", f"--metastore={wire.url}", *options],
             stdout=out, stderr=out, cwd=log.parent, env=os.environ,
         )  # fmt: skip
         try:
