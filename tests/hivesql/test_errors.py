@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import threading
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 
@@ -44,3 +46,25 @@ def test_public_error(kind: type[hivesql.HiveSqlError]) -> None:
 def test_every_package_says_that_it_is_typed() -> None:
     for package in ("hivesql", "hivesql_planner", "hivesql_executor", "hivesql_repl"):
         assert files(package).joinpath("py.typed").is_file()
+
+
+def test_a_table_that_several_make_at_once_if_there_is_none(tmp_path: Path) -> None:
+    place = (f"sqlite:///{tmp_path}/m.db", str(tmp_path / "w"))
+    hivesql.connect(*place).close()
+    together, failures = threading.Barrier(3), []
+
+    def make() -> None:
+        with hivesql.connect(*place) as session:
+            together.wait()
+            for number in range(8):
+                try:
+                    session.sql(f"CREATE TABLE IF NOT EXISTS t{number} (a INT) STORED AS ORC")
+                except hivesql.HiveSqlError as error:
+                    failures.append(str(error))
+
+    threads = [threading.Thread(target=make) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []

@@ -37,6 +37,10 @@ from hivesql_planner.model.table import (
 _TRUNCATED = b'{"thisFileVersion":"0","dataFormat":"truncated"}'
 
 
+_EXISTS = 10073
+"""Hive's code for a table that is there."""
+
+
 def create_new_table(new: NewTable, txn_id: int, runtime: Runtime) -> None:
     """Add a table to the catalog and make its directory, unless there is one that may be."""
     table = new.table
@@ -44,7 +48,12 @@ def create_new_table(new: NewTable, txn_id: int, runtime: Runtime) -> None:
         return
     if new.like_file is not None:
         table = _with_columns_of(table, *new.like_file, runtime)
-    _create_table(table, new.home, txn_id, runtime)
+    try:
+        _create_table(table, new.home, txn_id, runtime)
+    except SemanticError as error:
+        # Somebody else has made it since we looked.
+        if not new.if_not_exists or error.code != _EXISTS:
+            raise
 
 
 def _with_columns_of(table: Table, format_: FileFormat, path: str, runtime: Runtime) -> Table:
@@ -133,7 +142,7 @@ def _described(table: Table, runtime: Runtime) -> Table:
     if table.location:
         table = replace(table, location=reachable_location(table.location, runtime))
     if exists(table.name, runtime):
-        raise SemanticError(f"Table already exists: {table.name}", code=10073)
+        raise SemanticError(f"Table already exists: {table.name}", code=_EXISTS)
     table = with_file_columns(table, runtime)
     if table.format == "regex":
         _check_pattern(table, runtime)
