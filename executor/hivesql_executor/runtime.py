@@ -84,7 +84,7 @@ class Runtime:
     query_id: str = ""
     query_text: str = ""
     cancelled: threading.Event = field(default_factory=threading.Event)
-    given_up: threading.Event = field(default_factory=threading.Event)
+    must_end: threading.Event = field(default_factory=threading.Event)
     """Set when services that were to end have had their time: their Spark jobs are stopped."""
     frames: Mapping[TableName, DataFrame] = field(default_factory=dict)
     """Rows that the caller handed to the statement, by the name under which it reads them."""

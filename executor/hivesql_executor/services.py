@@ -104,7 +104,7 @@ def run_until(
         health.watch(service.name, thread, longest=service.longest, is_long=service.is_long)
     stop.wait()
     if _await_all(threads, drain):
-        runtime.given_up.set()
+        runtime.must_end.set()
         _await_all(threads, _CLOSING_SECONDS)
     return _await_all(threads, 0)
 

@@ -98,10 +98,10 @@ class _Watch:
 
     def _wait(self, seconds: float) -> None:
         end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0 and not self.runtime.given_up.is_set():
+        while (left := end - time.monotonic()) > 0 and not self.runtime.must_end.is_set():
             if self._done.wait(min(left, _AGAIN)):
                 return
-        if not self.runtime.given_up.is_set():
+        if not self.runtime.must_end.is_set():
             self._record()
         # Another job may begin after the first was stopped.
         while not self._done.is_set():
