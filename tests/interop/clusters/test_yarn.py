@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kdc import REALM, running_kdc, skip_without_kdc
-from minidfs import JARS, hdfs_cluster
+from minidfs import JARS, file_shell, hdfs_cluster
 from miniyarn import yarn_cluster
 from programs import answer_of
 from spark_archive import submit_options
@@ -81,7 +81,7 @@ def test_statements_on_executors_that_come_and_go(tmp_path: Path) -> None:
 SECURE_DRIVER = """
 import json, sys, time
 import hivesql
-home, uri, jars, options, krb5, keytab, principal, seconds = sys.argv[1:]
+home, uri, jars, options, krb5, keytab, principal, seconds, user = sys.argv[1:]
 options += f" -Djava.security.krb5.conf={krb5}"
 with hivesql.connect(f"sqlite:///{home}/metastore.db", f"{uri}/warehouse", settings={
     "spark.master": "yarn",
@@ -99,6 +99,7 @@ with hivesql.connect(f"sqlite:///{home}/metastore.db", f"{uri}/warehouse", setti
     "spark.kerberos.keytab": keytab,
     "spark.kerberos.principal": principal,
     "hivesql.local.max.bytes": "0",
+    "hivesql.proxy.user": user,
 }) as session:
     session.sql('''
         CREATE TABLE t (id int, v string) STORED AS ORC TBLPROPERTIES ('transactional'='true');
@@ -134,7 +135,7 @@ def test_executors_of_a_secure_cluster_outlive_their_delegation_tokens(tmp_path:
         configuration = stack.enter_context(yarn_cluster(tmp_path, kdc))
         executors, rows, wrong = answer_of(
             "-c", SECURE_DRIVER, tmp_path, uri, JARS, submit_options(), kdc.krb5, keytab,
-            f"ann@{REALM}", str(TOKEN_SECONDS + 15),
+            f"ann@{REALM}", str(TOKEN_SECONDS + 15), "",
             environment={
                 "HADOOP_CONF_DIR": str(configuration), "PYSPARK_PYTHON": sys.executable,
                 **kdc.environment, "JAVA_TOOL_OPTIONS": f"-Djava.security.krb5.conf={kdc.krb5}",
@@ -143,3 +144,28 @@ def test_executors_of_a_secure_cluster_outlive_their_delegation_tokens(tmp_path:
     assert executors == 1
     assert rows == [["a", 50], ["b", 50], ["c", 10]]
     assert wrong == []
+
+
+def test_executors_of_a_secure_cluster_work_as_another_user(tmp_path: Path) -> None:
+    """The login may act for ann; files are hers, and so is what YARN runs."""
+    skip_without_kdc()
+    allowed = {"hadoop.proxyuser.hive.hosts": "*", "hadoop.proxyuser.hive.users": "ann"}
+    with ExitStack() as stack:
+        kdc = stack.enter_context(running_kdc(tmp_path / "kdc"))
+        keytab = kdc.add("hive/localhost")
+        uri = stack.enter_context(hdfs_cluster(tmp_path, kdc, allowed))
+        configuration = stack.enter_context(yarn_cluster(tmp_path, kdc))
+        executors, rows, wrong = answer_of(
+            "-c", SECURE_DRIVER, tmp_path, uri, JARS, submit_options(), kdc.krb5, keytab,
+            f"hive/localhost@{REALM}", "0", "ann",
+            environment={
+                "HADOOP_CONF_DIR": str(configuration), "PYSPARK_PYTHON": sys.executable,
+                **kdc.environment, "KRB5CCNAME": f"FILE:{tmp_path / 'none'}",
+                "JAVA_TOOL_OPTIONS": f"-Djava.security.krb5.conf={kdc.krb5}",
+            },
+        )  # fmt: skip
+        listed = file_shell(tmp_path, kdc, "-ls", "-R", "/warehouse/t").splitlines()
+    assert executors == 1
+    assert rows == [["a", 50], ["b", 50], ["c", 10]]
+    assert wrong == []
+    assert {line.split()[2] for line in listed if line.startswith(("d", "-"))} == {"ann"}
