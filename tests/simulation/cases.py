@@ -54,7 +54,9 @@ class Fault:
 
     ``point`` counts all points: crash, hang (with its heartbeats), crawl (without them), jump of
     the database's clock. ``file``: full, broken. ``read`` and ``write`` of the metastore: down;
-    ``write``: lost (done, and told otherwise), unsent (told alike, and not done).
+    ``write``: lost (done, and told otherwise), unsent (told alike, and not done). ``file`` of an
+    object store: throttled (for everybody, so many seconds), expired (the client's credentials are,
+    so long), undone (a deletion that was told is done so much later).
     """
 
     client: str
@@ -154,6 +156,11 @@ def generate(seed: int, profile: str | None = None) -> Case:
     faults = tuple(
         _fault(chance, chance.choice(scripts)) for _ in range(chance.choice((0, 1, 2, 3, 4)))
     )
+    if profile == "store":
+        # By other numbers: seeds of before stay what they were.
+        of_store = random.Random(f"store {seed}")
+        count = of_store.choice((0, 0, 1, 2))
+        faults += tuple(_fault_of_store(of_store, of_store.choice(scripts)) for _ in range(count))
     patience = chance.choice((2, 5, 15, 40, 100))
     optimistic = chance.random() < 0.3
     return Case(seed, patience, tuple(scripts), faults, optimistic, stored=profile == "store")
@@ -310,6 +317,12 @@ def _rounds(chance: random.Random, step: str, most: int) -> Iterator[Step]:
     for _ in range(chance.randint(1, most)):
         yield ("sleep", chance.choice((0.2, 1.0, 5.0, 30.0, 400.0)))
         yield (step,)
+
+
+def _fault_of_store(chance: random.Random, script: Script) -> Fault:
+    number = 1 + chance.randrange(3 + 7 * len(script.steps))
+    kind, seconds = chance.choice((("throttled", 30.0), ("expired", 100.0), ("undone", 60.0)))
+    return Fault(script.name, "file", number, kind, seconds)
 
 
 def _fault(chance: random.Random, script: Script) -> Fault:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,7 +30,8 @@ _PATHS = {
     "os.truncate": 0,
 }
 """Which argument says where."""
-_CODES = {"full": errno.ENOSPC, "broken": errno.EIO}
+_CODES = defaultdict(lambda: errno.EIO, full=errno.ENOSPC)
+"""By the kind of a fault: what a store may do besides, a disk does not do at all."""
 _active: list[tuple[Scheduler, str]] = []
 _installed: list[bool] = []
 

@@ -45,6 +45,10 @@ class SimulatedStore:
         self._begun: dict[tuple[str, str], bytes] = {}
         self._markers: set[str] = set()
         self._count = 0
+        self._refusing: dict[str, float] = {}
+        """Until when all requests of a client are refused; of everybody under ''."""
+        self._undone: dict[str, float] = {}
+        """Objects whose deletion was told, and when it is done."""
 
     # -- uploads
     def uploads(self, location: str) -> SimulatedStore:
@@ -233,13 +237,38 @@ class SimulatedStore:
         """Make a request: what is refused is not done, what is broken is, and told otherwise."""
         short = path.removeprefix(str(self._root))
         fault = self._scheduler.point("file", f"{word} {short}")
+        client = self._scheduler.current
+        if client is not None and fault is not None and fault.kind in ("throttled", "expired"):
+            name = "" if fault.kind == "throttled" else client.name
+            self._refusing[name] = self._scheduler.now + fault.seconds
         with self._scheduler.unseen():
+            self._delete_late()
+            names = ("", client.name) if client is not None else ()
+            if any(self._refusing.get(name, 0.0) > self._scheduler.now for name in names):
+                raise ExecutionError(f"the store takes no request to {word} {short}. Run it again")
+            if fault is not None and fault.kind == "undone":
+                return self._not_yet(fault.seconds, work)
             if fault is not None and fault.kind != "broken":
                 raise ExecutionError(f"the store refused to {word} {short}. Run it again")
             answer = work()
         if fault is not None:
             raise ExecutionError(f"the store did not say what became of {word} {short}")
         return answer
+
+    def _not_yet(self, seconds: float, work: Callable[[], T]) -> T:
+        """Carry a request out, and let what it deleted be there for some time."""
+        before = {str(path): path.read_bytes() for path in self._root.rglob("*") if path.is_file()}
+        answer = work()
+        for path in [path for path in before if not Path(path).exists()]:
+            self._put(path, before[path])
+            self._undone[path] = self._scheduler.now + seconds
+        return answer
+
+    def _delete_late(self) -> None:
+        due = [path for path, when in self._undone.items() if when <= self._scheduler.now]
+        for path in due:
+            del self._undone[path]
+        self._remove(due)
 
     def _below(self, location: str) -> dict[str, bytes]:
         """All objects by their paths below a directory, hidden ones too."""
@@ -259,15 +288,15 @@ class SimulatedStore:
         Path(path).write_bytes(data)
 
     def _delete(self, paths: Sequence[str]) -> None:
-        def work() -> None:
-            for path in map(Path, paths):
-                path.unlink(missing_ok=True) if not path.is_dir() else None
-                for home in path.parents if not path.is_dir() else (path, *path.parents):
-                    if home == self._root or not home.is_dir() or any(home.iterdir()):
-                        break
-                    home.rmdir()
+        self._ask("delete", paths[0], lambda: self._remove(paths))
 
-        self._ask("delete", paths[0], work)
+    def _remove(self, paths: Sequence[str]) -> None:
+        for path in map(Path, paths):
+            path.unlink(missing_ok=True) if not path.is_dir() else None
+            for home in path.parents if not path.is_dir() else (path, *path.parents):
+                if home == self._root or not home.is_dir() or any(home.iterdir()):
+                    break
+                home.rmdir()
 
 
 def _read(path: str) -> bytes:
