@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyspark
@@ -16,6 +18,7 @@ from kdc import REALM, Kdc
 from programs import free_port
 
 POM = Path(__file__).parents[1] / "interop" / "hdfs" / "pom.xml"
+NODES = POM.with_name("TwoNameNodes.java")
 JARS = Path(pyspark.__file__).parent / "jars"
 
 
@@ -66,6 +69,58 @@ def hdfs_cluster(
             process.wait(60)
 
 
+@dataclass(frozen=True)
+class NameService:
+    """An HDFS of two name nodes, by the name of both."""
+
+    uri: str
+    conf: Path
+    """The HADOOP_CONF_DIR of its clients."""
+    control: int
+
+    def obey(self, word: str) -> None:
+        """Let the other name node be active: ``move``, ``kill``; or a dead one live: ``revive``."""
+        with socket.create_connection(("127.0.0.1", self.control)) as connection:
+            connection.sendall(f"{word}\n".encode())
+            assert connection.recv(100) == b"done\n", word
+
+
+@contextmanager
+def name_service(place: Path) -> Iterator[NameService]:
+    """Start two name nodes and a data node. Jars, logs and blocks go into ``place``."""
+    path = hadoop_jars(place / "jars")
+    with (place / "hdfs.log").open("w") as log:
+        process = subprocess.Popen(
+            ["java", "-Xmx512m", "-cp", path, NODES, str(place)],
+            stdout=subprocess.PIPE, stderr=log, cwd=place, text=True,
+        )  # fmt: skip
+        try:
+            assert process.stdout is not None
+            said = (line.split() for line in process.stdout)
+            ports = next((words[1:] for words in said if words[:1] == ["ports"]), [])
+            assert ports, (place / "hdfs.log").read_text()[-2000:]
+            first, second, control = map(int, ports)
+            provider = "org.apache.hadoop.hdfs.server.namenode.ha.ConfiguredFailoverProxyProvider"
+            conf = place / "conf"
+            conf.mkdir()
+            _write_site(conf / "core-site.xml", {})
+            _write_site(
+                conf / "hdfs-site.xml",
+                {
+                    "dfs.nameservices": "both",
+                    "dfs.ha.namenodes.both": "a,b",
+                    "dfs.namenode.rpc-address.both.a": f"localhost:{first}",
+                    "dfs.namenode.rpc-address.both.b": f"localhost:{second}",
+                    "dfs.client.failover.proxy.provider.both": provider,
+                },
+            )
+            yield NameService("hdfs://both", conf, control)
+        finally:
+            process.send_signal(signal.SIGKILL)
+            # Which closes what it said, too.
+            process.communicate()
+
+
 def file_shell(place: Path, kdc: Kdc, *words: str) -> str:
     """Run a command of `hdfs dfs` as the administrator of that cluster; what it printed."""
     tickets = f"FILE:{place / 'administrator'}"
@@ -104,9 +159,13 @@ def _secure_configuration(place: Path, kdc: Kdc, port: int, settings: Mapping[st
         hdfs[f"dfs.{node}.kerberos.internal.spnego.principal"] = f"HTTP/localhost@{REALM}"
     place.mkdir()
     for name, values in (("core-site.xml", core | dict(settings)), ("hdfs-site.xml", hdfs)):
-        properties = "".join(
-            f"<property><name>{key}</name><value>{value}</value></property>"
-            for key, value in values.items()
-        )
-        (place / name).write_text(f"<configuration>{properties}</configuration>")
+        _write_site(place / name, values)
     return place
+
+
+def _write_site(path: Path, values: Mapping[str, str]) -> None:
+    properties = "".join(
+        f"<property><name>{key}</name><value>{value}</value></property>"
+        for key, value in values.items()
+    )
+    path.write_text(f"<configuration>{properties}</configuration>")
