@@ -12,6 +12,7 @@ from hivesql.binder.targets import (
     materialized_view,
     takes_any_type,
     view_named,
+    with_named_format,
 )
 from hivesql.binder.views import view_of
 from hivesql.binding import Binding
@@ -29,6 +30,7 @@ from hivesql_planner.statements.alter import (
     AddColumns,
     AddConstraint,
     ChangeColumn,
+    ChangeFormat,
     ChangeOwner,
     ChangeProperties,
     ChangeRewrite,
@@ -59,6 +61,8 @@ def bind_alter(body: AlterBody, binding: Binding) -> AlterTable | AlterView:
     change = body.change
     if isinstance(change, AddConstraint):
         change = AddConstraint(complete(change.constraint, binding))
+    elif isinstance(change, ChangeFormat):
+        change = with_named_format(change, binding, body.start)
     elif isinstance(change, ChangeColumn) and change.constraint is not None:
         change = replace(change, constraint=complete(change.constraint, binding))
     try:

@@ -7,7 +7,7 @@ from typing import cast, get_args
 
 from hivesql.binder.constraints import constrained
 from hivesql.binder.queries import bind_own_query
-from hivesql.binder.targets import check_managed, materialized_view
+from hivesql.binder.targets import check_managed, materialized_view, named_format
 from hivesql.binder.views import check_column, check_distinct, new_name, view_of
 from hivesql.binding import Binding
 from hivesql.dialect.nodes.ddl import CreateMaterializedBody, CreateTableBody
@@ -180,7 +180,9 @@ def _like(body: CreateTableBody, binding: Binding, name: TableName) -> Table:
         id=0,
         location=body.location,
         type="EXTERNAL_TABLE" if body.external else "MANAGED_TABLE",
-        format=body.format or model.format,
+        format=named_format(body.format, binding, body.table.start)
+        if body.format
+        else model.format,
         constraints=(),
         owner="",
         created_at=0,
@@ -201,7 +203,7 @@ def _format(body: CreateTableBody, binding: Binding) -> FileFormat:
     """Choose STORED AS, unless the serde says more: text that a JSON serde reads is JSON."""
     if body.serde_format is None:
         format_ = body.format or _default_format(body, binding)
-        return _default_columnar(body, binding) if format_ == "rcfile" else format_
+        return named_format(format_, binding, body.table.start)
     if body.serde_format == "textfile" and body.format == "sequencefile":
         return body.format
     if body.serde_format == "rctext" and body.format == "rcfile":
@@ -212,18 +214,6 @@ def _format(body: CreateTableBody, binding: Binding) -> FileFormat:
         feature = f"STORED AS {body.format} with the SerDe of {body.serde_format}"
         binding.fail(NotSupported(feature), body.table.start)
     return body.serde_format
-
-
-def _default_columnar(body: CreateTableBody, binding: Binding) -> FileFormat:
-    """Tell whether RCFile holds bytes or texts, as hive.default.rcfile.serde says."""
-    key = "hive.default.rcfile.serde"
-    serde = binding.settings.text(key).strip()
-    kinds: tuple[FileFormat, ...] = ("rcfile", "rctext")
-    for format_ in kinds:
-        if STORAGE[format_].serde == serde:
-            return format_
-    error = SemanticError(f"{key}={serde} is no SerDe of RCFile")
-    return binding.fail(error, body.table.start)
 
 
 def _default_format(body: CreateTableBody, binding: Binding) -> FileFormat:

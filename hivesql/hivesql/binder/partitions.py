@@ -13,6 +13,7 @@ from hivesql.binder.targets import (
     existing,
     new_values,
     partitioned_table,
+    with_named_format,
 )
 from hivesql.binding import Binding, partition_value
 from hivesql.dialect.nodes.alter import AlterPartitionsBody
@@ -60,7 +61,7 @@ from hivesql_planner.predicates.predicate import (
     Value,
 )
 from hivesql_planner.predicates.pruning import PartitionPruner, partition_tests
-from hivesql_planner.statements.alter import altered_partition
+from hivesql_planner.statements.alter import ChangeFormat, altered_partition
 from hivesql_planner.statements.ddl import (
     AddPartitions,
     AlterPartitions,
@@ -101,11 +102,14 @@ def bind_alter_partitions(body: AlterPartitionsBody, binding: Binding) -> AlterP
     """PARTITION … SET FILEFORMAT, SERDE or SERDEPROPERTIES, of all partitions that match."""
     table = partitioned_table(body.table, binding)
     partitions = binding.matching(table, body.partition)
+    change = body.change
+    if isinstance(change, ChangeFormat):
+        change = with_named_format(change, binding, body.start)
     try:
-        after = tuple(altered_partition(table, partition, body.change) for partition in partitions)
+        after = tuple(altered_partition(table, partition, change) for partition in partitions)
     except HiveSqlError as error:
         binding.fail(error, body.start)
-    return AlterPartitions(table=table, change=body.change, partitions=partitions, altered=after)
+    return AlterPartitions(table=table, change=change, partitions=partitions, altered=after)
 
 
 def bind_tell_statistics(node: exp.Expr, binding: Binding) -> TellStatistics:

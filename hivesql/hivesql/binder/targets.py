@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivesql.binding import Binding
 from hivesql.dialect.slices import PartitionItems
 from hivesql.dialect.tokens import TableRef
+from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.partition_values import default_partition, normal_value
 from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
     Column,
+    FileFormat,
     Partition,
     Table,
     check_partition_name,
@@ -20,6 +23,7 @@ from hivesql_planner.model.table import (
 )
 
 if TYPE_CHECKING:
+    from hivesql_planner.statements.alter import ChangeFormat
     from hivesql_planner.statements.ddl import Values
 
 
@@ -155,3 +159,23 @@ def existing(table: Table, items: PartitionItems, binding: Binding) -> Partition
     matching = binding.matching(table, items)
     values = full_values(table, items, binding)
     return next((partition for partition in matching if partition.values == values), matching[0])
+
+
+def named_format(format_: FileFormat, binding: Binding, start: int) -> FileFormat:
+    """Return what a format's name stands for: hive.default.rcfile.serde says what RCFile holds."""
+    if format_ != "rcfile":
+        return format_
+    key = "hive.default.rcfile.serde"
+    serde = binding.settings.text(key).strip()
+    kinds: tuple[FileFormat, ...] = ("rcfile", "rctext")
+    for kind in kinds:
+        if STORAGE[kind].serde == serde:
+            return kind
+    return binding.fail(SemanticError(f"{key}={serde} is no SerDe of RCFile"), start)
+
+
+def with_named_format(change: ChangeFormat, binding: Binding, start: int) -> ChangeFormat:
+    """Return SET FILEFORMAT with what the format's name stands for."""
+    if not change.is_named:
+        return change
+    return replace(change, format=named_format(change.format, binding, start))

@@ -102,6 +102,8 @@ class ChangeFormat:
     """SET FILEFORMAT, or the serde that makes the same of it."""
 
     format: FileFormat
+    is_named: bool = False
+    """Said by its name, not by classes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -232,9 +232,22 @@ def test_what_rcfiles_of_new_tables_hold(alone: hivesql.Session) -> None:
         SET hive.default.fileformat=rcfile;
         CREATE TABLE d (i int);
         CREATE TABLE e LIKE a;
+        CREATE TABLE j LIKE a STORED AS RCFILE;
+        CREATE TABLE k (i int) PARTITIONED BY (p int) STORED AS TEXTFILE;
+        ALTER TABLE k ADD PARTITION (p=1);
+        ALTER TABLE k PARTITION (p=1) SET FILEFORMAT RCFILE;
+        CREATE TABLE l (i int) STORED AS TEXTFILE;
+        ALTER TABLE l SET FILEFORMAT RCFILE;
+        CREATE TABLE m (i int) STORED AS TEXTFILE;
+        ALTER TABLE m SET FILEFORMAT INPUTFORMAT 'org.apache.hadoop.hive.ql.io.RCFileInputFormat'
+            OUTPUTFORMAT 'org.apache.hadoop.hive.ql.io.RCFileOutputFormat' SERDE '{serdes}{binary}';
     """)
-    found = {name: serde_of(name) for name in "abcde"}
-    assert found == {"a": binary, "b": texts, "c": binary, "d": texts, "e": binary}
+    found = {name: serde_of(name) for name in ("a", "b", "c", "d", "e", "j", "l", "m")}
+    assert found == {
+        "a": binary, "b": texts, "c": binary, "d": texts, "e": binary, "j": texts, "l": texts,
+        "m": binary,
+    }  # fmt: skip
+    assert serde_of("k PARTITION (p=1)") == texts
     alone.sql(f"""
         CREATE TABLE g (i int) ROW FORMAT SERDE '{lazy}' STORED AS SEQUENCEFILE;
         CREATE TABLE h (i int) STORED AS SEQUENCEFILE;
@@ -248,3 +261,5 @@ def test_what_rcfiles_of_new_tables_hold(alone: hivesql.Session) -> None:
     assert table_of(alone, "h").format == "sequencefile"
     with pytest.raises(SemanticError, match="no SerDe of RCFile"):
         alone.sql("SET hive.default.rcfile.serde=x; CREATE TABLE f (i int) STORED AS RCFILE")
+    with pytest.raises(SemanticError, match="no SerDe of RCFile"):
+        alone.sql("ALTER TABLE t SET FILEFORMAT RCFILE")

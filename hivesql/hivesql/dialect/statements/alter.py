@@ -429,7 +429,8 @@ def _storage_of_partition(cursor: Cursor) -> ChangeSerde | ChangeFormat | None:
         properties = parse_properties(cursor) if cursor.take("with", "serdeproperties") else {}
         return ChangeSerde(serde=serde, format=format_, set=properties)
     if cursor.take("set", "fileformat"):
-        return ChangeFormat(parse_file_format(cursor))
+        is_named = not cursor.at("inputformat")
+        return ChangeFormat(parse_file_format(cursor), is_named)
     return None
 
 
