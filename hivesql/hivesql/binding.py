@@ -84,7 +84,7 @@ class Binding:
     text: StatementText
     counts: Counter[str] = field(default_factory=Counter)
     """How often each table is read: view names are unique in the statement."""
-    views: tuple[TableName, ...] = ()
+    views: tuple[Table, ...] = ()
     """The views whose text this is, outermost first."""
     spark: SparkNames = field(default_factory=NoSpark)
     """Finds what names mean that no table has; nothing inside of a view."""
@@ -247,12 +247,12 @@ class Binding:
 
     def of_view(self, view: Table, start: int) -> Binding:
         """Return the binding of a view's own text."""
-        if view.name in self.views:
+        if any(view.name == outer.name for outer in self.views):
             self.fail(SemanticError(f"Recursive view {view.name} detected"), start)
         return Binding(
             self.catalog, view.name.database, self.settings,
             StatementText(view.view_text or "", f"view {view.name}", is_of_view=True),
-            self.counts, (*self.views, view.name), functions=self.functions,
+            self.counts, (*self.views, view), functions=self.functions,
             session_database=self.session_database or self.database, user=self.user,
         )  # fmt: skip
 

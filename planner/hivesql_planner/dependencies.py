@@ -43,12 +43,13 @@ def _inputs(read: Iterable[Scan]) -> list[dict[str, Any]]:
     parents: dict[TableName, list[TableName]] = {}
     depths: dict[TableName, int] = {}
     for scan in read:
-        for depth, name in enumerate((*scan.views, scan.table.name)):
+        views = tuple(view.name for view in scan.views)
+        for depth, name in enumerate((*views, scan.table.name)):
             types.setdefault(name, "VIRTUAL_VIEW")
             depths[name] = min(depth, depths.get(name, depth))
             through = parents.setdefault(name, [])
-            if depth and scan.views[depth - 1] not in through:
-                through.append(scan.views[depth - 1])
+            if depth and views[depth - 1] not in through:
+                through.append(views[depth - 1])
         types[scan.table.name] = scan.table.type
     return [
         {

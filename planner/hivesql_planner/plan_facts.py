@@ -51,6 +51,11 @@ def tables_read(plan: Plan) -> tuple[Table, ...]:
     return _once(table for table in tables if not table.is_frame and table.name != own)
 
 
+def views_read(plan: Plan) -> tuple[Table, ...]:
+    """Return the views through which the plan reads tables, each once."""
+    return _once(view for scan in scans(plan.body) for view in scan.views)
+
+
 def tables_written(plan: Plan) -> tuple[Table, ...]:
     """Tables whose rows the plan adds, changes or removes, each once."""
     match plan.body:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from hivesql_planner.model.hive_type import BIGINT, STRING, HiveType
-from hivesql_planner.model.table import Column, Partition, Table, TableName
+from hivesql_planner.model.table import Column, Partition, Table
 
 if TYPE_CHECKING:
     from hivesql_planner.predicates.partitions import PartitionTest
@@ -106,7 +106,7 @@ class Scan:
     """Set, the scan gives what happened instead of what is there."""
     listing: Listing | None = field(default=None, repr=False, compare=False)
     """What the partitions were chosen from; None where nobody needs to ask again."""
-    views: tuple[TableName, ...] = field(default=(), repr=False, compare=False)
+    views: tuple[Table, ...] = field(default=(), repr=False, compare=False)
     """The views through which the statement reads it, outermost first."""
 
 

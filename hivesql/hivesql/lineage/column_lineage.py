@@ -32,24 +32,30 @@ ColumnSources = dict[TableName, dict[str, set[ColumnSource]]]
 """For each table that is written, by column."""
 
 
-def trace_columns(sql: str, read: Iterable[Table], written: Iterable[Table]) -> ColumnSources:
+def trace_columns(
+    sql: str, read: Iterable[Table], written: Iterable[Table], views: Iterable[Table] = ()
+) -> ColumnSources:
     """Return what the columns that a statement writes were made from.
 
     Empty where it cannot be told: other statements than INSERT, UPDATE, MERGE and CREATE TABLE …
-    AS, two tables of one name where a statement leaves out the database, and ``*`` of a view.
+    AS, and two tables of one name where a statement leaves out the database. ``views`` are those
+    through which tables are read: what they are made of is told, and not they.
     """
     try:
-        return _Trace([*read], [*written]).of(parse_one(sql, read=NAME))
+        return _Trace([*read], [*written], [*views]).of(parse_one(sql, read=NAME))
     except SqlglotError:
         return {}
 
 
-def lineage_json(sql: str, database: str, read: Iterable[Table], written: Iterable[Table]) -> str:
+def lineage_json(
+    sql: str, database: str, read: Iterable[Table], written: Iterable[Table],
+    views: Iterable[Table] = (),
+) -> str:  # fmt: skip
     """Return what a statement's columns were made from, as Hive's LineageLogger writes it.
 
     ``database`` is the session's. Empty where ``trace_columns`` tells nothing.
     """
-    traced = trace_columns(sql, read, written)
+    traced = trace_columns(sql, read, written, views)
     numbers: dict[str, int] = {}
 
     def number(table: object, column: str) -> int:
@@ -86,6 +92,7 @@ def lineage_json(sql: str, database: str, read: Iterable[Table], written: Iterab
 class _Trace:
     read: list[Table]
     written: list[Table]
+    views: list[Table]
     schema: MappingSchema = field(init=False)
     """Of all tables: built once, for each of a statement's queries."""
 
@@ -126,6 +133,11 @@ class _Trace:
     def _sources(self, query: exp.Expr) -> list[set[ColumnSource]]:
         """Return the sources of each column that a query gives."""
         query = query.copy()
+        while self._expand_views(query):
+            pass
+        for part in query.find_all(exp.Identifier):
+            # In Hive no case counts, between backticks either.
+            part.set("this", part.name.lower())
         for scope in traverse_scope(query):
             for source in scope.sources.values():
                 if isinstance(source, exp.Table) and (known := self._table(source)) is not None:
@@ -143,12 +155,29 @@ class _Trace:
         nodes = (lineage(name, query, self.schema, dialect=NAME, scope=whole) for name in names)
         return [
             {
-                ColumnSource(f"{leaf.source.db}.{leaf.source.name}", leaf.name.rpartition(".")[2])
+                ColumnSource(f"{leaf.source.db}.{leaf.source.name}", exp.to_column(leaf.name).name)
                 for leaf in node.walk()
                 if not leaf.downstream and isinstance(leaf.source, exp.Table) and leaf.source.db
             }
             for node in nodes
         ]
+
+    def _expand_views(self, query: exp.Expr) -> bool:
+        """Put their queries in the place of views; whether there were any."""
+        named = [
+            (source, view)
+            for scope in traverse_scope(query)
+            for source in scope.sources.values()
+            if isinstance(source, exp.Table)
+            and (view := self._table(source)) is not None
+            and view in self.views
+        ]
+        for source, view in named:
+            columns = [exp.to_identifier(column.name) for column in view.all_columns]
+            alias = exp.TableAlias(this=exp.to_identifier(source.alias_or_name), columns=columns)
+            inner = parse_one(view.view_text or "", read=NAME)
+            source.replace(exp.Subquery(this=inner, alias=alias))
+        return bool(named)
 
     def _table(self, node: exp.Table | None) -> Table | None:
         """Return the table that a statement names; None where it is unknown or may be two."""
@@ -156,7 +185,7 @@ class _Trace:
             return None
         named = {
             table.name: table
-            for table in (*self.read, *self.written)
+            for table in (*self.read, *self.written, *self.views)
             if table.name.name == node.name.lower() and node.db.lower() in ("", table.name.database)
         }
         return next(iter(named.values())) if len(named) == 1 else None

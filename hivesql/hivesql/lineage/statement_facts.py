@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hivesql.lineage.column_lineage import ColumnSource, trace_columns
-from hivesql_planner.plan_facts import tables_read, tables_written
+from hivesql_planner.plan_facts import tables_read, tables_written, views_read
 
 if TYPE_CHECKING:
     from hivesql.result import Result
@@ -80,7 +80,7 @@ def facts_of(result: Result) -> StatementFacts | None:
     if result.plan is None:
         return None
     read, written = tables_read(result.plan), tables_written(result.plan)
-    traced = trace_columns(result.statement, read, written)
+    traced = trace_columns(result.statement, read, written, views_read(result.plan))
     return StatementFacts(
         read={str(table.name): _columns(table) for table in read},
         written={str(table.name): _columns(table) for table in written},

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from hivesql.binding import Binding
 from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.model.hive_type import HiveType
-from hivesql_planner.model.table import Partition, Table, TableName
+from hivesql_planner.model.table import Partition, Table
 from hivesql_planner.predicates.predicate import AllOf, Predicate
 from hivesql_planner.predicates.pruning import PartitionPruner, partition_tests
 from hivesql_planner.relations import AsOf, Changes, Listing, Scan, Source
@@ -66,7 +66,7 @@ class TableUse:
     """Where the statement's text names it, or the view that reads it."""
     is_filtered: bool = False
     """Whether some condition speaks of its partition columns alone."""
-    through: tuple[TableName, ...] = ()
+    through: tuple[Table, ...] = ()
     """The views whose text mentions it, outermost first."""
 
     @property

@@ -39,7 +39,7 @@ from hivesql_planner.errors import (
     NotSupported,
     SemanticError,
 )
-from hivesql_planner.plan_facts import tables_read, tables_written
+from hivesql_planner.plan_facts import tables_read, tables_written, views_read
 from hivesql_planner.settings.file_system_keys import cover_beginning, cover_secrets
 from hivesql_planner.settings.settings import UNIQUE_NAMES
 from hivesql_planner.statements.authorization import ShowGrant, ShowRoles
@@ -301,7 +301,8 @@ class ClientSession:
             from hivesql.lineage.column_lineage import lineage_json
 
             shown = cover_secrets(result.statement)
-            if text := lineage_json(shown, self.session.database, read, written):
+            views = views_read(result.plan)
+            if text := lineage_json(shown, self.session.database, read, written, views):
                 operation.tell(f"INFO  : {text}")
         if FACTS_LOGGER in hooks:
             from hivesql.lineage.statement_facts import facts_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -53,6 +54,9 @@ CASES = {
     "MERGE INTO totals t USING orders x ON t.day = x.day WHEN MATCHED THEN UPDATE SET * "
     "WHEN NOT MATCHED THEN INSERT *": {"day": DAY, "total": {"orders.total"}},
     "CREATE TABLE totals AS SELECT day, id FROM orders": {"day": DAY, "total": {"orders.id"}},
+    "INSERT INTO `totals` SELECT `Day`, O.`iD` FROM `default`.`Orders` `o`": {
+        "day": DAY, "total": {"orders.id"},
+    },
     "INSERT INTO totals VALUES ('a', 1)": {},
     "DELETE FROM totals": {},
     "INSERT INTO totals SELECT v.* FROM some_view v": {},
@@ -69,6 +73,51 @@ def test_sources_of_columns(sql: str) -> None:
         for column, sources in made.items()
     }
     assert columns == CASES[sql]
+
+
+SUMS = replace(
+    table("sums", "d string, s int"),
+    view_text="SELECT `orders`.`day`, sum(`orders`.`total` + `orders`.`tax`)"
+    " FROM `default`.`orders` GROUP BY `orders`.`day`",
+)
+BOTH = replace(
+    table("both", "d string, s int, n int"),
+    view_text="WITH q AS (SELECT `s`.`d`, `s`.`s` FROM `default`.`sums` `s`) "
+    "SELECT `q`.`d`, `q`.`s`, `c`.`n` FROM q JOIN `db2`.`cust` `c` ON `q`.`s` = `c`.`id`",
+)
+SUMMED = {"orders.total", "orders.tax"}
+THROUGH_VIEWS = {
+    "INSERT INTO totals SELECT d, s FROM sums": {"day": DAY, "total": SUMMED},
+    "INSERT INTO totals SELECT * FROM default.sums v": {"day": DAY, "total": SUMMED},
+    "INSERT INTO totals SELECT b.d, b.s + b.n FROM both b JOIN orders o ON o.day = b.d": {
+        "day": DAY, "total": SUMMED | {"cust.n"},
+    },
+    "WITH sums AS (SELECT day d, id s FROM orders) INSERT INTO totals SELECT * FROM sums": {
+        "day": DAY, "total": {"orders.id"},
+    },
+    "INSERT INTO totals SELECT d, max(n) OVER (PARTITION BY d) FROM both": {
+        "day": DAY, "total": DAY | {"cust.n"},
+    },
+    "UPDATE totals SET total = (SELECT max(s) FROM sums)": {"total": SUMMED},
+    "MERGE INTO totals t USING sums v ON t.day = v.d WHEN MATCHED THEN UPDATE SET total = v.s + "
+    "t.total WHEN NOT MATCHED THEN INSERT VALUES (v.d, v.s)": {
+        "total": SUMMED | {"totals.total"}, "day": DAY,
+    },
+    "CREATE TABLE totals AS SELECT d, s FROM (SELECT * FROM sums) q": {
+        "day": DAY, "total": SUMMED,
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sql", THROUGH_VIEWS)
+def test_sources_are_those_behind_views(sql: str) -> None:
+    traced = trace_columns(sql, READ, [TOTALS], [SUMS, BOTH])
+    assert set(traced) == {TOTALS.name}
+    columns = {
+        column: {f"{source.table.partition('.')[2]}.{source.column}" for source in sources}
+        for column, sources in traced[TOTALS.name].items()
+    }
+    assert columns == THROUGH_VIEWS[sql]
 
 
 def test_a_name_of_two_tables_tells_nothing() -> None:
