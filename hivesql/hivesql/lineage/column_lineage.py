@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -100,6 +101,8 @@ class _Trace:
         databases: dict[str, Any] = {}
         for table in (*self.read, *self.written):
             columns = {column.name: str(column.type) for column in table.all_columns}
+            if not columns:
+                continue  # it is made of a query, whose columns become its own
             databases.setdefault(table.name.database, {})[table.name.name] = columns
         self.schema = MappingSchema(databases, dialect=NAME)
 
@@ -124,14 +127,19 @@ class _Trace:
         elif isinstance(tree, Statement):
             queries = [part for part in tree.expressions if isinstance(part, exp.Query)]
             for target in self.written if queries else ():
-                names = [*target.column_names, *target.partition_names]
-                yield target, zip(names, self._sources(queries[0]), strict=False)
+                labels, sources = self._traced(queries[0])
+                names = [*target.column_names, *target.partition_names] or labels
+                yield target, zip(names, sources, strict=False)
         elif isinstance(tree, (exp.Update, exp.Merge)) and len(self.written) == 1:
             for changed, query in _changes(tree, self.written[0]):
                 yield self.written[0], zip(changed, self._sources(query), strict=False)
 
     def _sources(self, query: exp.Expr) -> list[set[ColumnSource]]:
         """Return the sources of each column that a query gives."""
+        return self._traced(query)[1]
+
+    def _traced(self, query: exp.Expr) -> tuple[list[str], list[set[ColumnSource]]]:
+        """Return the names of the columns that a query gives, as Hive has them, and the sources."""
         query = query.copy()
         while self._expand_views(query):
             pass
@@ -147,13 +155,14 @@ class _Trace:
         )
         items = query.selects if isinstance(query, exp.Query) else []
         if any(item.is_star for item in items):
-            return []  # of what is unknown here: which columns stand where cannot be told
+            return [], []  # of what is unknown here: which columns stand where cannot be told
+        labels = [re.sub("^_col_(?=[0-9]+$)", "_c", item.alias_or_name) for item in items]
         names = [f"_{i}" for i in range(len(items))]
         for name, item in zip(names, items, strict=True):
             item.set("alias", exp.to_identifier(name))
         whole = build_scope(query)
         nodes = (lineage(name, query, self.schema, dialect=NAME, scope=whole) for name in names)
-        return [
+        return labels, [
             {
                 ColumnSource(f"{leaf.source.db}.{leaf.source.name}", exp.to_column(leaf.name).name)
                 for leaf in node.walk()

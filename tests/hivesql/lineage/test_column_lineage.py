@@ -120,6 +120,20 @@ def test_sources_are_those_behind_views(sql: str) -> None:
     assert columns == THROUGH_VIEWS[sql]
 
 
+def test_a_table_that_a_query_makes_has_the_columns_of_the_query() -> None:
+    made = table("made", "")
+    for sql, columns in (
+        ("CREATE TABLE made STORED AS ORC AS SELECT day AS Moment, count(*) FROM orders GROUP BY 1",
+         {"moment": DAY, "_c1": set()}),
+        ("CREATE TABLE made AS SELECT * FROM sums", {"d": DAY, "s": SUMMED}),
+    ):  # fmt: skip
+        traced = trace_columns(sql, READ, [made], [SUMS])[made.name]
+        assert {
+            column: {f"{source.table.partition('.')[2]}.{source.column}" for source in sources}
+            for column, sources in traced.items()
+        } == columns
+
+
 def test_a_name_of_two_tables_tells_nothing() -> None:
     twins = [table("db1.t", "a int"), table("db2.t", "a int")]
     target = table("totals", "a int")
