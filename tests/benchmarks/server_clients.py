@@ -5,9 +5,9 @@ Usage: python tests/benchmarks/server_clients.py [clients[@seconds] ...]
 Starts a server with an empty warehouse; then so many clients at once (1, 4, 50 and 50@1 unless
 told), which pause for so many seconds on average before each statement, of five users and each with
 a connection of its own, ask SHOW TABLES, a SELECT of one row and, each third time, an INSERT of one
-into another table. Prints failures, the server's resident memory without its JVM, and milliseconds
-of the server's processor and as a client sees them. Clients are threads of this process, so its
-interpreter's time is in what they wait.
+into another table. Prints failures, the server's resident memory without its JVM, how long the
+fastest and the slowest client took, and milliseconds of the server's processor and as a client sees
+them. Clients are threads of this process, so its interpreter's time is in what they wait.
 """
 
 from __future__ import annotations
@@ -51,9 +51,13 @@ def connection(port: int, user: str) -> Any:
 def ask(
     port: int, number: int, pause: float, taken: dict[str, list[float]], failed: list[str]
 ) -> None:
-    """Ask a client's statements, and add what each took, in seconds, or why one failed."""
+    """Ask a client's statements, and add what each took, in seconds, or why one failed.
+
+    Under ``ALL`` stands what they took together.
+    """
     try:
         opened = connection(port, f"user{number % 5}")
+        first = time.perf_counter()
         cursor = opened.cursor()
         for round_ in range(ROUNDS):
             statements = {"SHOW": "SHOW TABLES", "SELECT": "SELECT * FROM t WHERE id = 0"}
@@ -66,6 +70,7 @@ def ask(
                 if kind != "INSERT":
                     cursor.fetchall()
                 taken[kind].append(time.perf_counter() - began)
+        taken["ALL"].append(time.perf_counter() - first)
         cursor.close()
         opened.close()
     except (Error, OSError) as error:
@@ -83,11 +88,13 @@ def measure(port: int, clients: int, pause: float, server: psutil.Process) -> No
     for thread in threads:
         thread.join()
     memory = server.memory_info().rss >> 20
+    whole = sorted(taken.pop("ALL"))
     count = sum(map(len, taken.values()))
     cost = 1000 * (sum(server.cpu_times()[:2]) - before) / max(count, 1)
     speed = count / (time.perf_counter() - began)
     print(f"{clients} clients, {pause} s of pause: {len(failed)} failed {failed[:1]}, {memory} MiB")
     print(f"  {speed:.0f} statements a second, {cost:.1f} ms of the processor each", flush=True)
+    print(f"  the first client had all after {whole[0]:.1f} s, the last after {whole[-1]:.1f} s")
     for kind, times in taken.items():
         ordered = [round(1000 * one) for one in sorted(times)]
         middle, late = ordered[len(ordered) // 2], ordered[len(ordered) * 99 // 100]
