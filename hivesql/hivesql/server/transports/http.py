@@ -40,7 +40,9 @@ _MOST_REMEMBERED = 1000
 _ONCE = ("Content-Length", "Authorization", "Content-Type", "Content-Encoding", "Host")
 _CODING, _AS_IS = "Content-Encoding", "identity"
 _THROWN_AWAY = 2**16
-"""Bytes of a message that is refused which are read: who still sends would not see the answer."""
+_THROWN_AWAY_WITHIN = 0.5
+"""Bytes of a message that is refused which are read, and seconds for them: who still sends would
+not see the answer."""
 _BASIC, _NEGOTIATE = "Basic realm=hivesql", "Negotiate"
 
 
@@ -170,6 +172,7 @@ class _Requests(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer a message."""
         address = str(self.client_address[0])
+        self._is_read = False
         try:
             if (refusal := self._refusal()) is not None:
                 self._refuse(refusal)
@@ -177,6 +180,7 @@ class _Requests(BaseHTTPRequestHandler):
             # Who may not come in has nothing read, which takes memory.
             caller, ticket = self._caller(address)
             self._reader.allow(self.server.options.message_seconds)
+            self._is_read = True
             body = self.rfile.read(int(self.headers["Content-Length"]))
             handler = Handler(self.server.registry, caller, is_named=True, is_gone=self._is_gone)
             answer = answer_message(io.BytesIO(body), handler)
@@ -256,8 +260,8 @@ class _Requests(BaseHTTPRequestHandler):
         self.close_connection = True
         options = self.server.options
         length = self.headers.get("Content-Length", "")
-        if status != HTTPStatus.REQUEST_TIMEOUT and length.isdecimal():
-            self._reader.allow(options.login_seconds)
+        if not self._is_read and length.isdecimal():
+            self._reader.allow(_THROWN_AWAY_WITHIN)
             with suppress(OSError):
                 self.rfile.read(min(int(length), _THROWN_AWAY))
         self.connection.settimeout(options.message_seconds)
