@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit, insert
 from hivesql.dialect.structure import place_of
@@ -25,6 +27,8 @@ def position_edits(select: exp.Select, settings: Settings) -> list[Edit]:
             item = _item(key, select)
             if item is not None:
                 edits.append(Edit(*place_of(key), "", (place_of(item.unalias()),)))
+    if group is not None:
+        edits += _repeated_sets(group)
     order = select.args.get("order")
     for ordered in order.expressions if order is not None else ():
         number = _place_of_window(ordered.this, select)
@@ -39,9 +43,25 @@ def position_edits(select: exp.Select, settings: Settings) -> list[Edit]:
     return edits
 
 
+def _repeated_sets(group: exp.Group) -> Iterator[Edit]:
+    """Leave out grouping sets that are there already: in Hive each gives its rows once."""
+    for part in group.args.get("grouping_sets") or ():
+        seen: set[frozenset[str]] = set()
+        end = 0
+        for key_set in part.expressions:
+            members = key_set.expressions if isinstance(key_set, exp.Tuple) else [key_set]
+            columns = frozenset(member.unnest().sql().lower() for member in members)
+            start, end = end, place_of(key_set)[1]
+            if columns in seen:
+                yield Edit(start, end, "")
+            seen.add(columns)
+
+
 def _place_of_window(node: exp.Expr, select: exp.Select) -> int | None:
-    """Find the select item that is the same expression with a function over a window."""
-    if node.find(exp.Window) is None:
+    """Find the select item that is the same expression, with or beside a function over a window."""
+    if isinstance(node, exp.Column):
+        return None
+    if not any(part.find(exp.Window) for part in (node, *select.expressions)):
         return None
     for i, item in enumerate(select.expressions, 1):
         if item.is_star:

@@ -64,6 +64,19 @@ T = "`default__t__1`"
             "id NULLS LAST",
         ),
         (
+            "SELECT name, sum(id) s, rank() OVER (ORDER BY name) FROM t GROUP BY name "
+            "ORDER BY sum(id), name",
+            "SELECT name, sum(id) s, rank() OVER (ORDER BY name NULLS LAST) AS `_c2` "
+            f"FROM {T} AS `t` GROUP BY name ORDER BY 2 NULLS LAST, name NULLS LAST",
+        ),
+        # each grouping set once
+        (
+            "SELECT id, name FROM t GROUP BY id, name "
+            "GROUPING SETS ((id, name), (), (name, id), id, (id), ())",
+            f"SELECT id, name FROM {T} AS `t` GROUP BY id, name "
+            "GROUPING SETS ((id, name), (), id)",
+        ),
+        (
             "SELECT lag(id) OVER (PARTITION BY id) l FROM t",
             f"SELECT lag(id) OVER (PARTITION BY id ORDER BY 1) l FROM {T} AS `t`",
         ),
