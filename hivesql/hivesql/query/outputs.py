@@ -48,7 +48,7 @@ def output_names(select: exp.Select, meanings: Mapping[int, Meaning]) -> list[st
     names: list[str | None] = []
     windows, last = 0, _last_windows(items)
     has_own = not select.args.get("group") and not select.args.get("distinct") and not last
-    if select.args.get("distinct") or _gives_constants_sorted(select):
+    if select.args.get("distinct") or _gives_constants_sorted(select) or _sorts_by_others(select):
         last = frozenset()
     for i, item in enumerate(items):
         # To Hive, brackets around an expression are not there.
@@ -115,6 +115,27 @@ def _gives_constants_sorted(select: exp.Select) -> bool:
         _is_constant(item) or (isinstance(item, exp.Column) and item.name.lower() in equal)
         for item in items
     )
+
+
+def _sorts_by_others(select: exp.Select) -> bool:
+    """Tell whether Hive sorts by what it then leaves out: it has no names for windows then.
+
+    Those over all rows keep theirs.
+    """
+    order = select.args.get("order")
+    windows = [definition_of(window) or window for window in select.find_all(exp.Window)]
+    if order is None or not any(
+        over.args.get("partition_by") or over.args.get("order") for over in windows
+    ):
+        return False
+    if any(item.is_star for item in select.expressions):
+        return False
+    names = {item.alias_or_name.lower() for item in select.expressions}
+    return any(
+        key.name.lower() not in names if isinstance(key, exp.Column)
+        else not isinstance(key, exp.Literal)
+        for key in (ordered.this.unnest() for ordered in order.expressions)
+    )  # fmt: skip
 
 
 def _column_of_constant(node: exp.Expr) -> set[str]:

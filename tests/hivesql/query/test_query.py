@@ -145,6 +145,12 @@ T = "`default__t__1`"
               ("1", "GROUP BY name, id", "_c1"), ("id", "WHERE id = 1", "_c1"),
               ("id", "WHERE 1 = id AND name > 'a'", "_c1"), ("'x'", "WHERE id > 1", "_c1"),
               ("name", "WHERE id = 1", "max_window_0"), ("id", "WHERE id > 1", "max_window_0"))),
+        *((f"SELECT {item}, sum(id) OVER (PARTITION BY name) FROM t ORDER BY {key}",
+           f"SELECT {item}, sum(id) OVER (PARTITION BY name) AS `{name}` FROM {T} AS `t` "
+           f"ORDER BY {key} NULLS LAST")
+          for item, key, name in (
+              ("id", "id", "sum_window_0"), ("id a", "a", "sum_window_0"), ("id", "name", "_c1"),
+              ("id a", "id", "_c1"), ("id", "id + 1", "_c1"), ("*", "name", "sum_window_0"))),
         ("SELECT DISTINCT id, max(id) OVER () FROM t",
          f"SELECT DISTINCT id, max(id) OVER () AS `_c1` FROM {T} AS `t`"),
         ("SELECT s.f, s.g.h, m['k'], a[0] FROM n",
