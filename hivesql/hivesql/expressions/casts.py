@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from hivesql.dialect.edits import Edit, filled
+from hivesql.dialect.structure import RANGE, place_of
 from hivesql.dialect.value_types import TIMES, Type, is_decimal, is_number, is_text, kind_of
 from hivesql.expressions.calls import Call
 from hivesql.expressions.comparisons import without_maps
@@ -110,6 +112,38 @@ def compared_template(call: Call, target: Type) -> str:
     if target is not None and target in (DOUBLE, FLOAT, STRING) and kind != target:
         return f"CAST(@0 AS {target.kind.upper()})"
     return without_maps(kind, "@0") if kind is not None else "@0"
+
+
+def membership_edit(
+    node: exp.In, kinds: Sequence[Type], call_of: Callable[[str, Type, None], Call]
+) -> Edit | None:
+    """Tell what to write instead of IN whose values are compared in several types.
+
+    Hive makes an IN of the values of each type, and joins these by OR. None where one type is
+    enough, or where only Spark knows a type.
+    """
+    first, *others = kinds
+    if None in kinds or Kind.CHAR in map(kind_of, kinds):
+        return None
+    values: dict[Type, list[int]] = {}
+    for i, kind in enumerate(others, 1):
+        if kind != VOID:
+            values.setdefault(comparison((first, kind)), []).append(i)
+    if len(values) < 2 or VOID == first:
+        return None
+    next(iter(values.values())).extend(i for i, kind in enumerate(others, 1) if kind == VOID)
+    lists = []
+    for target, places in values.items():
+        seen, *members = (
+            compared_template(call_of("", kinds[i], None), target).replace("@0", f"@{i}")
+            for i in (0, *places)
+        )
+        lists.append(f"{seen} IN ({', '.join(members)})")
+    # NOT IN is written as one: only the whole has a place.
+    whole = node if RANGE in node.meta or node.parent is None else node.parent
+    negation = "" if whole is node else "NOT "
+    parts = list(map(place_of, (node.this, *node.expressions)))
+    return Edit(*place_of(whole), "", tuple(filled(f"{negation}({' OR '.join(lists)})", parts)))
 
 
 def compares_as_char(node: exp.Expr, parts: Sequence[exp.Expr], kinds: Sequence[Type]) -> bool:

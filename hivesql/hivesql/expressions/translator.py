@@ -34,6 +34,7 @@ from hivesql.expressions.casts import (
     compared_template,
     compares_as_char,
     comparison,
+    membership_edit,
     times_between,
     unsafe,
     without_blanks,
@@ -387,7 +388,10 @@ class Translator:
         """Bring what stands before IN and its values together; rows of values, place by place."""
         rows = [node.this, *node.expressions]
         if not all(isinstance(row, exp.Tuple) for row in rows):
-            self._compared(rows, node, safe=True)
+            if edit := membership_edit(node, list(map(self.type_of, rows)), self._call_of):
+                self.edits.append(edit)
+            else:
+                self._compared(rows, node, safe=True)
             return
         if len({len(row.expressions) for row in rows}) != 1:
             return

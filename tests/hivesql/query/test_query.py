@@ -76,6 +76,13 @@ T = "`default__t__1`"
             f"SELECT id, name FROM {T} AS `t` GROUP BY id, name "
             "GROUPING SETS ((id, name), (), id)",
         ),
+        # IN of values of several types
+        (
+            "SELECT 1 a FROM t WHERE name NOT IN (1, 'a', NULL) AND NOT name IN (2, 'b')",
+            f"SELECT 1 a FROM {T} AS `t` WHERE NOT (CAST(name AS DOUBLE) IN (CAST(1 AS DOUBLE), "
+            "CAST(NULL AS DOUBLE)) OR name IN ('a')) AND "
+            "NOT (CAST(name AS DOUBLE) IN (CAST(2 AS DOUBLE)) OR name IN ('b'))",
+        ),
         (
             "SELECT lag(id) OVER (PARTITION BY id) l FROM t",
             f"SELECT lag(id) OVER (PARTITION BY id ORDER BY 1) l FROM {T} AS `t`",
