@@ -158,8 +158,8 @@ class Translator:
             self._like(node)
         if isinstance(node, (exp.BitwiseLeftShift, exp.BitwiseRightShift)):
             raise ParseError("unexpected shift: Hive has shiftleft and shiftright")
-        if isinstance(node, (exp.And, exp.Or, exp.Not, exp.Where)):
-            self._truth([node.this, node.expression] if isinstance(node, exp.Connector)
+        if isinstance(node, (exp.And, exp.Or, exp.Not, exp.Where, exp.Having)):
+            self.truth([node.this, node.expression] if isinstance(node, exp.Connector)
                         else [node.this])  # fmt: skip
             if (in_list := list_of_equals(node, self._text, self.type_of)) is not None:
                 self._replace(node, in_list[0], [in_list[1]])
@@ -410,13 +410,13 @@ class Translator:
             return
         self._replace(node, "(@0 RLIKE @1 AND @1 <> '')", [node.this, pattern])
 
-    def _truth(self, parts: Sequence[exp.Expr]) -> None:
+    def truth(self, parts: Sequence[exp.Expr]) -> None:
         """Numbers and texts where a condition stands."""
         for part in parts:
             kind = self.type_of(part)
             if is_text(kind):
                 self._replace(part, TEXT_TO_BOOLEAN, [part])
-            elif is_number(kind):
+            elif is_number(kind) or kind == VOID:
                 self._replace(part, "CAST(@0 AS BOOLEAN)", [part])
 
     def _like(self, node: exp.Expr) -> None:

@@ -257,6 +257,7 @@ class Walk:
         for join in joins:
             if join.args.get("on") is not None:
                 self.expression(join.args["on"], scope, ctes)
+                self.translator.truth([join.args["on"]])
         scope.is_joining = scope.sees_outer = False
         scope.merges = any(join.args.get("using") for join in joins)
         program = transform_of(node)

@@ -83,6 +83,12 @@ T = "`default__t__1`"
             "CAST(NULL AS DOUBLE)) OR name IN ('a')) AND "
             "NOT (CAST(name AS DOUBLE) IN (CAST(2 AS DOUBLE)) OR name IN ('b'))",
         ),
+        # NULL and numbers as conditions
+        (
+            "SELECT a.id FROM t a JOIN t b ON NULL WHERE NULL",
+            "SELECT a.id FROM `default__t__1` a JOIN `default__t__2` b ON CAST(NULL AS BOOLEAN) "
+            "WHERE CAST(NULL AS BOOLEAN)",
+        ),
         (
             "SELECT lag(id) OVER (PARTITION BY id) l FROM t",
             f"SELECT lag(id) OVER (PARTITION BY id ORDER BY 1) l FROM {T} AS `t`",
