@@ -28,3 +28,13 @@ INSERT INTO five VALUES (1,1,10),(1,2,20),(2,1,30);
 CREATE TABLE lk (c string) STORED AS ORC;
 INSERT INTO lk VALUES ('abc'),('xyz'),('a%'),(NULL),('');
 CREATE VIEW starred AS SELECT *, 12, upper(title) FROM dept;
+CREATE TABLE win (g STRING, i INT, x DOUBLE, d DATE, t TIMESTAMP, n DECIMAL(6,2), s STRING) STORED AS ORC;
+INSERT INTO win VALUES
+ ('a', 1, 1.5, '2020-01-01', '2020-01-01 00:00:00', 1.25, 'k'),
+ ('a', 2, NULL, '2020-01-03', '2020-01-01 00:00:10', 2.50, NULL),
+ ('a', 2, 2.5, NULL, NULL, NULL, 'm'),
+ ('a', NULL, 4.0, '2020-02-01', '2020-01-02 12:00:00', -1.00, 'k'),
+ ('b', 5, -1.0, '2020-01-02', '2020-01-01 00:00:05.5', 0.75, 'z'),
+ ('b', 7, 0.0, '2020-01-02', '2020-01-01 01:00:00', 9.99, ''),
+ (NULL, 9, 3.0, '1969-12-31', '1969-12-31 23:59:59', 100.00, 'Z'),
+ (NULL, -3, NULL, '2024-02-29', '2024-02-29 10:20:30.123', 5.00, 'a b');

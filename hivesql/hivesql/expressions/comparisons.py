@@ -109,3 +109,18 @@ def without_maps(kind: HiveType, value: str, depth: int = 0) -> str:
                 for name, child in kind.fields
             )
             return f"if({value} IS NULL, NULL, struct({', '.join(fields)}))"
+
+
+def nulls_last(kind: HiveType, value: str, depth: int = 0) -> str:
+    """Write an array or a struct so that a NULL inside is larger than all values."""
+    if kind.kind is Kind.ARRAY:
+        inner = f"`_inner{depth}`"
+        deeper = nulls_last(kind.children[0], inner, depth + 1)
+        return f"transform({value}, {inner} -> struct({inner} IS NULL, {deeper}))"
+    if kind.kind is not Kind.STRUCT:
+        return value
+    fields = []
+    for name, child in kind.fields:
+        field = f"({value}).{quote_name(name)}"
+        fields += [f"{field} IS NULL", nulls_last(child, field, depth + 1)]
+    return f"if({value} IS NULL, NULL, struct({', '.join(fields)}))"

@@ -71,6 +71,8 @@ def _percentile_disc(call: Call) -> str | None:
 
 _PARTS_OF_DATE = ((6, "1", range(1, 32)), (7, "0", range(12)), (8, "0", None))
 """Day, month and year in a call: their places, what stands for them, and what they can be."""
+_USUAL_MASKS = ("'X'", "'x'", "'n'", "NULL")
+"""What stands for capitals, small letters, digits and all others."""
 _MASKED = ("mask", "mask_first_n", "mask_last_n", "mask_show_first_n", "mask_show_last_n")
 
 
@@ -96,12 +98,23 @@ def _masked_text(call: Call, text: str) -> str:
     if call.name == "mask":
         # Spark keeps letters for NULL, and knows nothing of the digit and the parts of a date.
         others = (
-            "NULL" if _is_unmasked(call, i) else f"@{i}" for i in range(1, len(call.types[:5]))
+            "NULL" if _is_unmasked(call, i) else _masking(call, i)
+            for i in range(1, len(call.types[:5]))
         )
         return f"mask({', '.join([text, *others])})"
     if len(call.types) > 2:
         return f"{CLASS_PREFIX}{call.name}({', '.join([text, *rest(call, 1)])})"
     return _with_parts(call, text, "mask({})")
+
+
+def _masking(call: Call, i: int) -> str:
+    """Return what letters are masked by: the first of a text; of an empty one what is usual."""
+    literal = call.literal(i)
+    if literal == "" or call.type(i) == VOID:
+        return _USUAL_MASKS[i - 1]
+    # Spark takes constants of one letter alone.
+    is_one = literal is None or len(literal) == 1 or not literal[0].isalnum()
+    return f"@{i}" if is_one or literal is None else f"'{literal[0]}'"
 
 
 def with_blanks(call: Call) -> str:

@@ -15,7 +15,7 @@ from hivesql.dialect.value_types import (
     kind_of,
 )
 from hivesql.expressions.calls import Call, Rule, rest, takes, unknown_if_any_null
-from hivesql.expressions.comparisons import hold_maps, without_maps
+from hivesql.expressions.comparisons import hold_maps, nulls_last, without_maps
 from hivesql.expressions.composed_functions import BUILT, refuse_distinct, with_blanks
 from hivesql.expressions.date_rules import DATE_RULES
 from hivesql.expressions.function_types import type_of_call
@@ -27,6 +27,7 @@ from hivesql_planner.model.hive_type import (
     BIGINT,
     BINARY,
     BOOLEAN,
+    DAY_TIME,
     DOUBLE,
     INSTANT,
     SMALLINT,
@@ -34,6 +35,7 @@ from hivesql_planner.model.hive_type import (
     TIMESTAMP,
     TINYINT,
     VOID,
+    YEAR_MONTH,
     HiveType,
     Kind,
     quote_name,
@@ -44,14 +46,20 @@ _NUMBER = re.compile(r"-?\s*(?:\d+\.?\d*|\.\d+)")
 _NEGATED_EXACTLY = 34
 """Digits of a DECIMAL that Spark negates without rounding."""
 
+_NOTHING_IN_NOTHING = "if(concat(@0, '|', @1) = '|', 0, instr(@*))"
 _MOST_DIGITS = 38
 _BEFORE_POINT = re.compile(r"-\s*(\d+)")
 
 
-def _extreme(call: Call) -> None:
+def _extreme(call: Call) -> str | None:
     if hold_maps(call.types):
         message = "Cannot support comparison of map<> type or complex type containing map<>."
         raise SemanticError(f"{message} That is what {call.name} would do")
+    kind = call.type(0)
+    is_distinct = "".join(call.texts[:1]).lower().startswith("distinct")
+    if call.name == "max" or kind is None or not kind.children or is_distinct:
+        return None  # to MAX, as to Spark, a NULL inside is the smallest
+    return f"min_by(@0, {nulls_last(kind, '@0')})"
 
 
 def _null_if_any_null(call: Call) -> str:
@@ -108,6 +116,7 @@ def _concatenated(call: Call) -> str | None:
 
 
 def _joined(call: Call) -> str | None:
+    takes(2, 10_000)(call)
     for i, kind in enumerate(call.types[1:], 2):
         if is_number(kind) or kind in (BOOLEAN, *TIMES):
             raise SemanticError(
@@ -150,10 +159,9 @@ def _text_only(call: Call) -> None:
         )
 
 
-def _length(call: Call) -> str | None:
+def _length(call: Call) -> None:
     takes(1, 1)(call)
     _text_only(call)
-    return None
 
 
 def _trimmed(call: Call) -> str | None:
@@ -214,6 +222,12 @@ def _position_in_list(call: Call) -> str:
 
 
 def _printed(call: Call) -> str | None:
+    for i, kind in enumerate(call.types[1:], 2):
+        if kind_of(kind) in (Kind.ARRAY, Kind.MAP, Kind.STRUCT):
+            raise SemanticError(
+                f'Argument {i} of function PRINTF must be "PRIMITIVE", but "{kind}" was found.',
+                code=10016,
+            )
     places = rest(call, 0)
     arguments = [
         _printable(kind, arg, call.zone) for kind, arg in zip(call.types, places, strict=True)
@@ -281,7 +295,16 @@ def _logarithm(call: Call) -> str | None:
 
 
 def _sign(call: Call) -> str | None:
+    if is_float(call.type(0)):
+        return "(sign(@0) + 0.0D)"  # of -0.0 it is 0.0
     return "CAST(sign(@0) AS INT)" if is_decimal(call.type(0)) else None
+
+
+def _type_name(call: Call) -> str | None:
+    """Name what Spark has another type for: it knows no CHAR and VARCHAR in expressions."""
+    kind = call.type(0)
+    others = (INSTANT, DAY_TIME, YEAR_MONTH)
+    return f"'{kind}'" if kind is not None and (kind.is_text or kind in others) else None
 
 
 def _hex(call: Call) -> str | None:
@@ -406,6 +429,10 @@ def _structure(call: Call) -> str:
 def _same_category(call: Call) -> str | None:
     takes(2, 2)(call)
     left, right = call.types
+    if left == VOID:
+        raise SemanticError(
+            "NULLIF may not accept types belonging to VOID_GROUP as first argument", code=10016
+        )
     if (is_text(left) and is_number(right)) or (is_number(left) and is_text(right)):
         raise SemanticError(
             "The expressions after NULLIF should belong to the same category: "
@@ -512,6 +539,7 @@ RULES: dict[str, Rule] = {
     "conv": lambda call: (
         "conv(regexp_replace(@0, '^ ', '.'), @1, @2)" if is_text(call.type(0)) else None
     ),
+    "decode": takes(2, 2),
     "field": _position_in_list,
     "get_json_object": _json_part,
     "greatest": _null_if_any_null,
@@ -519,6 +547,7 @@ RULES: dict[str, Rule] = {
     "hex": _hex,
     "if": _condition,
     "index": "@0[@1]",
+    "instr": lambda call: None if call.literal(1) else _NOTHING_IN_NOTHING,
     "is_not_distinct_from": "(@0 <=> @1)",
     "isfalse": "(@0 IS FALSE)",
     "isnotfalse": "(@0 IS NOT FALSE)",
@@ -564,8 +593,7 @@ RULES: dict[str, Rule] = {
     "substring": _part,
     "to_epoch_milli": "unix_millis(@0)",
     "trim": _trimmed,
-    # Spark knows no CHAR and VARCHAR in expressions.
-    "typeof": lambda call: f"'{call.type(0)}'" if is_text(call.type(0)) else None,
+    "typeof": _type_name,
     "variance": "var_pop(@*)",
     "version": f"'{_VERSION} r{_REVISION}'",
     "width_bucket": "CAST(width_bucket(@*) AS INT)",

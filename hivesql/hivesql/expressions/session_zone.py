@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hivesql.binding import Binding
-from hivesql.dialect.value_types import Type, common
+from hivesql.dialect.value_types import Type, common, is_decimal
 from hivesql.expressions.calls import Call
 from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.conversions import conversion, in_zone, instant_text, moment_in
-from hivesql_planner.model.hive_type import INSTANT, STRING, Kind
+from hivesql_planner.model.hive_type import FLOAT, INSTANT, STRING, Kind
 from hivesql_planner.model.table import Table
 from hivesql_planner.settings.session_zone import ZONE_KEY, session_zone
 
@@ -32,12 +32,14 @@ OF_COMMON_TYPE = {
 
 
 def templates_of_common(kinds: Sequence[Type], zone: str | None) -> tuple[str, ...]:
-    """Tell how Spark must see values of one type in Hive, of which some are instants."""
-    target = common(kinds) if INSTANT in kinds else None
+    """Tell how Spark must see values of one type in Hive: instants, and decimals beside FLOAT."""
+    target = common(kinds) if {INSTANT, FLOAT} & set(kinds) else None
     if target == STRING:
         return tuple(instant_text(zone) if kind == INSTANT else "@0" for kind in kinds)
     if target == INSTANT:
         return tuple(conversion(kind, INSTANT, zone) or "@0" if kind else "@0" for kind in kinds)
+    if target == FLOAT:
+        return tuple("CAST(@0 AS FLOAT)" if is_decimal(kind) else "@0" for kind in kinds)
     return ("@0",) * len(kinds)
 
 
