@@ -13,7 +13,13 @@ import pyarrow.compute as pc
 
 from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.local.evaluate import enforce_check
-from hivesql_executor.local.events import delete_events, insert_events, stage
+from hivesql_executor.local.events import (
+    MANY_FILES,
+    delete_events,
+    give_back,
+    insert_events,
+    stage,
+)
 from hivesql_executor.local.fitting import KEYS, Fitting, fitting
 from hivesql_executor.local.read import OnlySpark, SmallSnapshot
 from hivesql_executor.local.types import arrow_type, row_type
@@ -162,6 +168,8 @@ def write_events(
         staged = each_at_once(
             snapshot.files, write, [event for event in events if len(event[0].row)]
         )
+        if len(staged) >= MANY_FILES:
+            give_back()
         snapshot.files.sync([f"{staging}/{file.name}" for file in staged])
         return staged
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import io
+import os
 import uuid
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -41,8 +42,16 @@ from hivesql_planner.rewrite.orc_files import codec_of
 _WIDE = 50
 """Columns from which on the writer's memory is worth giving back: some 50 MiB."""
 _CODECS = {"none": "uncompressed"}
-_LARGE = 31 << 20
-"""Bytes of a block, below the largest (32 MiB) that glibc learns from."""
+MANY_FILES = 8
+"""Files of a statement from which on the memory that they took is given back."""
+_MALLOC = {-3: 31 << 20, -1: 256 << 20, -2: 64 << 20}
+"""M_MMAP_THRESHOLD, M_TRIM_THRESHOLD and M_TOP_PAD of glibc's mallopt(), in bytes.
+
+Blocks up to the first come from the heap; it shrinks when the second is free at its end. The last
+is a whole part of a thread's heap: threads give parts back only where less than it would be left.
+"""
+_MALLOC_NAMES = ("GLIBC_TUNABLES", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_",
+                 "MALLOC_TOP_PAD_")  # fmt: skip
 # Footers that cannot be changed here: texts stay STRING, which Hive takes as well.
 _SEALED = ("LZ4", "LZO", "BROTLI")
 _SIZES = {
@@ -171,16 +180,15 @@ def orc_bytes(events: pa.Table, options: Mapping[str, Any]) -> bytes:
 def _reuse_memory() -> None:
     """Let the C library (glibc) keep the writer's memory from one file to the next.
 
-    It asks the system for larger blocks each time, and a thousand page faults take ten times as
-    long as a small file. Once it has seen a large block freed, it keeps as much. Whoever sets its
-    MALLOC_ variables has the last word.
+    It returns it to the system else, and thousands of page faults take ten times as long as a
+    small file. Whoever sets variables of glibc has the last word.
     """
+    if any(name in os.environ for name in _MALLOC_NAMES):
+        return
     with suppress(OSError, AttributeError):
         library = ctypes.CDLL(None)
-        library.malloc.restype = ctypes.c_void_p
-        library.malloc.argtypes = [ctypes.c_size_t]
-        library.free.argtypes = [ctypes.c_void_p]
-        library.free(library.malloc(_LARGE))
+        for option, size in _MALLOC.items():
+            library.mallopt(option, size)
 
 
 def give_back() -> None:

@@ -12,7 +12,13 @@ import pyarrow as pa
 
 from hivesql_executor.files.api import Files
 from hivesql_executor.local.evaluate import enforce_check
-from hivesql_executor.local.events import bucket_numbers, insert_events, stage
+from hivesql_executor.local.events import (
+    MANY_FILES,
+    bucket_numbers,
+    give_back,
+    insert_events,
+    stage,
+)
 from hivesql_executor.local.measure import measured_columns
 from hivesql_executor.local.types import arrow_type
 from hivesql_executor.orc.publish import (
@@ -111,6 +117,8 @@ def _stage_rows(
             statement_id=write.statement_id,
         )
         staged.append(stage(events, write, files, staging, number=0, writer=writer, keys=keys))
+    if len(staged) >= MANY_FILES:
+        give_back()
     files.sync([f"{staging}/{file.name}" for file in staged])
     return staged
 
