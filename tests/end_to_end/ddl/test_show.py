@@ -82,7 +82,7 @@ SHOWN: dict[str, tuple[str, ...]] = {
     "DESCRIBE FORMATTED p a": (
         "col_name|a", "data_type|int", "min|", "max|", "num_nulls|", "distinct_count|",
         "avg_col_len|", "max_col_len|", "num_trues|", "num_falses|", "bit_vector|",
-        "comment|from deserializer"),
+        "comment|from deserializer", "COLUMN_STATS_ACCURATE|{}"),
     "DESCRIBE DATABASE dd": ("dd|its|ROOT/ddloc|ROOT/ddm|WHO|USER||",),
     "DESCRIBE DATABASE EXTENDED dd": ("dd|its|ROOT/ddloc|ROOT/ddm|WHO|USER|||{a=b}",),
     "SHOW CREATE DATABASE dd": (

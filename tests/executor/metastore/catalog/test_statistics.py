@@ -49,7 +49,7 @@ def test_of_a_table(metastore: Metastore, make_table: MakeTable, backend: str) -
 
 def test_of_partitions(metastore: Metastore, make_table: MakeTable) -> None:
     name = make_table(partitioned_by=("p", "q")).name
-    none = Statistics(rows=0, is_accurate=True, partitions=0)
+    none = Statistics(rows=0, is_accurate=True, partitions=0, known_everywhere=("a",))
     assert metastore.statistics(name) == none
     values: tuple[str | None, ...] = ("a/b", None)
     metastore.add_partitions(name, [Partition(values=values, location="")])
@@ -57,8 +57,9 @@ def test_of_partitions(metastore: Metastore, make_table: MakeTable) -> None:
     metastore.put_statistics(name, [found])
     assert metastore.statistics(name, values) == found
     assert metastore.statistics(name) == replace(
-        found, values=None, columns=(NUMBER,), partitions=1, is_accurate=False
-    )
+        found, values=None, columns=(NUMBER,), partitions=1, is_accurate=False,
+        known_everywhere=(NUMBER.name,),
+    )  # fmt: skip
     with pytest.raises(NoSuchObject):
         metastore.statistics(name, ("x", "y"))
     metastore.drop_partitions(name, [values])
