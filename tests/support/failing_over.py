@@ -19,7 +19,6 @@ import hivesql
 from hivesql_planner.errors import HiveSqlError
 from minidfs import NameService
 
-WORDS = ("move", "move", "kill")
 LONGEST = 1.5
 """Seconds of a statement after which the other name node comes."""
 
@@ -27,13 +26,11 @@ LONGEST = 1.5
 @contextmanager
 def in_the_middle(service: NameService, chance: random.Random) -> Iterator[None]:
     """Let the other name node come while the block runs, or right after it."""
-    word, wait = chance.choice(WORDS), chance.random() * LONGEST
+    wait = chance.random() * LONGEST
 
     def work() -> None:
         threading.Event().wait(wait)
-        service.obey(word)
-        if word == "kill":
-            service.obey("revive")
+        service.move()
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -56,7 +53,7 @@ def main(place: str, uri: str, control: str, seed: str, script: str) -> None:
                     session.sql(statement)
                 except HiveSqlError as error:
                     errors.append(f"{statement.strip()}: {error}")
-        service.obey("move")
+        service.move()
         rows = [list(row) for row in session.sql("SELECT id, v, p FROM t").rows]
         problems = [str(problem) for problem in session.check("t")]
         compactions = sorted({row[5] for row in session.sql("SHOW COMPACTIONS").rows})

@@ -78,11 +78,10 @@ class NameService:
     """The HADOOP_CONF_DIR of its clients."""
     control: int
 
-    def obey(self, word: str) -> None:
-        """Let the other name node be active: ``move``, ``kill``; or a dead one live: ``revive``."""
+    def move(self) -> None:
+        """Let the other name node be active, and this one stand by."""
         with socket.create_connection(("127.0.0.1", self.control)) as connection:
-            connection.sendall(f"{word}\n".encode())
-            assert connection.recv(100) == b"done\n", word
+            assert connection.recv(100) == b"done\n"
 
 
 @contextmanager

@@ -23,7 +23,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NameService]:
 
 
 def test_statements_go_on_with_the_other_name_node(both: NameService, tmp_path: Path) -> None:
-    """It comes in the middle of each of them, as the one before stands by or has died."""
+    """It comes in the middle of each of them, and the one before stands by."""
     seed = str(random.randrange(1 << 30))
     told = answer_of(
         Path(failing_over.__file__), tmp_path, both.uri, str(both.control), seed, SCRIPT,

@@ -1,6 +1,4 @@
-import java.io.BufferedReader;
 import java.io.File;
-import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -11,13 +9,11 @@ import org.apache.hadoop.hdfs.MiniDFSNNTopology;
 /**
  * An HDFS of two name nodes, one of which is active, and a data node, until it is killed.
  *
- * <p>Prints the ports of both and one to which each connection is a word: {@code move} lets the other
- * be active, {@code kill} ends the active one before, {@code revive} starts it again.
+ * <p>Prints the ports of both and one at which each connection lets the other be active.
  */
 public final class TwoNameNodes {
     private final MiniDFSCluster cluster;
     private int active;
-    private int dead = -1;
 
     private TwoNameNodes(String place) throws Exception {
         Configuration settings = new Configuration();
@@ -32,18 +28,8 @@ public final class TwoNameNodes {
         cluster.transitionToActive(0);
     }
 
-    private void obey(String word) throws Exception {
-        if (word.equals("revive")) {
-            if (dead >= 0) cluster.restartNameNode(dead, true);
-            dead = -1;
-            return;
-        }
-        if (word.equals("kill")) {
-            cluster.shutdownNameNode(active);
-            dead = active;
-        } else {
-            cluster.transitionToStandby(active);
-        }
+    private void move() throws Exception {
+        cluster.transitionToStandby(active);
         active = 1 - active;
         cluster.transitionToActive(active);
     }
@@ -56,9 +42,7 @@ public final class TwoNameNodes {
                         + " " + control.getLocalPort());
         while (true) {
             try (Socket client = control.accept()) {
-                String word = new BufferedReader(
-                        new InputStreamReader(client.getInputStream())).readLine();
-                nodes.obey(word);
+                nodes.move();
                 client.getOutputStream().write("done\n".getBytes());
             }
         }
