@@ -14,11 +14,10 @@ import pyarrow.compute as pc
 from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.local.evaluate import enforce_check
 from hivesql_executor.local.events import (
-    MANY_FILES,
     delete_events,
-    give_back,
     insert_events,
     stage,
+    sync_staged,
 )
 from hivesql_executor.local.fitting import KEYS, Fitting, fitting
 from hivesql_executor.local.read import OnlySpark, SmallSnapshot
@@ -168,9 +167,7 @@ def write_events(
         staged = each_at_once(
             snapshot.files, write, [event for event in events if len(event[0].row)]
         )
-        if len(staged) >= MANY_FILES:
-            give_back()
-        snapshot.files.sync([f"{staging}/{file.name}" for file in staged])
+        sync_staged(staged, snapshot.files, staging)
         return staged
 
     return publish_events(publication, snapshot.files, stage_hits)

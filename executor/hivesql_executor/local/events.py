@@ -6,7 +6,7 @@ import ctypes
 import io
 import os
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -42,7 +42,7 @@ from hivesql_planner.rewrite.orc_files import codec_of
 _WIDE = 50
 """Columns from which on the writer's memory is worth giving back: some 50 MiB."""
 _CODECS = {"none": "uncompressed"}
-MANY_FILES = 8
+_MANY_FILES = 8
 """Files of a statement from which on the memory that they took is given back."""
 _MALLOC = {-3: 31 << 20, -1: 256 << 20, -2: 64 << 20}
 """M_MMAP_THRESHOLD, M_TRIM_THRESHOLD and M_TOP_PAD of glibc's mallopt(), in bytes.
@@ -116,7 +116,7 @@ def stage(
     writer: int,
     keys: tuple[str, ...],
 ) -> EventFile:
-    """Write one file of events, footer and all, for ``publish_events``; sync it in the end.
+    """Write one file of events, footer and all, for ``publish_events``; ``sync_staged`` ends it.
 
     Where a move would copy it, it waits in memory for its place.
 
@@ -143,6 +143,16 @@ def stage(
     files.make_directories(staging)
     files.write(f"{staging}/{name}", data)
     return file
+
+
+def sync_staged(staged: Sequence[EventFile], files: Files, staging: str) -> None:
+    """Bring the files that ``stage`` wrote down to the disk, all at once.
+
+    What many of them took of memory is given back.
+    """
+    if len(staged) >= _MANY_FILES:
+        give_back()
+    files.sync([f"{staging}/{file.name}" for file in staged])
 
 
 def _key_index(events: pa.Table, stripes: tuple[int, ...]) -> bytes:

@@ -13,11 +13,10 @@ import pyarrow as pa
 from hivesql_executor.files.api import Files
 from hivesql_executor.local.evaluate import enforce_check
 from hivesql_executor.local.events import (
-    MANY_FILES,
     bucket_numbers,
-    give_back,
     insert_events,
     stage,
+    sync_staged,
 )
 from hivesql_executor.local.measure import measured_columns
 from hivesql_executor.local.types import arrow_type
@@ -117,9 +116,7 @@ def _stage_rows(
             statement_id=write.statement_id,
         )
         staged.append(stage(events, write, files, staging, number=0, writer=writer, keys=keys))
-    if len(staged) >= MANY_FILES:
-        give_back()
-    files.sync([f"{staging}/{file.name}" for file in staged])
+    sync_staged(staged, files, staging)
     return staged
 
 
