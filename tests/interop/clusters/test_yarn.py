@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kdc import REALM, running_kdc, skip_without_kdc
+from kdc import REALM, Kdc, running_kdc, skip_without_kdc
 from minidfs import JARS, file_shell, hdfs_cluster
 from miniyarn import yarn_cluster
 from programs import answer_of
@@ -125,6 +125,22 @@ SHORT = {
 }
 
 
+def _check_statements(place: Path, kdc: Kdc, uri: str, *arguments: str | Path) -> None:
+    """Run the driver in a secure YARN, where nobody has a ticket in a cache."""
+    with yarn_cluster(place, kdc) as configuration:
+        executors, rows, wrong = answer_of(
+            "-c", SECURE_DRIVER, place, uri, JARS, submit_options(), kdc.krb5, *arguments,
+            environment={
+                "HADOOP_CONF_DIR": str(configuration), "PYSPARK_PYTHON": sys.executable,
+                **kdc.environment, "KRB5CCNAME": f"FILE:{place / 'none'}",
+                "JAVA_TOOL_OPTIONS": f"-Djava.security.krb5.conf={kdc.krb5}",
+            },
+        )  # fmt: skip
+    assert executors == 1
+    assert rows == [["a", 50], ["b", 50], ["c", 10]]
+    assert wrong == []
+
+
 def test_executors_of_a_secure_cluster_outlive_their_delegation_tokens(tmp_path: Path) -> None:
     """The driver alone has a keytab; nobody has a ticket in a cache."""
     skip_without_kdc()
@@ -132,18 +148,8 @@ def test_executors_of_a_secure_cluster_outlive_their_delegation_tokens(tmp_path:
         kdc = stack.enter_context(running_kdc(tmp_path / "kdc"))
         keytab = kdc.add("ann")
         uri = stack.enter_context(hdfs_cluster(tmp_path, kdc, SHORT))
-        configuration = stack.enter_context(yarn_cluster(tmp_path, kdc))
-        executors, rows, wrong = answer_of(
-            "-c", SECURE_DRIVER, tmp_path, uri, JARS, submit_options(), kdc.krb5, keytab,
-            f"ann@{REALM}", str(TOKEN_SECONDS + 15), "",
-            environment={
-                "HADOOP_CONF_DIR": str(configuration), "PYSPARK_PYTHON": sys.executable,
-                **kdc.environment, "JAVA_TOOL_OPTIONS": f"-Djava.security.krb5.conf={kdc.krb5}",
-            },
-        )  # fmt: skip
-    assert executors == 1
-    assert rows == [["a", 50], ["b", 50], ["c", 10]]
-    assert wrong == []
+        seconds = str(TOKEN_SECONDS + 15)
+        _check_statements(tmp_path, kdc, uri, keytab, f"ann@{REALM}", seconds, "")
 
 
 def test_executors_of_a_secure_cluster_work_as_another_user(tmp_path: Path) -> None:
@@ -154,18 +160,6 @@ def test_executors_of_a_secure_cluster_work_as_another_user(tmp_path: Path) -> N
         kdc = stack.enter_context(running_kdc(tmp_path / "kdc"))
         keytab = kdc.add("hive/localhost")
         uri = stack.enter_context(hdfs_cluster(tmp_path, kdc, allowed))
-        configuration = stack.enter_context(yarn_cluster(tmp_path, kdc))
-        executors, rows, wrong = answer_of(
-            "-c", SECURE_DRIVER, tmp_path, uri, JARS, submit_options(), kdc.krb5, keytab,
-            f"hive/localhost@{REALM}", "0", "ann",
-            environment={
-                "HADOOP_CONF_DIR": str(configuration), "PYSPARK_PYTHON": sys.executable,
-                **kdc.environment, "KRB5CCNAME": f"FILE:{tmp_path / 'none'}",
-                "JAVA_TOOL_OPTIONS": f"-Djava.security.krb5.conf={kdc.krb5}",
-            },
-        )  # fmt: skip
+        _check_statements(tmp_path, kdc, uri, keytab, f"hive/localhost@{REALM}", "0", "ann")
         listed = file_shell(tmp_path, kdc, "-ls", "-R", "/warehouse/t").splitlines()
-    assert executors == 1
-    assert rows == [["a", 50], ["b", 50], ["c", 10]]
-    assert wrong == []
     assert {line.split()[2] for line in listed if line.startswith(("d", "-"))} == {"ann"}
