@@ -1,13 +1,14 @@
 """HiveSQL beside Delta and Iceberg on one S3 server: requests, and seconds by how long each takes.
 
     python tests/benchmarks/object_store_rivals.py [--rows 1000000] [--wide] [--home .bench]
-                                                   [--only a,b] [milliseconds …]
+                                                   [--only a,b] [--reps 3] [milliseconds …]
 
 The server is that of the tests, on this machine, which makes each request wait so long (20 and
-100 ms); requests are counted in the first of these runs. Each operation has run once before, where
-nothing waits. Ours and Delta reach the store by S3A, Iceberg by its own client and with a catalog
-in a database; changes are merge-on-read everywhere. ``--wide`` makes rows of sixty bytes and more
-that no codec makes smaller, and so files of many megabytes.
+100 ms). Contenders take turns; a round on a new table runs first where nothing waits, then come
+``--reps`` of them at each latency, of which the table at the end tells the median. Ours and Delta
+reach the store by S3A, Iceberg by its own client and with a catalog in a database; changes are
+merge-on-read everywhere. ``--wide`` makes rows of sixty bytes and more that no codec makes smaller,
+and so files of many megabytes.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -51,43 +53,49 @@ def jars_of(name: str, home: Path) -> list[Path]:
     return sorted(place_of_jars.glob("*.jar"))
 
 
-def measure(
+def start(
     name: str, options: argparse.Namespace, home: Path, work: Path, server: S3Server
-) -> dict[str, tuple[Counter[str], list[float]]]:
-    """Requests and seconds of each operation."""
+) -> Process:
+    """Start a contender, whose tables shall lie in the store."""
     os.environ["HIVESQL_BENCH_STORE"] = json.dumps({
         "warehouse": f"s3a://{BUCKET}/{name}",
         "jars": ",".join(map(str, jars_of(name, home))),
         "wide": "wide" if options.wide else "",
         **server.settings(),
     })  # fmt: skip
-    told: dict[str, tuple[Counter[str], list[float]]] = defaultdict(lambda: (Counter(), []))
-    contender = Process(name, _command(name, options.rows, home, work), work)
-    try:
-        for number, latency in enumerate([0, *options.latencies]):
-            server.latency = latency / 1000
-            for operation in ("fresh", *OPERATIONS):
-                server.requests.clear()
-                server.times.clear()
-                answer = contender.ask(operation.split()[0])
-                asked, times = [*server.requests], sorted(server.times, key=lambda one: one[1])
-                if operation == "fresh" or not answer:
-                    continue
-                kinds = Counter(request.split()[0] for request in asked)
-                line = f"{latency} ms {operation:10} {name:8} {answer['seconds']:7.2f} s"
-                rounds = count_rounds(times)
-                print(line, len(asked), dict(kinds), rounds, "rounds", flush=True)
-                since = times[0][1] if times else 0.0
-                lines = [f"{a - since:7.3f} {b - since:7.3f} {text}" for text, a, b in times]
-                (work / f"{name}-{latency}-{operation}.txt").write_text("\n".join(lines))
-                if number == 1:
-                    told[operation][0].update(kinds)
-                if number:
-                    told[operation][1].append(answer["seconds"])
-    finally:
-        server.latency = 0.0
-        contender.stop()
-    return told
+    return Process(name, _command(name, options.rows, home, work), work)
+
+
+class Tally:
+    """Requests of each operation of a contender, and its seconds by latency."""
+
+    def __init__(self, work: Path) -> None:
+        self.work = work
+        self.requests: dict[str, Counter[str]] = {}
+        self.seconds: dict[tuple[str, int], list[float]] = defaultdict(list)
+
+    def take(self, contender: Process, operation: str, latency: int, server: S3Server) -> None:
+        """Let a contender do an operation once."""
+        server.requests.clear()
+        server.times.clear()
+        answer = contender.ask(operation.split()[0])
+        requests, times = [*server.requests], sorted(server.times, key=lambda one: one[1])
+        if operation == "fresh" or not answer:
+            return
+        kinds = Counter(request.split()[0] for request in requests)
+        line = f"{latency} ms {operation:10} {contender.name:8} {answer['seconds']:7.2f} s"
+        print(line, len(requests), dict(kinds), count_rounds(times), "rounds", flush=True)
+        since = times[0][1] if times else 0.0
+        lines = [f"{a - since:7.3f} {b - since:7.3f} {text}" for text, a, b in times]
+        log = f"{contender.name}-{latency}-{operation}.txt"
+        (self.work / log).write_text("\n".join(lines))
+        if latency:
+            self.requests.setdefault(operation, kinds)
+        self.seconds[operation, latency].append(answer["seconds"])
+
+    def median(self, operation: str, latency: int) -> float:
+        """The median of an operation's seconds."""
+        return statistics.median(self.seconds[operation, latency])
 
 
 def main() -> None:
@@ -95,22 +103,35 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--home", type=Path, default=Path(".bench"))
     parser.add_argument("--wide", action="store_true", help="texts that no codec makes small")
+    parser.add_argument("--reps", type=int, default=3, help="rounds at each latency")
     parser.add_argument("--only", default=",".join(CONTENDERS))
     parser.add_argument("latencies", nargs="*", type=int, default=[20, 100])
     options = parser.parse_args()
     home, names = options.home.resolve(), options.only.split(",")
     set_up(home)
     work = Path(tempfile.mkdtemp(prefix="hivesql-bench-", dir=home))
+    tallies = {name: Tally(work) for name in names}
+    contenders: list[Process] = []
     with s3_server() as server:
-        told = {name: measure(name, options, home, work, server) for name in names}
+        try:
+            contenders += [start(name, options, home, work, server) for name in names]
+            for latency in [0, *[one for one in options.latencies for _ in range(options.reps)]]:
+                server.latency = latency / 1000
+                for operation in ("fresh", *OPERATIONS):
+                    for contender in contenders:
+                        tallies[contender.name].take(contender, operation, latency, server)
+        finally:
+            server.latency = 0.0
+            for contender in contenders:
+                contender.stop()
     heads = [f"requests of {name}" for name in names]
     heads += [f"{name}, s at {one} ms" for one in options.latencies for name in names]
     print("|", " | ".join(["operation", *heads]), "|")
     print("|---" * (1 + len(heads)) + "|")
     for operation in OPERATIONS:
-        cells = [str(sum(told[name][operation][0].values())) for name in names]
-        for number in range(len(options.latencies)):
-            cells += [f"{told[name][operation][1][number]:.1f}" for name in names]
+        cells = [str(tallies[name].requests[operation].total()) for name in names]
+        for latency in options.latencies:
+            cells += [f"{tallies[name].median(operation, latency):.2f}" for name in names]
         print("|", " | ".join([operation, *cells]), "|")
 
 
