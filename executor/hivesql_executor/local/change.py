@@ -49,7 +49,8 @@ class Hit:
 def hits(small: SmallChange, snapshot: SmallSnapshot) -> list[Hit]:
     """Find the rows; OnlySpark when a file holds what cannot be read here, or too much."""
     by_part: dict[tuple[str, ...], list[Fitting]] = defaultdict(list)
-    for file in fitting(snapshot, small.where, snapshot.table.columns, small.most_bytes):
+    columns = () if small.values is None else snapshot.table.columns
+    for file in fitting(snapshot, small.where, columns, small.most_bytes):
         by_part[file.part.texts].append(file)
     changed_rows = [
         hit

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.local.evaluate import evaluate
-from hivesql_executor.local.pieces import Piece, joined, note_pieces, pieces_of
+from hivesql_executor.local.pieces import Piece, Runs, joined, note_pieces, pieces_of
 from hivesql_executor.local.read import (
     OnlySpark,
     SmallSnapshot,
@@ -144,7 +144,8 @@ def _chunks(
     snapshot: SmallSnapshot, piece: Piece, columns: tuple[Column, ...], first: int
 ) -> Iterator[Piece]:
     """Yield a file in pieces, each ten times as large as the one before."""
-    if piece.rows <= _MANY or not is_seekable(snapshot, piece.path, columns):
+    is_quick = piece.rows > _MANY and are_quick(((0, first),), piece.rows)
+    if not is_quick or not is_seekable(snapshot, piece.path, columns):
         yield piece
         return
     start = 0
@@ -282,11 +283,20 @@ def _again(
         numbers = _numbers(piece)[chosen.to_numpy()]
         runs = joined(((number, 1) for number in numbers.tolist()), _GAP)
         # What was looked at as a whole stripe is read in columns.
-        if piece.runs is not None or len(runs) * _ROWS_OF_SEEK < piece.rows:
+        if piece.runs is not None or are_quick(runs, piece.rows):
             few = replace(piece, runs=runs)
             events = read_piece(snapshot, few, length, columns)
             return events.take(pa.array(np.searchsorted(_numbers(few), numbers)))
     return read_piece(snapshot, piece, length, columns).take(chosen)
+
+
+def are_quick(runs: Runs, rows: int) -> bool:
+    """Tell whether runs are read sooner than all rows of the stripes that they are in.
+
+    Rows that lie close together make one long run, whose rows are still read one by one.
+    """
+    in_runs = sum(count for _, count in runs)
+    return len(runs) * _ROWS_OF_SEEK + in_runs * _SLOWER < rows
 
 
 def _numbers(piece: Piece) -> npt.NDArray[np.int64]:
