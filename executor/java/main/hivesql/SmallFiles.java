@@ -66,7 +66,7 @@ final class SmallFiles {
 
     /** Remember what a task has written, which nobody sees yet, and whose version is not known. */
     static void remember(String path, byte[] content) {
-        put(path + '|' + digest(content), content);
+        if (content.length <= LARGEST) put(path + '|' + digest(content), content);
     }
 
     private static synchronized void put(String name, byte[] content) {
