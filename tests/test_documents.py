@@ -16,13 +16,18 @@ from hivesql.dialect.statements.statement import parse
 from hivesql.script import split
 from hivesql_planner.settings.settings import Settings
 from hivesql_repl.configuration import read_look, read_profile
-from pages import PAGES, ROOT, RUN, SHOWN_AS_THEY_ARE, Reader, blocks, name
+from pages import FENCE, PAGES, ROOT, RUN, SHOWN_AS_THEY_ARE, Reader, blocks, name
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MOST_SHOWN_ONLY = 0.35
 """The share of blocks that may be marked as not to be run."""
+MOST_OF_A_CELL = 320
+"""Characters: of longer cells nobody finds the fact that is looked for."""
+MOST_WORDS = 35
+"""Of a sentence, or of a part of one that ends with a colon or a semicolon."""
+READ_BY_USERS = sorted({*PAGES, ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")})
 
 
 @pytest.mark.spark
@@ -122,3 +127,18 @@ def test_a_page_begins_with_a_sentence_that_says_what_it_is_for() -> None:
         title, _, text = page.read_text(encoding="utf-8").partition("\n\n")
         assert re.fullmatch(r"# .+", title), page
         assert re.match(r"[`*]*[A-Z\w][^|!\n]+.*\n", text) and not text.startswith("```"), page
+
+
+def sentences(text: str) -> list[str]:
+    return re.split(r"(?<=[.:;?])\s+", " ".join(text.split()))
+
+
+@pytest.mark.parametrize("page", READ_BY_USERS, ids=name)
+def test_cells_and_sentences_are_short(page: Path) -> None:
+    prose = FENCE.sub("", page.read_text(encoding="utf-8"))
+    for part in re.split(r"\n\s*\n|\n(?=[|#]|- |\d+\. )", prose):
+        is_row = part.startswith("|")
+        for text in re.split(r"(?<!\\)\|", part) if is_row else [part]:
+            assert not is_row or len(text) <= MOST_OF_A_CELL, text
+            for sentence in sentences(text):
+                assert len(sentence.split()) <= MOST_WORDS, sentence
