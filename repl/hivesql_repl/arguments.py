@@ -72,7 +72,7 @@ class Arguments(argparse.ArgumentParser):
         self.exit(2, "\n".join([*lines, f"{self.prog} --help lists all flags\n"]))
 
     def _meant(self, typed: str) -> Iterator[str]:
-        from hivesql_repl.shell.hints import nearest
+        from hivesql.hints.meant import nearest
 
         first = typed.split()[0]
         name, equals, value = first.partition("=")

@@ -91,7 +91,7 @@ class Commands:
             return command[0](argument.strip())
         if self.shell:
             return self._sh(line)
-        from hivesql_repl.shell.hints import nearest
+        from hivesql.hints.meant import nearest
 
         meant = nearest(name, self.known)
         instead = f"did you mean !{meant}?" if meant else "!help lists them, !sh runs a program"

@@ -72,7 +72,7 @@ class Runner:
             self.printer.fail(error, None)
             raise Interrupted from error
         except HiveSqlError as error:
-            from hivesql_repl.shell.hints import hint
+            from hivesql.hints.meant import hint
 
             self.printer.fail(error, text, hint(error, text, self.session))
             return False

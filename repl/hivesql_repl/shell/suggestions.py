@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from hivesql.hints.keywords import FUNCTIONS, KEYWORDS
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.model.table import Table, TableName
 from hivesql_planner.settings.settings import KEYS
-from hivesql_repl.shell.keywords import FUNCTIONS, KEYWORDS
 
 Kind = Literal["keyword", "function", "table", "view", "column", "database", "alias", "setting"]
 

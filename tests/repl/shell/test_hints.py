@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import hivesql
+from hivesql.hints.meant import hint
 from hivesql_repl.arguments import arguments
 from hivesql_repl.shell.aliases import command_of
-from hivesql_repl.shell.hints import hint
 
 MEANT = {
     "selct 1": "SELECT",

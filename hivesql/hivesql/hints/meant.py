@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from hivesql import HiveSqlError, ParseError, Session
-from hivesql_repl.shell.keywords import KEYWORDS
+from hivesql.hints.keywords import KEYWORDS
 
 _NO_TABLE, _NO_DATABASE = 10001, 10072
 _WORD = re.compile(r"[\w`.]+")

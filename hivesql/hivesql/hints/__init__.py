@@ -1,0 +1,1 @@
+"""What somebody who made a mistake may have meant."""
