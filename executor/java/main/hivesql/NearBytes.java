@@ -12,7 +12,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
 /**
- * A larger file of an object store: what lies close together is asked for once.
+ * A file of an object store: what lies close together is asked for once, a small file whole.
  *
  * <p>A request takes as long as a megabyte or two. ORC asks for a footer, a stripe's footer, its index
  * and each run of columns by themselves, and for all of them again where a file is read in two steps.
@@ -57,6 +57,15 @@ class NearBytes extends FSInputStream {
             this.known = known;
             byte[] tail = SmallFiles.recall(path + NAME_OF_TAIL, known);
             if (tail != null) put(length - tail.length, tail);
+        }
+
+        /** Of a small file, all of which was read. */
+        Pieces(Path path, byte[] whole) {
+            system = null;
+            this.path = path;
+            length = whole.length;
+            known = KnownFile.UNKNOWN;
+            put(0, whole);
         }
 
         Path path() {

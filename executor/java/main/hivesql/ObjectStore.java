@@ -1,7 +1,5 @@
 package hivesql;
 
-import java.io.ByteArrayInputStream;
-import java.io.EOFException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.Set;
@@ -15,8 +13,6 @@ import org.apache.hadoop.fs.FSDataOutputStreamBuilder;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FilterFileSystem;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.fs.PositionedReadable;
-import org.apache.hadoop.fs.Seekable;
 import org.apache.orc.OrcFile;
 
 /** What is otherwise where each question is a request, and a rename a copy. */
@@ -110,7 +106,6 @@ final class ObjectStore {
 final class FileOfLength extends FilterFileSystem {
     private final long length;
     private final KnownFile known;
-    private byte[] whole;
     private NearBytes.Pieces pieces;
 
     FileOfLength(FileSystem system, long length, KnownFile known) {
@@ -126,63 +121,23 @@ final class FileOfLength extends FilterFileSystem {
 
     @Override
     public FSDataInputStream open(Path path) throws IOException {
-        if (length > SmallFiles.LARGEST) {
-            if (pieces == null) pieces = new NearBytes.Pieces(fs, path, length, known);
-            return new FSDataInputStream(new StoreInput(pieces));
+        if (pieces == null) {
+            pieces = length > SmallFiles.LARGEST
+                    ? new NearBytes.Pieces(fs, path, length, known)
+                    : new NearBytes.Pieces(path, whole(path));
         }
-        if (whole == null) {
-            byte[] bytes = SmallFiles.recall(path.toString(), known);
-            if (bytes == null || bytes.length != length) {
-                bytes = new byte[(int) length];
-                try (FSDataInputStream stream = ObjectStore.open(fs, path, length)) {
-                    stream.readFully(0L, bytes);
-                }
-                SmallFiles.remember(path.toString(), known, bytes);
+        return new FSDataInputStream(new StoreInput(pieces));
+    }
+
+    private byte[] whole(Path path) throws IOException {
+        byte[] bytes = SmallFiles.recall(path.toString(), known);
+        if (bytes == null || bytes.length != length) {
+            bytes = new byte[(int) length];
+            try (FSDataInputStream stream = ObjectStore.open(fs, path, length)) {
+                stream.readFully(0L, bytes);
             }
-            whole = bytes;
+            SmallFiles.remember(path.toString(), known, bytes);
         }
-        return new FSDataInputStream(new BytesInput(whole));
-    }
-}
-
-/** Bytes as a file of Hadoop's. */
-final class BytesInput extends ByteArrayInputStream implements Seekable, PositionedReadable {
-    BytesInput(byte[] bytes) {
-        super(bytes);
-    }
-
-    @Override
-    public void seek(long place) throws IOException {
-        if (place < 0 || place > count) throw new EOFException(place + " of " + count + " bytes");
-        pos = (int) place;
-    }
-
-    @Override
-    public long getPos() {
-        return pos;
-    }
-
-    @Override
-    public boolean seekToNewSource(long place) {
-        return false;
-    }
-
-    @Override
-    public int read(long place, byte[] bytes, int at, int length) throws IOException {
-        if (place >= count) return -1;
-        int most = Math.min(length, count - (int) place);
-        System.arraycopy(buf, (int) place, bytes, at, most);
-        return most;
-    }
-
-    @Override
-    public void readFully(long place, byte[] bytes, int at, int length) throws IOException {
-        if (place + length > count) throw new EOFException(place + length + " of " + count + " bytes");
-        System.arraycopy(buf, (int) place, bytes, at, length);
-    }
-
-    @Override
-    public void readFully(long place, byte[] bytes) throws IOException {
-        readFully(place, bytes, 0, bytes.length);
+        return bytes;
     }
 }

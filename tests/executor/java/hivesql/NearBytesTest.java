@@ -2,12 +2,14 @@ package hivesql;
 
 import static hivesql.RunTests.same;
 
+import java.io.EOFException;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.Arrays;
 import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 
@@ -63,5 +65,44 @@ final class NearBytesTest {
         read(new StoreInput(first), LENGTH - 16384, 16384);
         byte[] tail = SmallFiles.recall(first.path() + "#tail", known);
         same(tail != null, true);
+    }
+
+    static void aSmallFileIsReadWholeAndOnce() throws IOException {
+        for (int length : new int[] {0, 1, 3000}) {
+            File file = File.createTempFile("small", ".orc");
+            byte[] content = Arrays.copyOf(CONTENT, length);
+            Files.write(file.toPath(), content);
+            Path path = new Path(file.toURI());
+            FileSystem system = path.getFileSystem(new Configuration());
+            FileOfLength known = new FileOfLength(system, length, KnownFile.UNKNOWN);
+            for (int i = 0; i < 2; i++) {
+                try (FSDataInputStream stream = known.open(path)) {
+                    byte[] bytes = new byte[length];
+                    stream.readFully(0, bytes);
+                    same(Arrays.equals(bytes, content), true);
+                    stream.seek(length / 2);
+                    same(stream.read(), length == 0 ? -1 : content[length / 2] & 0xFF);
+                    same(stream.read(length, new byte[1], 0, 1), -1);
+                    beyond(() -> stream.readFully(length, new byte[1]));
+                    beyond(() -> stream.seek(length + 1));
+                }
+                same(file.delete(), i == 0);
+            }
+        }
+    }
+
+    /** A piece of work with a file. */
+    interface Reading {
+        void read() throws IOException;
+    }
+
+    static void beyond(Reading reading) throws IOException {
+        boolean isRefused = false;
+        try {
+            reading.read();
+        } catch (EOFException end) {
+            isRefused = true;
+        }
+        same(isRefused, true);
     }
 }

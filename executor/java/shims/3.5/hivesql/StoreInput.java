@@ -1,6 +1,6 @@
 package hivesql;
 
-/** Bytes of a larger file; this Hadoop asks for one range after the other. */
+/** Bytes of a file; this Hadoop asks for one range after the other. */
 final class StoreInput extends NearBytes {
     StoreInput(Pieces pieces) {
         super(pieces);

@@ -9,7 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.IntFunction;
 import org.apache.hadoop.fs.FileRange;
 
-/** Bytes of a larger file; ranges that lie far from each other are asked for at once. */
+/** Bytes of a file; ranges that lie far from each other are asked for at once. */
 final class StoreInput extends NearBytes {
     StoreInput(Pieces pieces) {
         super(pieces);
