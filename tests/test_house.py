@@ -275,3 +275,28 @@ def test_every_example_runs_in_a_test(path: Path) -> None:
     users = [*(ROOT / "tests").rglob("*.py"), *EXAMPLES]
     others = (user.read_text(encoding="utf-8") for user in users if user != path)
     assert any(path.name in text for text in others), f"no test runs {name(path)}"
+
+
+PLACES = re.compile(r"`([\w/]+\.(?:py|java))`((?:,? `\w+`)*)")
+
+
+def test_what_the_architecture_names_is_there() -> None:
+    """Each file by the end of its path; the names right behind it are defined in that file."""
+    page = (ROOT / "docs" / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    folders = [*((ROOT / package).parent for package in PACKAGES), ROOT / "tests"]
+    sources = [path for folder in folders for path in folder.rglob("*.*")]
+    texts = {
+        "/" + name(path): path.read_text(encoding="utf-8")
+        for path in sources
+        if path.suffix in {".py", ".java"}
+    }
+    missing = []
+    for place in PLACES.finditer(page):
+        file, names = place[1], re.findall(r"\w+", place[2])
+        found = [text for path, text in texts.items() if path.endswith(f"/{file}")]
+        if not found:
+            missing.append(file)
+        for one in names:
+            if not any(re.search(rf"(?:def|class) {one}\b", text) for text in found):
+                missing.append(f"{file} {one}")
+    assert missing == []
