@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from hivesql_executor.files.api import Files
 from hivesql_executor.orc.tail import read_tail
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.table import Table
+from hivesql_planner.predicates.wildcards import compile_wildcards
 
 _MAGIC = {"orc": b"ORC", "parquet": b"PAR1", "avro": b"Obj\x01", "sequencefile": b"SEQ",
           "sequencebinary": b"SEQ", "rcfile": b"RCF", "rctext": b"RCF"}  # fmt: skip
@@ -17,6 +17,8 @@ _KEY_CLASS_WITHIN = 64
 _NO_TEXT = (b"SEQ", b"RCF")
 _PATTERN = "*?[]{}"
 _HIDDEN = ("_", ".")
+_INNER_CHOICE = re.compile(r"\{([^{}]*)\}")
+_MOST_CHOICES = 1000
 
 
 def files_to_load(files: Files, path: str) -> list[str]:
@@ -68,32 +70,31 @@ def _fitting(files: Files, path: str) -> list[str]:
     home, _, pattern = path.rpartition("/")
     if any(char in home for char in _PATTERN):
         raise NotSupported("LOAD DATA … INPATH with a pattern of directories")
-    fits = re.compile("".join(_translated(pattern))).fullmatch
+    fits = [compile_wildcards(choice).match for choice in _choices(pattern)]
     paths = [status.path for status in files.list(home)] if files.exists(home) else []
-    names = [name for name in paths if fits(name) and not name.startswith(_HIDDEN)]
+    names = [
+        name for name in paths if any(fit(name) for fit in fits) and not name.startswith(_HIDDEN)
+    ]
     if not names:
         raise SemanticError(f"Invalid path '{path}': No files matching path {path}", code=10028)
     return [f"{home}/{name}" for name in names]
 
 
-def _translated(pattern: str) -> Iterator[str]:
-    """Yield the regular expression of a pattern of Hadoop: ``*``, ``?``, ``[a-z]``, ``{a,b}``."""
-    depth = 0
-    inside = False
-    for char in pattern:
-        if inside:
-            inside = char != "]"
-            yield char
-        elif char == "[":
-            inside = True
-            yield char
-        elif char == "{":
-            depth += 1
-            yield "(?:"
-        elif char == "}" and depth:
-            depth -= 1
-            yield ")"
-        elif char == "," and depth:
-            yield "|"
+def _choices(pattern: str) -> list[str]:
+    """Return the patterns without ``{a,b}`` that a pattern of Hadoop stands for."""
+    choices: list[str] = []
+    waiting = [pattern.replace("[^", "[!")]
+    while waiting:
+        text = waiting.pop()
+        inner = _INNER_CHOICE.search(text)
+        if inner is None:
+            choices.append(text)
         else:
-            yield {"*": ".*", "?": "."}.get(char) or re.escape(char)
+            before, behind = text[: inner.start()], text[inner.end() :]
+            waiting += [f"{before}{choice}{behind}" for choice in inner[1].split(",")]
+        if len(choices) + len(waiting) > _MOST_CHOICES:
+            raise SemanticError(
+                f"{pattern} stands for more than {_MOST_CHOICES} patterns without braces: name "
+                "fewer files at once"
+            )
+    return choices

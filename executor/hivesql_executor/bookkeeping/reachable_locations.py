@@ -9,6 +9,8 @@ from hivesql_executor.runtime import Runtime
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.settings.settings import LOCAL_PLACES
 
+_ARCHIVES = "har:"
+
 
 def reachable_location(text: str, runtime: Runtime, base: str | None = None) -> str:
     """Return the directory of a table, partition or database; a relative one is below ``base``."""
@@ -37,8 +39,15 @@ def named_path(text: str, runtime: Runtime, *, local: bool) -> str:
 def check_allowed(location: str, runtime: Runtime) -> None:
     """SemanticError for a place on this machine that statements of this session may not name."""
     allowed = runtime.settings.text(LOCAL_PLACES)
+    if not allowed:
+        return
+    if location.lower().startswith(_ARCHIVES):
+        raise SemanticError(
+            f"{location}: statements may name no places in archives, which tell themselves where "
+            f"on this machine their files are ({LOCAL_PLACES})"
+        )
     local = location.removeprefix("file:")
-    if not allowed or not local.startswith("/"):
+    if not local.startswith("/"):
         return
     roots = map(complete_location, allowed.split(","))
     if not any(_is_below(local, root) for root in (*roots, *_homes(runtime))):

@@ -61,6 +61,7 @@ from hivesql_planner.predicates.predicate import (
     Value,
 )
 from hivesql_planner.predicates.pruning import PartitionPruner, partition_tests
+from hivesql_planner.predicates.wildcards import ANY, ONE, compile_wildcards, literal
 from hivesql_planner.statements.alter import ChangeFormat, altered_partition
 from hivesql_planner.statements.ddl import (
     AddPartitions,
@@ -294,15 +295,15 @@ def _is_of_text(filter_: PartitionFilter, type_: HiveType, binding: Binding) -> 
 def _satisfies(text: str | None, filter_: PartitionFilter) -> bool:
     value = filter_.value or ""
     if filter_.operator == "like":
-        return text is not None and re.fullmatch(_expression(value), text, re.DOTALL) is not None
+        return text is not None and compile_wildcards(_wildcards(value)).match(text) is not None
     return (text == value) is (filter_.operator == "=")
 
 
-def _expression(pattern: str) -> str:
+def _wildcards(pattern: str) -> str:
     """Return what LIKE means by a pattern: a backslash takes a mark's meaning away."""
-    marks = {"%": ".*", "_": "."}
+    marks = {"%": ANY, "_": ONE}
     parts: list[str] = re.findall(r"\\[%_\\]|.", pattern, re.DOTALL)
-    return "".join(marks.get(part) or re.escape(part[-1]) for part in parts)
+    return "".join(marks.get(part) or literal(part[-1]) for part in parts)
 
 
 def _named(

@@ -131,7 +131,7 @@ class ClientSession:
         if key.startswith(_OF_CLIENTS):
             return
         if not self.options.allow_local:
-            check_setting(key)
+            check_setting(key, value)
         self.session.set(key, value)
 
     # -- statements

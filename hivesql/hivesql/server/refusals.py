@@ -21,6 +21,7 @@ from hivesql_planner.statements.ddl import LoadData
 from hivesql_planner.statements.functions import CreateFunction, StoreFunction
 
 _PROGRAMS = frozenset({"transform", "reflect", "reflect2", "java_method", "in_file"})
+_QUOTED = "hive.support.quoted.identifiers"
 _OF_SPARK = "spark."
 _OF_QUERIES = "spark.sql."
 _OF_CLASSES = ("spark.sql.catalog.", "spark.sql.extensions", "spark.sql.hive.metastore.")
@@ -92,17 +93,22 @@ def refuse_local(statement: Statement) -> Statement:
         case WriteDirectory(local=True):
             raise NotSupported(f"INSERT OVERWRITE LOCAL DIRECTORY {_WHY}")
         case SetSetting(key=str(key), value=value):
-            check_setting(key, reads=value is None)
+            check_setting(key, value)
     return statement
 
 
-def check_setting(key: str, *, reads: bool = False) -> None:
-    """SemanticError for settings that are the server's: all sessions share its Spark."""
+def check_setting(key: str, value: str | None) -> None:
+    """SemanticError for settings that are the server's; None where the value is asked for."""
     space, name = split_key(key)
-    if reads:
+    if value is None:
         if space in ("env", "system"):
             raise SemanticError(f"{key} {_WHY}")
         return
+    if name == _QUOTED and value.strip().lower() == "none" and space != "hivevar":
+        raise SemanticError(
+            f"Cannot modify {key} at runtime to {value}: regular expressions of columns may take "
+            "for ever, while nobody else is answered (hivesql serve --allow-local allows it)"
+        )
     of_spark = spark_name(name)
     if not of_spark.startswith(_OF_SPARK):
         return

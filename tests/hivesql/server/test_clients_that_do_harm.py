@@ -125,6 +125,34 @@ def test_sessions_and_operations_are_bounded(tmp_path: Path) -> None:
             client.close()
 
 
+def test_patterns_that_an_expression_would_try_for_ever(server: Server) -> None:
+    name = "a" * 100
+    percents, stars = (f"{mark * 30}b" for mark in ("%a", "*a"))
+    with Client(server).open() as client:
+        warehouse = Path(server.options.connection["warehouse"])
+        for text in (
+            f"CREATE TABLE {name} ({name} INT) PARTITIONED BY (p STRING)",
+            f"ALTER TABLE {name} ADD PARTITION (p='{name}')",
+            f"ALTER TABLE {name} DROP IF EXISTS PARTITION (p LIKE '{percents}')",
+        ):
+            client.checked(client.execute(text))
+        (warehouse / name / name).touch()
+        for text in (
+            f"SHOW TABLES LIKE '{percents}'", f"SHOW TABLES LIKE '{stars}'",
+            f"SHOW DATABASES LIKE '{stars}'", f"SHOW VIEWS LIKE '{stars}'",
+            f"SHOW COLUMNS IN {name} LIKE '{stars}'", f"SHOW FUNCTIONS LIKE '{stars}'",
+            f"SHOW TABLE EXTENDED LIKE '{percents}'",
+        ):  # fmt: skip
+            assert client.rows(text) == []
+        assert client.rows("SHOW TABLES LIKE '" + "%a" * 30 + "%'") == [(name,)]
+        assert client.ask("GetTables", tableName=percents) == []
+        assert client.ask("GetColumns", tableName=name, columnName=percents) == []
+        for pattern in (stars, f"{{{stars},{stars}}}", "{a,b}" * 30):
+            load = f"LOAD DATA INPATH '{warehouse}/{name}/{pattern}' INTO TABLE {name}"
+            message = client.execute(f"{load} PARTITION (p='x')").status.errorMessage
+            assert "No files matching path" in message or "stands for more than" in message
+
+
 def test_what_is_idle_ends(tmp_path: Path) -> None:
     options: dict[str, Any] = {"authentication": "nosasl", "operation_idle": 0.0}
     with serving(tmp_path, **options) as server, Client(server).open() as client:

@@ -259,7 +259,10 @@ def test_a_session_begins_as_its_client_wants_it(server: Server) -> None:
         "CREATE EXTERNAL TABLE e (s STRING) LOCATION '/etc'",
         "CREATE EXTERNAL TABLE e (s STRING) LOCATION 'file:/etc'",
         "LOAD DATA INPATH '/etc/passwd' INTO TABLE pk",
+        "CREATE EXTERNAL TABLE e (s STRING) LOCATION 'har://file-localhost/etc/x.har'",
+        "LOAD DATA INPATH 'HAR:///etc/x.har' INTO TABLE pk",
         "SET hivesql.local.places=/",
+        "SET hive.support.quoted.identifiers=none",
         "SET env:HOME",
         "SET system:user.home",
         "SET spark.driver.extraJavaOptions=-javaagent:/tmp/x.jar",
@@ -272,9 +275,16 @@ def test_what_reaches_for_the_servers_machine_is_refused(client: Client, text: s
     assert status.statusCode == client.thrift.TStatusCode.ERROR_STATUS
     words = (
         "in a server", "not supported", "it is about the Spark of all sessions",
-        "may name no places", "Cannot modify hivesql.local.places",
+        "may name no places", "Cannot modify hivesql.local.places", "may take for ever",
     )  # fmt: skip
     assert any(word in status.errorMessage for word in words), status.errorMessage
+
+
+def test_what_is_set_back_is_what_the_server_began_with(client: Client) -> None:
+    for text in ("RESET hivesql.local.places", "RESET"):
+        client.checked(client.execute(text))
+        status = client.execute("CREATE EXTERNAL TABLE e (s STRING) LOCATION '/etc'").status
+        assert "may name no places" in status.errorMessage
 
 
 def test_the_environment_of_the_server_is_not_its_clients(client: Client) -> None:

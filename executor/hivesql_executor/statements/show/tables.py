@@ -16,6 +16,7 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.statements.show.create_table import create_database_statement
 from hivesql_planner.model.materialized import IncrementalRebuild
 from hivesql_planner.model.table import Column, Partition, Table
+from hivesql_planner.predicates.wildcards import ANY, ONE, compile_wildcards, literal
 from hivesql_planner.statements.bound import Show
 
 FileSizes = tuple[tuple[str, int], ...]
@@ -33,22 +34,22 @@ def matching(
     if pattern is None:
         return [(name,) for name in sorted(names)]
     choices = [
-        re.compile(_expression(part, underscore=underscore, stars=stars), re.IGNORECASE)
+        compile_wildcards(_wildcards(part, underscore=underscore, stars=stars), ignores_case=True)
         for part in (map(str.strip, pattern.split("|")) if stars else [pattern])
     ]
     return [(name,) for name in sorted(names) if any(c.fullmatch(name) for c in choices)]
 
 
-def _expression(pattern: str, *, underscore: bool, stars: bool) -> str:
-    def regex_of(match: re.Match[str]) -> str:
+def _wildcards(pattern: str, *, underscore: bool, stars: bool) -> str:
+    def meaning_of(match: re.Match[str]) -> str:
         escaped, percent, anything, single, other = match.groups()
         if anything and (stars or anything == "%"):
-            return ".*"
+            return ANY
         if single and underscore:
-            return "."
-        return re.escape(escaped or percent or anything or single or other)
+            return ONE
+        return literal(escaped or percent or anything or single or other)
 
-    return _MARK.sub(regex_of, pattern)
+    return _MARK.sub(meaning_of, pattern)
 
 
 _THRIFT = {
