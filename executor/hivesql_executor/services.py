@@ -88,8 +88,8 @@ def run_until(
 ) -> tuple[str, ...]:
     """Run each in a thread of its own; once ``stop`` is set, return when all rounds are done.
 
-    After ``drain`` seconds what still runs is given up. The names of those that do not even end
-    then, as they wait for what never answers: their threads end with the process. ``health`` is
+    After ``drain`` seconds what still runs is given up. Returns the names of those that do not even
+    end then, as they wait for what never answers: their threads end with the process. ``health`` is
     told of every round.
     """
     health = health or ServiceHealth()
@@ -103,18 +103,18 @@ def run_until(
         thread.start()
         health.watch(service.name, thread, longest=service.longest, is_long=service.is_long)
     stop.wait()
-    if _await_all(threads, drain):
+    _await_all(threads, drain)
+    if health.running():
         runtime.must_end.set()
         _await_all(threads, _CLOSING_SECONDS)
-    return _await_all(threads, 0)
+    return health.running()
 
 
-def _await_all(threads: Sequence[threading.Thread], seconds: float) -> tuple[str, ...]:
-    """Wait for threads to end; the names of those that did not."""
+def _await_all(threads: Sequence[threading.Thread], seconds: float) -> None:
+    """Wait for threads to end, all of them no longer than so many seconds."""
     end = time.monotonic() + seconds
     for thread in threads:
         thread.join(None if seconds == inf else max(end - time.monotonic(), 0))
-    return tuple(thread.name for thread in threads if thread.is_alive())
 
 
 def purge_history(runtime: Runtime) -> None:
