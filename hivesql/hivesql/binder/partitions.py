@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -26,7 +26,13 @@ from hivesql.dialect.nodes.parts import (
     properties_of,
     table_of,
 )
-from hivesql.dialect.slices import RANGE, PartitionCondition, PartitionFilter, PartitionItems
+from hivesql.dialect.slices import (
+    RANGE,
+    CombinedFilters,
+    PartitionCondition,
+    PartitionFilter,
+    PartitionItems,
+)
 from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
 from hivesql_planner.model.hive_type import (
@@ -51,6 +57,7 @@ from hivesql_planner.model.table import (
     uncommented,
 )
 from hivesql_planner.predicates.constants import NUMBER
+from hivesql_planner.predicates.partitions import PartitionTest
 from hivesql_planner.predicates.predicate import (
     AllOf,
     AnyOf,
@@ -221,13 +228,11 @@ def bind_add_partitions(node: exp.Expr, binding: Binding) -> AddPartitions:
 def bind_drop_partitions(node: exp.Expr, binding: Binding) -> DropPartitions:
     """DROP PARTITION: all that match."""
     table = partitioned_table(table_of(node.this), binding, view=node.args["kind"] == "VIEW")
-    types = {column.name: column.type for column in table.partition_columns}
     doomed: dict[Partition, None] = {}
     may_miss = node.args["exists"] or binding.settings.flag("hive.exec.drop.ignorenonexistent")
     for filters in map(filters_of, node.expressions):
-        predicate = all_of(filters, table, types, binding)
-        listed = binding.catalog.partitions(table.name, partition_tests(table, [predicate]))
-        chosen = _named(_chosen(predicate, listed, table), filters, table, binding)
+        condition = _Condition.of(CombinedFilters("and", filters), table, binding, _no_column)
+        chosen = condition.choose(binding.catalog.partitions(table.name, condition.tests))
         if not chosen and not may_miss:
             text = ", ".join(
                 f"{filter_.key.text}{filter_.operator}{filter_.value}" for filter_ in filters
@@ -238,20 +243,77 @@ def bind_drop_partitions(node: exp.Expr, binding: Binding) -> DropPartitions:
     return DropPartitions(table=table, partitions=tuple(doomed), purge=node.args["purge"])
 
 
-def all_of(
-    filters: tuple[PartitionFilter, ...], table: Table, types: dict[str, HiveType], binding: Binding
-) -> Predicate:
-    """Return the predicate that all filters make together."""
-    predicates: list[Predicate] = []
-    for filter_ in filters:
-        if filter_.key.text not in types:
-            error = SemanticError(
-                f"{table.name} has no partition column {filter_.key.text}", code=10006
-            )
-            binding.fail(error, filter_.key.start)
-        if not _is_of_text(filter_, types[filter_.key.text], binding):
-            predicates.append(_filter(filter_, types[filter_.key.text], binding))
-    return AllOf(tuple(predicates))
+@dataclass(frozen=True, slots=True)
+class _Condition:
+    """A condition on a table's partitions, as a predicate.
+
+    What compares texts, whatever the column's type, is in it as a column of its own: true or false.
+    """
+
+    table: Table
+    predicate: Predicate
+    texts: Mapping[str, PartitionFilter]
+
+    @classmethod
+    def of(
+        cls,
+        condition: PartitionCondition,
+        table: Table,
+        binding: Binding,
+        unknown: Callable[[str, Table], SemanticError],
+    ) -> _Condition:
+        """Understand a condition; ``unknown`` makes the error of a column that is not there."""
+        types = {column.name: column.type for column in table.partition_columns}
+        texts: dict[str, PartitionFilter] = {}
+
+        def understand(part: PartitionCondition) -> Predicate:
+            if isinstance(part, CombinedFilters):
+                parts = tuple(map(understand, part.parts))
+                if part.operator == "not":
+                    return Not(*parts)
+                return AnyOf(parts) if part.operator == "or" else AllOf(parts)
+            if part.key.text not in types:
+                binding.fail(unknown(part.key.text, table), part.key.start)
+            type_ = types[part.key.text]
+            if not _is_of_text(part, type_, binding):
+                return _filter(part, type_, binding)
+            # No column has a name with a blank at its end.
+            texts[name := f"text {len(texts)} "] = part
+            return Compare(name, "=", True)
+
+        return cls(table, understand(condition), texts)
+
+    @property
+    def tests(self) -> tuple[PartitionTest, ...]:
+        """Return what the catalog can test of it."""
+        return partition_tests(self.table, [self.predicate])
+
+    def choose(self, listed: Iterable[Partition]) -> list[Partition]:
+        """Return the partitions of which it is known to be true."""
+        types = {column.name: _kind(column.type) for column in self.table.partition_columns}
+        pruner = PartitionPruner(self.predicate, {**types, **dict.fromkeys(self.texts, BOOLEAN)})
+        return [partition for partition in listed if pruner.is_certain(self._values(partition))]
+
+    def _values(self, partition: Partition) -> dict[str, str | None]:
+        table = self.table
+        values = dict(zip(table.partition_names, table.read_values(partition), strict=True))
+        answers = {
+            name: str(_satisfies(values[filter_.key.text], filter_)).lower()
+            for name, filter_ in self.texts.items()
+        }
+        return {**values, **answers}
+
+
+def _no_column(name: str, table: Table) -> SemanticError:
+    return SemanticError(f"{table.name} has no partition column {name}", code=10006)
+
+
+def _no_filter(name: str, table: Table) -> SemanticError:
+    return SemanticError(
+        f"Not a filter expr: Invalid table alias or column reference '{name}': (possible "
+        f"column names are: {', '.join(table.partition_names)})",
+        code=10004,
+    )
 
 
 def _filter(filter_: PartitionFilter, type_: HiveType, binding: Binding) -> Predicate:
@@ -306,25 +368,6 @@ def _wildcards(pattern: str) -> str:
     return "".join(marks.get(part) or literal(part[-1]) for part in parts)
 
 
-def _named(
-    partitions: list[Partition],
-    filters: Iterable[PartitionFilter],
-    table: Table,
-    binding: Binding,
-) -> list[Partition]:
-    """Return the partitions whose texts are as such filters say."""
-    types = {column.name: column.type for column in table.partition_columns}
-    for filter_ in filters:
-        if _is_of_text(filter_, types[filter_.key.text], binding):
-            at = table.partition_names.index(filter_.key.text)
-            partitions = [
-                partition
-                for partition in partitions
-                if _satisfies(table.read_values(partition)[at], filter_)
-            ]
-    return partitions
-
-
 def _kind(type_: HiveType) -> HiveType:
     """Return how values of a type are compared: a FLOAT's shortest text is that of one number."""
     return DOUBLE if type_ == FLOAT else type_
@@ -336,17 +379,6 @@ def _number(text: str) -> Value:
     if NUMBER.fullmatch(text):
         return Decimal(text)
     return float(text) if text in ("NaN", "Infinity", "-Infinity") else text
-
-
-def _chosen(predicate: Predicate, listed: Iterable[Partition], table: Table) -> list[Partition]:
-    """Return the partitions of which a predicate is known to be true."""
-    types = {column.name: _kind(column.type) for column in table.partition_columns}
-    chosen = PartitionPruner(predicate, types)
-    return [
-        partition
-        for partition in listed
-        if chosen.is_certain(dict(zip(types, table.read_values(partition), strict=True)))
-    ]
 
 
 def _is_default(filter_: PartitionFilter, type_: HiveType, binding: Binding) -> Predicate:
@@ -370,93 +402,26 @@ def chosen_names(
     """Names of the partitions that SHOW PARTITIONS … PARTITION (…) WHERE … LIMIT asks for."""
     chosen = chosen or ChosenPartitions(None, (), None)
     types = {column.name: column.type for column in table.partition_columns}
-    condition = None
-    if chosen.condition is not None:
-        condition = _compiled(chosen.condition, table, types, binding)
+    wanted = chosen.condition or CombinedFilters("and", ())
+    condition = _Condition.of(wanted, table, binding, _no_filter)
     try:
-        tests = partition_tests(table, [condition.predicate] if condition else [])
         listed = (
-            binding.matching(table, part) if part else binding.catalog.partitions(table.name, tests)
+            binding.matching(table, part)
+            if part
+            else binding.catalog.partitions(table.name, condition.tests)
         )
     except NoSuchObject:
         listed = ()
-    partitions = [
-        partition
-        for partition in listed
-        if condition is None or condition.holds(table.read_values(partition))
-    ]
+    partitions = condition.choose(listed)
     partitions.sort(key=lambda partition: partition_name(table.partition_names, partition.values))
     for name, descending in reversed(chosen.order):
         if name.text not in types:
-            error = SemanticError(f"{table.name} has no partition column {name.text}", code=10006)
-            binding.fail(error, name.start)
+            binding.fail(_no_column(name.text, table), name.start)
         at = table.partition_names.index(name.text)
         number = types[name.text].kind in INTEGERS | FLOATS
         partitions.sort(key=partial(_order_by, at, number), reverse=descending)
     names = (partition_name(table.partition_names, partition.values) for partition in partitions)
     return tuple(names)[: chosen.limit]
-
-
-_ALWAYS = AllOf(())
-
-
-@dataclass(frozen=True, slots=True)
-class _Condition:
-    """``holds`` of a partition's values; None is unknown. ``predicate`` holds wherever it does."""
-
-    holds: Callable[[Sequence[str | None]], bool | None]
-    predicate: Predicate
-
-
-def _compiled(
-    condition: PartitionCondition, table: Table, types: dict[str, HiveType], binding: Binding
-) -> _Condition:
-    """Return a condition of SHOW PARTITIONS as what can be decided of each partition."""
-    if isinstance(condition, PartitionFilter):
-        return _compiled_filter(condition, table, types, binding)
-    parts = [_compiled(part, table, types, binding) for part in condition.parts]
-    tests = [part.holds for part in parts]
-    if condition.operator == "not":
-        return _Condition(lambda values: _opposite(tests[0](values)), _ALWAYS)
-    decisive = condition.operator == "or"
-
-    def holds(values: Sequence[str | None]) -> bool | None:
-        results = [test(values) for test in tests]
-        if decisive in results:
-            return decisive
-        return None if None in results else not decisive
-
-    combine = AnyOf if decisive else AllOf
-    return _Condition(holds, combine(tuple(part.predicate for part in parts)))
-
-
-def _opposite(result: bool | None) -> bool | None:
-    return None if result is None else not result
-
-
-def _compiled_filter(
-    filter_: PartitionFilter, table: Table, types: dict[str, HiveType], binding: Binding
-) -> _Condition:
-    name = filter_.key.text
-    if name not in types:
-        error = SemanticError(
-            f"Not a filter expr: Invalid table alias or column reference '{name}': (possible "
-            f"column names are: {', '.join(types)})",
-            code=10004,
-        )
-        binding.fail(error, filter_.key.start)
-    if _is_of_text(filter_, types[name], binding):
-        at = table.partition_names.index(name)
-        return _Condition(lambda values: _satisfies(values[at], filter_), _ALWAYS)
-    predicate = _filter(filter_, types[name], binding)
-    kinds = {column: _kind(type_) for column, type_ in types.items()}
-    true, false = PartitionPruner(predicate, kinds), PartitionPruner(Not(predicate), kinds)
-
-    def holds(values: Sequence[str | None]) -> bool | None:
-        named = dict(zip(types, values, strict=True))
-        return True if true.is_certain(named) else False if false.is_certain(named) else None
-
-    return _Condition(holds, predicate)
 
 
 def _order_by(at: int, number: bool, partition: Partition) -> tuple[bool, float, str]:
