@@ -41,6 +41,8 @@ class Outcome:
     """The types of a query's columns, where Spark gave its rows."""
     table: pa.Table | None = None
     """A query's rows, where they came without Spark."""
+    of_server: Sequence[Sequence[Any]] | None = None
+    """What HiveServer2 sends, where that is not the ``rows``, which the shell prints."""
 
     @classmethod
     def of_query(cls, frame: DataFrame, value: Any) -> Outcome:
@@ -56,9 +58,16 @@ class Outcome:
         )
 
     @classmethod
-    def of_table(cls, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Outcome:
+    def of_table(
+        cls,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+        *,
+        of_server: Sequence[Sequence[Any]] | None = None,
+    ) -> Outcome:
         """Return a small table made from the metastore; every column is text."""
-        return cls(columns=tuple(columns), types=("string",) * len(columns), rows=rows)
+        types = ("string",) * len(columns)
+        return cls(columns=tuple(columns), types=types, rows=rows, of_server=of_server)
 
 
 def types_of(schema: StructType) -> tuple[str, ...]:

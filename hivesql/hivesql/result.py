@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.types import StructType
 
+    from hivesql_executor.outcome import Outcome
     from hivesql_planner.plan import Plan
 
 
@@ -46,6 +47,8 @@ class Result:
     """The types of the columns, where Spark gave the rows."""
     table: pa.Table | None = field(default=None, repr=False, compare=False)
     """A query's rows, where they came without Spark."""
+    of_server: Sequence[Any] | None = field(default=None, repr=False, compare=False)
+    """What HiveServer2 sends for ``rows``, where that is something else: of DESCRIBE and SHOW."""
     plan: Plan | None = field(default=None, repr=False, compare=False)
     """What was done, or would have been had it not been committed before."""
 
@@ -138,3 +141,24 @@ class Result:
         ``requested_schema`` is a capsule with the schema that the reader would like.
         """
         return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+
+def result_of(
+    outcome: Outcome, *, statement: str, plan: Plan | None, seconds: float, statement_id: str
+) -> Result:
+    """Make the result of a statement that took so many seconds; None for one without a plan."""
+    return Result(
+        statement=statement,
+        columns=outcome.columns,
+        types=outcome.types,
+        rows=outcome.rows,
+        affected=outcome.affected,
+        message=outcome.message,
+        value=outcome.value,
+        seconds=seconds,
+        statement_id=statement_id,
+        spark_schema=outcome.schema,
+        table=outcome.table,
+        of_server=outcome.of_server,
+        plan=plan,
+    )

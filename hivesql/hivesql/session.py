@@ -14,7 +14,7 @@ from hivesql.binder.statement import bind
 from hivesql.dialect.double_quotes import with_back_quotes
 from hivesql.dialect.statements.statement import parse
 from hivesql.positional_parameters import Positional
-from hivesql.result import Result
+from hivesql.result import Result, result_of
 from hivesql.script import StatementText, split, split_key
 from hivesql.sessions.frames import (
     Assignments,
@@ -220,16 +220,9 @@ class Session:
             raise failure.at(text.file, text.line, text.column) from cause
         finally:
             self._running.end()
-        return Result(
+        return result_of(
+            outcome,
             statement=text.text,
-            columns=outcome.columns,
-            types=outcome.types,
-            rows=outcome.rows,
-            affected=outcome.affected,
-            message=outcome.message,
-            value=outcome.value,
-            spark_schema=outcome.schema,
-            table=outcome.table,
             plan=decided,
             seconds=time.monotonic() - began,
             statement_id=self._running.last_id,

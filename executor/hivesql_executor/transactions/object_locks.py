@@ -76,19 +76,20 @@ def show_object_locks(statement: Show, runtime: Runtime) -> Outcome:
             statement.table.name.name,
             *filter(None, partition),
         ]
-    rows: list[tuple[str, str]] = []
+    rows: list[tuple[str, str | None]] = []
     for row in runtime.metastore.object_locks():
         if row.name.split("@")[: len(path)] != path:
             continue
         rows.append((row.name, "EXCLUSIVE" if row.exclusive else "SHARED"))
         if statement.extended:
             rows += [
-                (f"LOCK_QUERYID:{row.query_id}", ""),
-                (f"LOCK_TIME:{row.taken}", ""),
-                (f"LOCK_MODE:{'EXPLICIT' if row.explicit else 'IMPLICIT'}", ""),
-                (f"LOCK_QUERYSTRING:{row.query_text}", ""),
+                (f"LOCK_QUERYID:{row.query_id}", None),
+                (f"LOCK_TIME:{row.taken}", None),
+                (f"LOCK_MODE:{'EXPLICIT' if row.explicit else 'IMPLICIT'}", None),
+                (f"LOCK_QUERYSTRING:{row.query_text}", None),
             ]
-    return Outcome.of_table(["tab_name", "mode"], rows)
+    printed = [(name, mode or "") for name, mode in rows]
+    return Outcome.of_table(["tab_name", "mode"], printed, of_server=rows)
 
 
 def _acquire(locks: Sequence[ObjectLock], runtime: Runtime, *, explicit: bool) -> None:

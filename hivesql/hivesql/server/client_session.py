@@ -13,7 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import hivesql
-from hivesql.server.described_rows import rows_of_server
 from hivesql.server.operation import Operation
 from hivesql.server.options import ServerOptions
 from hivesql.server.protocol import (
@@ -284,7 +283,8 @@ class ClientSession:
             f"Time taken: {seconds:.3f} seconds"
         )
         self._run_hooks(settings.values.get(POST_HOOKS, ""), result, operation)
-        operation.finish(replace(result, rows=rows_of_server(operation.statement, result.rows)))
+        sent = result.rows if result.of_server is None else result.of_server
+        operation.finish(replace(result, rows=sent))
 
     def _run_hooks(self, hooks: str, result: hivesql.Result, operation: Operation) -> None:
         """Add what the hooks of ``hive.exec.post.hooks`` tell of a statement to its log."""
@@ -316,7 +316,6 @@ class ClientSession:
             raise Cancelled("cancelled")
         if not self.options.allow_local:
             refuse_local(statement)
-        operation.statement = statement
         if not isinstance(statement, _MAY_HAVE_ROWS):
             operation.expect(statement, has_aliases=self.session.settings.flag(UNIQUE_NAMES))
         return statement

@@ -59,8 +59,6 @@ class Operation:
         self.secret: bytes = secrets.token_bytes(HANDLE_BYTES)
         self.state: str = "PENDING"
         self.error: Exception | None = None
-        self.statement: Statement | None = None
-        """What the text means; None before that is known, and of questions about the catalog."""
         self.has_rows: bool = False
         self.modified_rows: int | None = None
         self.started: float = 0.0

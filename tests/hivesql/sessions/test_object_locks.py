@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 
 import hivesql
-from hivesql.server.described_rows import rows_of_server
 from hivesql_executor.runtime import Clock
 from hivesql_planner.settings.transaction_keys import DUMMY_TXN_MANAGER
-from hivesql_planner.statements.bound import Show
 
 DUMMY = {
     "hive.txn.manager": DUMMY_TXN_MANAGER,
@@ -47,7 +45,7 @@ def test_locks_outlive_their_statement(
     extended = other.sql("SHOW LOCKS t EXTENDED")
     (row, *more) = extended.rows
     assert {cell for _, cell in more} == {""}
-    (_, *sent) = rows_of_server(Show(kind="locks", extended=True), extended.rows)
+    (_, *sent) = extended.of_server or ()
     assert sent == [(line, None) for line, _ in more]
     assert row == ("default@t@p=1", "EXCLUSIVE")
     texts = [line for line, _ in more]

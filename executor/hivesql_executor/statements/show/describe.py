@@ -9,6 +9,17 @@ from datetime import datetime, timezone
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.show.create_table import commented
+from hivesql_executor.statements.show.lines import (
+    BLANK,
+    HEADER,
+    Line,
+    column,
+    detail,
+    further,
+    heading,
+    outcome_of_lines,
+    unfilled,
+)
 from hivesql_executor.statements.show.nested_columns import fields_inside
 from hivesql_planner.model.hive_type import FLOATS, INTEGERS, Kind
 from hivesql_planner.model.materialized import Materialized
@@ -31,8 +42,7 @@ from hivesql_planner.model.table import (
 from hivesql_planner.statements.bound import Describe
 
 _COLUMNS = ("col_name", "data_type", "comment")
-_HEADER = ("# col_name", "data_type", "comment")
-_EMPTY = ("", "", "")
+_PARTITIONS = heading("# Partition Information")
 _NO_SNAPSHOT = "N/A"
 _MEASURES = (
     ("min", "low"), ("max", "high"), ("num_nulls", "nulls"), ("distinct_count", "distinct"),
@@ -60,7 +70,6 @@ _ESCAPES = {
 }
 _READ, _READ_AND_WRITE = 2, 8
 """What Hive calls a client's access to views and to tables."""
-_Row = tuple[str, str, str]
 _Pairs = tuple[tuple[str, str], ...]
 
 
@@ -82,19 +91,18 @@ def describe_table(
         lines = _formatted(table, partition, basics_shown(statistics), separately=separately)
         if table.materialized is not None:
             lines += _of_materialized(table.materialized, is_outdated=is_outdated)
-        return Outcome.of_table(_COLUMNS, lines)
-    rows = _column_rows(commented(table).all_columns)
+        return outcome_of_lines(lines, header=True)
+    lines = _columns(commented(table).all_columns)
     if table.partition_columns and separately:
-        rows += [_EMPTY, ("# Partition Information", "", ""), _HEADER]
-        rows += _column_rows(table.partition_columns)
+        lines += [BLANK, _PARTITIONS, HEADER, *_columns(table.partition_columns)]
     if style == "extended":
         what = "Partition" if partition else "Table"
         text = _partition_text(table, partition) if partition else _table_text(table)
-        rows += [_EMPTY, (f"Detailed {what} Information", escaped(text), "")]
+        lines += [BLANK, unfilled(f"Detailed {what} Information", escaped(text), "")]
         constraints = [] if partition else _constraint_texts(table)
-        rows += [("Constraints", text, "") if i == 0 else (text, "", "")
-                 for i, text in enumerate(constraints)]  # fmt: skip
-    return Outcome.of_table(_COLUMNS, rows)
+        lines += [unfilled("Constraints", text) if i == 0 else heading(text)
+                  for i, text in enumerate(constraints)]  # fmt: skip
+    return outcome_of_lines(lines)
 
 
 def describe_column(
@@ -113,9 +121,9 @@ def describe_column(
     statistics = statistics or Statistics()
     accurate = accuracy_text(statistics)
     if style != "formatted":
-        marks = [(ACCURATE, escaped(accurate), "")] if accurate else []
-        lines = [(field, str(type_), comment) for field, type_ in fields]
-        return Outcome.of_table(_COLUMNS, [*lines, *marks])
+        marks = [unfilled(ACCURATE, escaped(accurate))] if accurate else []
+        lines = [unfilled(field, str(type_), comment) for field, type_ in fields]
+        return outcome_of_lines([*lines, *marks])
     written, type_ = fields[0]
     own = next(
         (measured_column for measured_column in statistics.columns if measured_column.name == name),
@@ -133,9 +141,13 @@ def describe_column(
     if statement.partition is None and statistics.partitions is not None:
         is_known = key is not None or name in statistics.known_everywhere
         accurate = f'{{"COLUMN_STATS":{{"{name}":"true"}}}}' if is_known else "{}"
-    if accurate:
-        rows.append((ACCURATE, escaped(accurate)))
-    return Outcome.of_table(("column_property", "value"), rows)
+    headings = ("column_property", "value")
+    if not accurate:
+        return Outcome.of_table(headings, rows)
+    mark = detail(ACCURATE, escaped(accurate)).sent
+    return Outcome.of_table(
+        headings, [*rows, (ACCURATE, escaped(accurate))], of_server=[*rows, (ACCURATE, mark[1])]
+    )
 
 
 def _is_empty_binary(measured: ColumnStatistics) -> bool:
@@ -171,18 +183,13 @@ def describe_database(database: Database, *, extended: bool) -> Outcome:
     return Outcome.of_table(columns, [row])
 
 
-def _column_rows(columns: Iterable[Column]) -> list[_Row]:
-    """Return a row for each column, and one more for each further line of its comment."""
-    rows = []
-    for column in columns:
-        first, *more = (column.comment or "").split("\n")
-        rows += [(column.name, str(column.type), first), *(("", "", line) for line in more)]
-    return rows
+def _columns(columns: Iterable[Column]) -> list[Line]:
+    return [column(own.name, str(own.type), own.comment or "") for own in columns]
 
 
-def _lines(title: str, text: str) -> list[_Row]:
+def _query(title: str, text: str) -> list[Line]:
     first, *more = text.split("\n")
-    return [(title, first, ""), *(("", line, "") for line in more)]
+    return [detail(title, first), *map(further, more)]
 
 
 def _formatted(
@@ -191,74 +198,73 @@ def _formatted(
     basics: Mapping[str, str],
     *,
     separately: bool,
-) -> list[_Row]:
-    rows = [_HEADER, *_column_rows(commented(table).columns), _EMPTY]
+) -> list[Line]:
+    lines = [*_columns(commented(table).columns), BLANK]
     if table.partition_columns and separately:
-        rows += [("# Partition Information", "", ""), _HEADER]
-        rows += [*_column_rows(table.partition_columns), _EMPTY]
+        lines += [_PARTITIONS, HEADER, *_columns(table.partition_columns), BLANK]
     if partition:
-        rows += _of_partition(table, partition, basics)
+        lines += _of_partition(table, partition, basics)
         if table.is_view:
-            return rows
+            return lines
     else:
-        rows += _of_table(table, basics)
-    rows += _of_storage(table)
+        lines += _of_table(table, basics)
+    lines += _of_storage(table)
     if table.constraints and not partition:
-        rows += _of_constraints(table)
+        lines += _of_constraints(table)
     if table.view_text:
-        rows += [
-            _EMPTY,
-            (f"# {'Materialized ' if table.is_materialized_view else ''}View Information", "", ""),
-            *_lines("Original Query:", table.view_original or table.view_text),
-            *_lines("Expanded Query:", table.view_text),
+        lines += [
+            BLANK,
+            heading(f"# {'Materialized ' if table.is_materialized_view else ''}View Information"),
+            *_query("Original Query:", table.view_original or table.view_text),
+            *_query("Expanded Query:", table.view_text),
         ]
-    return rows
+    return lines
 
 
-def _of_materialized(view: Materialized, *, is_outdated: bool | None) -> list[_Row]:
+def _of_materialized(view: Materialized, *, is_outdated: bool | None) -> list[Line]:
     outdated = {True: "Yes", False: "No", None: "Unknown"}[is_outdated]
-    sources = [(name, _NO_SNAPSHOT if text is None else f":{text}", "")
+    sources = [unfilled(name, _NO_SNAPSHOT if text is None else f":{text}")
                for name, text in view.sources.items()]  # fmt: skip
     return [
-        ("Rewrite Enabled:", "Yes" if view.rewrite else "No", ""),
-        ("Outdated for Rewriting:", outdated, ""),
-        _EMPTY,
-        ("# Materialized View Source table information", "", ""),
-        ("Table name", "Snapshot", ""),
+        detail("Rewrite Enabled:", "Yes" if view.rewrite else "No"),
+        detail("Outdated for Rewriting:", outdated),
+        BLANK,
+        heading("# Materialized View Source table information"),
+        unfilled("Table name", "Snapshot"),
         *sources,
     ]
 
 
-def _of_table(table: Table, basics: Mapping[str, str]) -> list[_Row]:
-    location = [("Location:", table.location, "")] if not table.is_view else []
+def _of_table(table: Table, basics: Mapping[str, str]) -> list[Line]:
+    location = [detail("Location:", table.location)] if not table.is_view else []
     return [
-        ("# Detailed Table Information", "", ""),
-        ("Database:", table.name.database, ""),
-        ("OwnerType:", table.owner_type, ""),
-        ("Owner:", table.owner, ""),
-        ("CreateTime:", _time(table.created_at), ""),
-        ("LastAccessTime:", "UNKNOWN", ""),
-        ("Retention:", "0", ""),
+        heading("# Detailed Table Information"),
+        detail("Database:", table.name.database),
+        detail("OwnerType:", table.owner_type),
+        detail("Owner:", table.owner),
+        detail("CreateTime:", _time(table.created_at)),
+        detail("LastAccessTime:", "UNKNOWN"),
+        detail("Retention:", "0"),
         *location,
-        ("Table Type:", table.type, ""),
-        ("Table Parameters:", "", ""),
+        detail("Table Type:", table.type),
+        heading("Table Parameters:"),
         *_pairs({**stored_properties(table), **basics}),
-        _EMPTY,
+        BLANK,
     ]
 
 
-def _of_partition(table: Table, partition: Partition, parameters: Mapping[str, str]) -> list[_Row]:
+def _of_partition(table: Table, partition: Partition, parameters: Mapping[str, str]) -> list[Line]:
     values = ", ".join(value or "__HIVE_DEFAULT_PARTITION__" for value in partition.values)
     return [
-        ("# Detailed Partition Information", "", ""),
-        ("Partition Value:", f"[{values}]", ""),
-        ("Database:", table.name.database, ""),
-        ("Table:", table.name.name, ""),
-        ("LastAccessTime:", "UNKNOWN", ""),
-        ("Location:", "null" if table.is_view else partition.location, ""),
-        ("Partition Parameters:", "", ""),
+        heading("# Detailed Partition Information"),
+        detail("Partition Value:", f"[{values}]"),
+        detail("Database:", table.name.database),
+        detail("Table:", table.name.name),
+        detail("LastAccessTime:", "UNKNOWN"),
+        detail("Location:", "null" if table.is_view else partition.location),
+        heading("Partition Parameters:"),
         *_pairs(parameters),
-        _EMPTY,
+        BLANK,
     ]
 
 
@@ -273,29 +279,29 @@ def basics_shown(statistics: Statistics | None) -> dict[str, str]:
     return {**statistics.properties, **written_basics(statistics), **partitions}
 
 
-def _of_storage(table: Table) -> list[_Row]:
+def _of_storage(table: Table) -> list[Line]:
     storage = STORAGE[table.format]
-    rows = [
-        ("# Storage Information", "", ""),
-        ("SerDe Library:", "null" if table.is_view else storage.serde, ""),
-        ("InputFormat:", storage.input_format, ""),
-        ("OutputFormat:", storage.output_format, ""),
-        ("Compressed:", "No", ""),
-        ("Num Buckets:", str(table.bucket_count or -1), ""),
-        ("Bucket Columns:", f"[{', '.join(table.bucket_columns)}]", ""),
-        ("Sort Columns:", f"[{', '.join(_orders(table))}]", ""),
+    lines = [
+        heading("# Storage Information"),
+        detail("SerDe Library:", "null" if table.is_view else storage.serde),
+        detail("InputFormat:", storage.input_format),
+        detail("OutputFormat:", storage.output_format),
+        detail("Compressed:", "No"),
+        detail("Num Buckets:", str(table.bucket_count or -1)),
+        detail("Bucket Columns:", f"[{', '.join(table.bucket_columns)}]"),
+        detail("Sort Columns:", f"[{', '.join(_orders(table))}]"),
     ]
     if table.skew is not None:
         if table.skew.in_directories:
-            rows.append(("Stored As SubDirectories:", "Yes", ""))
+            lines.append(detail("Stored As SubDirectories:", "Yes"))
         # Hive sorts them here, and nowhere else.
         skew = replace(table.skew, values=tuple(sorted(table.skew.values)))
         columns, values = _skew_texts(skew)
-        rows += [("Skewed Columns:", columns, ""), ("Skewed Values:", values, "")]
+        lines += [detail("Skewed Columns:", columns), detail("Skewed Values:", values)]
     if properties := stored_serde_properties(table):
         pairs = sorted(properties.items())
-        rows += [("Storage Desc Params:", "", ""), *(("", k, escaped(v)) for k, v in pairs)]
-    return rows
+        lines += [heading("Storage Desc Params:"), *(detail("", k, escaped(v)) for k, v in pairs)]
+    return lines
 
 
 def stored_serde_properties(table: Table) -> Mapping[str, str]:
@@ -311,17 +317,17 @@ def _skew_texts(skew: Skew) -> tuple[str, str]:
     return f"[{', '.join(skew.columns)}]", f"[{values}]"
 
 
-def _of_constraints(table: Table) -> list[_Row]:
-    rows = [_EMPTY, ("# Constraints", "", "")]
+def _of_constraints(table: Table) -> list[Line]:
+    lines = [BLANK, heading("# Constraints")]
     for kind, constraints in _by_kind(table):
-        rows += [_EMPTY, (f"# {_TITLES[kind]}", "", ""), ("Table:", str(table.name), "")]
+        lines += [BLANK, heading(f"# {_TITLES[kind]}"), detail("Table:", str(table.name))]
         for constraint in constraints:
-            rows += [
-                ("Constraint Name:", constraint.name, ""),
-                *map(_row_of_pairs, _cells(constraint)),
+            lines += [
+                detail("Constraint Name:", constraint.name),
+                *map(_line_of_pairs, _cells(constraint)),
             ]
-            rows += [] if kind == "primary key" else [_EMPTY]
-    return rows
+            lines += [] if kind == "primary key" else [BLANK]
+    return lines
 
 
 def _by_kind(table: Table) -> list[tuple[ConstraintKind, list[Constraint]]]:
@@ -354,11 +360,10 @@ def _cells(constraint: Constraint) -> list[_Pairs]:
     return [(("Column Name", name),) for name in columns]
 
 
-def _row_of_pairs(pairs: _Pairs) -> _Row:
+def _line_of_pairs(pairs: _Pairs) -> Line:
     if len(pairs) == 1:
-        return (f"{pairs[0][0]}:", pairs[0][1], "")
-    texts = [f"{key}:{value}" for key, value in pairs]
-    return (texts[0], texts[1], texts[2] if len(texts) > 2 else "")
+        return detail(f"{pairs[0][0]}:", pairs[0][1])
+    return detail(*(f"{key}:{value}" for key, value in pairs))
 
 
 def _constraint_texts(table: Table) -> list[str]:
@@ -393,12 +398,12 @@ def stored_properties(table: Table) -> dict[str, str]:
     return parameters
 
 
-def _pairs(values: Mapping[str, str]) -> list[_Row]:
-    rows = []
+def _pairs(values: Mapping[str, str]) -> list[Line]:
+    lines = []
     for key, value in sorted(values.items()):
-        first, *more = value.split("\n")
-        rows += [("", key, escaped(first)), *(("", "", escaped(line)) for line in more)]
-    return rows
+        text = "\n".join(map(escaped, value.split("\n")))
+        lines.append(detail("", key, text))
+    return lines
 
 
 def escaped(text: str) -> str:

@@ -73,7 +73,9 @@ _HEADINGS = {
 
 
 def _headed(outcome: Outcome, heading: tuple[str, ...] | None) -> Outcome:
-    return replace(outcome, rows=(heading, *outcome.rows)) if heading and outcome.rows else outcome
+    if not heading or not outcome.rows:
+        return outcome
+    return replace(outcome, rows=(heading, *outcome.rows), of_server=outcome.rows)
 
 
 def describe(statement: Describe, runtime: Runtime) -> Outcome:
@@ -218,8 +220,9 @@ def _properties(statement: Show, runtime: Runtime) -> Outcome:
         return Outcome.of_table(columns, sorted(properties.items()))
     value = properties.get(statement.key)
     missing = f"Table {table.name} does not have property: {statement.key}"
-    row = (missing, "") if value is None else (statement.key, value)
-    return Outcome.of_table(columns, [row])
+    if value is None:
+        return Outcome.of_table(columns, [(missing, "")], of_server=[(missing, None)])
+    return Outcome.of_table(columns, [(statement.key, value)])
 
 
 def _create_table(statement: Show, runtime: Runtime) -> Outcome:
