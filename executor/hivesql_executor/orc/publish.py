@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.api import Files
 from hivesql_executor.files.at_once import each_at_once
-from hivesql_executor.files.uploads import content_of, is_whole
 from hivesql_executor.orc.row_counts import row_count
 from hivesql_executor.orc.tail import amend
 from hivesql_executor.orc.tail_bytes import StoredType
 from hivesql_executor.orc.types import stored_types
 from hivesql_executor.orc.uploaded_rows import (
     UploadedFile,
-    count_completed,
+    complete_counted,
     count_waiting,
     plain_types,
 )
@@ -472,14 +471,11 @@ def _complete_plain(
     begun.directories |= dict.fromkeys(by_directory)
     # Should one fail, those that came already go again.
     begun.files += waiting
-    if waiting:
-        uploads.complete([*waiting.items()])
-    lengths = {
-        path: len(content_of(word)) if is_whole(word) else targets[path][0].length
-        for path, word in waiting.items()
-    }
-    waiting.clear()
-    for path, count, length in count_completed(lengths, rows, table, files, even_empty=even_empty):
+    lengths = {path: staged.length for path, (staged, _) in targets.items()}
+    completed = complete_counted(
+        waiting, lengths, rows, table, files, uploads, even_empty=even_empty
+    )
+    for path, count, length in completed:
         hit_failpoint(FailPoint.FILE_PUBLISHED)
         yield WrittenFile(
             path=path,

@@ -61,18 +61,28 @@ def count_waiting(
     return rows
 
 
-def count_completed(
+def complete_counted(
+    waiting: dict[str, str],
     lengths: Mapping[str, int],
     rows: Mapping[str, int],
     table: Table,
     files: Files,
+    uploads: Uploads,
     *,
     even_empty: bool,
 ) -> Iterator[tuple[str, int, int]]:
-    """Yield path, rows and length of files that are there now; ``rows`` are those known before.
+    """Let all that waits be seen, none of which waits then; yield path, rows and length of each.
 
-    Unless ``even_empty``, those without rows are deleted.
+    ``lengths`` (bytes) are those that the tasks wrote, ``rows`` those that ``count_waiting`` told:
+    the others are counted now. Unless ``even_empty``, files without rows are deleted.
     """
+    if waiting:
+        uploads.complete([*waiting.items()])
+    lengths = {
+        path: len(content_of(word)) if is_whole(word) else lengths[path]
+        for path, word in waiting.items()
+    }
+    waiting.clear()
     types = plain_types(table)
     for path, length in lengths.items():
         if path in rows:

@@ -18,7 +18,7 @@ from hivesql_executor.files.staging import working_directory
 from hivesql_executor.orc.footers import read_footers
 from hivesql_executor.orc.row_counts import row_count
 from hivesql_executor.orc.tail import amend
-from hivesql_executor.orc.uploaded_rows import count_completed, count_waiting, plain_types
+from hivesql_executor.orc.uploaded_rows import complete_counted, count_waiting, plain_types
 from hivesql_executor.spark.compact.merge import Merge, SortedFile, origin, run_merges
 from hivesql_executor.spark.file_paths import literal_paths
 from hivesql_executor.spark.formats.text_tables import is_of_lines, skipped_lines
@@ -223,12 +223,13 @@ def _upload(
     waiting = {file.path: file.upload for file in uploaded}
     try:
         counts = count_waiting(uploaded, waiting, table, uploads, even_empty=False)
-        uploads.complete([*waiting.items()])
+        completed = complete_counted(
+            waiting, lengths, counts, table, files, uploads, even_empty=False
+        )
+        deque(completed, maxlen=0)
     except BaseException:
         uploads.abort([*waiting.items()])
         raise
-    there = {path: lengths[path] for path in waiting}
-    deque(count_completed(there, counts, table, files, even_empty=False), maxlen=0)
 
 
 def _stage(rows: DataFrame, table: Table, staging: str) -> None:
