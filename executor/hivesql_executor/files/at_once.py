@@ -6,9 +6,8 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from hivesql_executor.files.api import Files
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.statement_log import carried
 
@@ -19,8 +18,17 @@ _SHARES = 4
 """What each thread is given of local files in turns, so that all end at about the same time."""
 
 
+class TakesManyAtOnce(Protocol):
+    """A file system, as far as it counts here."""
+
+    @property
+    def most_at_once(self) -> int:
+        """Say on how many files it pays to work at once."""
+        ...
+
+
 def each_at_once(
-    files: Files, work: Callable[[Item], Result], items: Sequence[Item], *, few: int = 4
+    files: TakesManyAtOnce, work: Callable[[Item], Result], items: Sequence[Item], *, few: int = 4
 ) -> list[Result]:
     """Return what the work gives for each item, in their order; the first error is raised.
 

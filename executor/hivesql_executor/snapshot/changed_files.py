@@ -94,7 +94,7 @@ def changed_files(
         )  # fmt: skip
         return _changed(directory, low)
 
-    return at_each_root(table, partitions, look)
+    return at_each_root(table, partitions, look, runtime.files(table.location))
 
 
 def write_before_changes(
@@ -122,7 +122,7 @@ def write_before_changes(
         ends = (end for end in sorted({0, *bases}) if _has_changes(directory, end + 1))
         return next(ends, then.high_watermark)
 
-    return max(at_each_root(table, partitions, look), default=0)
+    return max(at_each_root(table, partitions, look, runtime.files(table.location)), default=0)
 
 
 def last_of_merged(
@@ -147,7 +147,7 @@ def last_of_merged(
         ends = (span.max_write_id for span in spans if span.min_write_id <= write_id)
         return max(ends, default=write_id)
 
-    return max([write_id, *at_each_root(table, partitions, look)])
+    return max([write_id, *at_each_root(table, partitions, look, runtime.files(table.location))])
 
 
 def _has_changes(directory: _Directory, low: int) -> bool:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 from hivesql_executor.files.api import readable
+from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.snapshot.flushed_lengths import with_flushed_lengths
 from hivesql_executor.snapshot.known_listings import Listed
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import require_history
-from hivesql_executor.statement_log import carried
 from hivesql_planner.acid.files_to_read import FilesToRead, files_to_read
 from hivesql_planner.acid.layout import (
     METADATA_FILE,
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from hivesql_planner.relations import Scan
 
 _Seen = TypeVar("_Seen")
-_LISTING_THREADS = 8
 _METADATA_VERSION = "0"
 
 
@@ -83,7 +81,7 @@ def scan_files(
             chosen = _choose(listed, files, location, visible, txns, insert_only=insert_only)
         return PartitionFiles(partition=partition, location=location, files=chosen)
 
-    return at_each_root(scan.table, scan.partitions, list_root)
+    return at_each_root(scan.table, scan.partitions, list_root, files)
 
 
 def _choose(
@@ -137,7 +135,7 @@ def changed_roots(
         writes = (entry.directory.max_write_id for entry in state.directories)
         return partition, max(writes, default=0)
 
-    listed = at_each_root(table, partitions, list_root)
+    listed = at_each_root(table, partitions, list_root, files)
     return [partition for partition, last in listed if last >= first]
 
 
@@ -145,13 +143,11 @@ def at_each_root(
     table: Table,
     partitions: Sequence[Partition],
     look: Callable[[Partition | None, str], _Seen],
+    files: Files,
 ) -> list[_Seen]:
     """Look at each directory with a table's data, several at a time; results in their order."""
     roots = table_roots(table, partitions)
-    if len(roots) <= 1:
-        return [look(*root) for root in roots]
-    with ThreadPoolExecutor(_LISTING_THREADS) as pool:
-        return list(pool.map(carried(look), *zip(*roots, strict=True)))
+    return each_at_once(files, lambda root: look(*root), roots, few=1)
 
 
 def acid_state(

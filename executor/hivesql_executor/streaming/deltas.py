@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +13,10 @@ import pyarrow.compute as pc
 
 from hivesql_executor.bookkeeping.directory_moves import making
 from hivesql_executor.bookkeeping.partitions import inheriting
+from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.files.local import LocalFiles, local_path
 from hivesql_executor.local.events import bucket_numbers, has_early_fractions
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.statement_log import carried
 from hivesql_executor.streaming.growing import EventPieces, GrowingFile, WholeFile
 from hivesql_executor.streaming.records import Records, RecordWriter, Row
 from hivesql_planner.acid.layout import VERSION_FILE, VERSION_TEXT, AcidDirectory
@@ -43,8 +41,6 @@ from hivesql_planner.streaming_errors import (
 
 FLUSH_ROWS = 100_000
 """So many records that wait are written."""
-_WRITES = 8
-"""So many files are written at a time where they come whole."""
 # No column has a name with a blank at its end.
 _NUMBER = "number "
 _STREAM_ERRORS = (StreamingException, CommitUnknown)
@@ -164,13 +160,12 @@ class Deltas:
         files = waiting[0].files
         directories = dict.fromkeys(file.directory for file in waiting)
         self._published += directories
-        with ThreadPoolExecutor(min(len(waiting), _WRITES)) as threads:
-            for directory in directories:
-                files.make_directories(directory)
-            # It comes first: no reader ever sees data without it.
-            versions = [f"{directory}/{VERSION_FILE}" for directory in directories]
-            list(threads.map(carried(files.write), versions, repeat(VERSION_TEXT)))
-            list(threads.map(carried(WholeFile.publish), waiting))
+        for directory in directories:
+            files.make_directories(directory)
+        # It comes first: no reader ever sees data without it.
+        versions = [f"{directory}/{VERSION_FILE}" for directory in directories]
+        each_at_once(files, lambda path: files.write(path, VERSION_TEXT), versions)
+        each_at_once(files, WholeFile.publish, waiting)
         self._whole.clear()
 
     def settle(self) -> None:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.api import BegunMoves, Move, MoveKind, decide_remedy
-from hivesql_executor.statement_log import carried
 from hivesql_executor.transactions.reaper import (
     HIDDEN,
     entries,
@@ -29,10 +28,6 @@ if TYPE_CHECKING:
     from hivesql_executor.files.api import Files
     from hivesql_executor.runtime import Runtime
     from hivesql_planner.model.table import Table
-
-
-_COPIES = 8
-"""So many files are copied at a time."""
 
 
 @dataclass(slots=True)
@@ -148,15 +143,16 @@ class FileChanges:
         aside = f"{directory}/.hive-staging_hivesql_{uuid.uuid4().hex}"
         self.work_aside(aside)
         copies = [f"{aside}/{n}/{path.rpartition('/')[2]}" for n, path in enumerate(sources)]
-        if len(sources) == 1:
-            files.copy(sources[0], copies[0])
-        elif sources:
-            # Imported late: most statements copy nothing.
-            from concurrent.futures import ThreadPoolExecutor
 
-            with ThreadPoolExecutor(min(len(sources), _COPIES)) as threads:
-                for _ in threads.map(carried(files.copy), sources, copies):
-                    self.runtime.check_cancelled()
+        def copy(pair: tuple[str, str]) -> None:
+            self.runtime.check_cancelled()
+            files.copy(*pair)
+
+        if sources:
+            # Imported late: most statements copy nothing.
+            from hivesql_executor.files.at_once import each_at_once
+
+            each_at_once(files, copy, [*zip(sources, copies, strict=True)])
         return copies
 
     def finish(self) -> None:

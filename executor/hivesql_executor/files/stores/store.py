@@ -7,13 +7,13 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError, PermissionDeniedError
 
+from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.files.identity import identity_of
 from hivesql_executor.files.near_bytes import remember_written
 from hivesql_executor.files.refusals import (
@@ -32,7 +32,6 @@ from hivesql_executor.files.stores.clients import (
 )
 from hivesql_executor.files.stores.pages import list_directories, list_files, lists_anything
 from hivesql_executor.files.uploads import content_of, is_whole
-from hivesql_executor.statement_log import carried
 from hivesql_planner.acid.layout import MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import DataError, ExecutionError
@@ -47,8 +46,6 @@ if TYPE_CHECKING:
     from hivesql_executor.files.top import Top
     from hivesql_executor.files.uploads import LeftUploads, Uploads
 
-_COPIES = 8
-"""Files that the store copies at once."""
 _LARGEST = 5 * 1000**3
 """Larger files are not copied by one request."""
 _CHUNK = 1 << 20
@@ -273,9 +270,8 @@ class StoreFiles:
             self._hadoop.rename(source, target)
             return
         names = [f"/{status.path}" for status in entries.files] or [""]
-        with _asking(source), ThreadPoolExecutor(min(len(names), _COPIES)) as threads:
-            copy = carried(lambda name: self._copy(f"{source}{name}", f"{target}{name}"))
-            list(threads.map(copy, names))
+        with _asking(source):
+            each_at_once(self, lambda name: self._copy(f"{source}{name}", f"{target}{name}"), names)
         left = [f"{source}{name}" for name in names]
         self._delete([*left, *(f"{source}/{marker}" for marker in entries.markers)])
 
@@ -444,9 +440,7 @@ class _StoreUploads:
     def complete(self, uploaded: Sequence[tuple[str, str]]) -> None:
         """Let files be seen."""
         whole = {path: content_of(word) for path, word in uploaded if is_whole(word)}
-        if whole:
-            with ThreadPoolExecutor(min(len(whole), _COPIES)) as threads:
-                list(threads.map(carried(self.files.write), whole, whole.values()))
+        each_at_once(self.files, lambda path: self.files.write(path, whole[path]), [*whole])
         if others := [(path, word) for path, word in uploaded if path not in whole]:
             self.of_hadoop.complete(others)
 

@@ -90,7 +90,7 @@ def restored_files(
             now=part,
         )
 
-    looked = at_each_root(table, partitions, look)
+    looked = at_each_root(table, partitions, look, files)
     return [restored for restored in looked if restored is not None]
 
 
