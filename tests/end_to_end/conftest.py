@@ -21,3 +21,10 @@ def session(spark: SparkSession, tmp_path: Path) -> Iterator[hivesql.Session]:
         f"sqlite:///{tmp_path}/metastore.db", str(tmp_path / "warehouse"), spark=spark
     ) as session:
         yield session
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Iterator[hivesql.Session]:
+    """A session of a test whose statements start no Spark."""
+    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "wh")) as session:
+        yield session

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,13 +19,6 @@ if TYPE_CHECKING:
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 KEY = "hive.metastore.partition.inherit.table.properties"
 PROPERTIES = "STORED AS ORC TBLPROPERTIES ('transactional'='true', 'a'='1', 'b'='2', 'c'='3')"
-
-
-@pytest.fixture
-def alone(tmp_path: Path) -> Iterator[hivesql.Session]:
-    """A session whose statements start no Spark."""
-    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "wh")) as session:
-        yield session
 
 
 def partitions(session: hivesql.Session, table: str) -> list[str]:

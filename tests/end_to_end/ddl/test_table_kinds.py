@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,13 +11,6 @@ from end_to_end.answers import rows, table_of
 from hivesql_planner.errors import HiveSqlError, SemanticError
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true', 'immutable'='true')"
-
-
-@pytest.fixture
-def alone(tmp_path: Path) -> Iterator[hivesql.Session]:
-    """A session whose statements start no Spark."""
-    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "wh")) as session:
-        yield session
 
 
 def refused(session: hivesql.Session, sql: str) -> None:

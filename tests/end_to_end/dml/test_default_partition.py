@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,13 +32,6 @@ WHO = [
     ("length(v) = 26", ["k1"]),
     ("coalesce(v, 'N') = 'N'", []),
 ]
-
-
-@pytest.fixture
-def alone(tmp_path: Path) -> Iterator[hivesql.Session]:
-    """A session whose statements start no Spark."""
-    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "wh")) as session:
-        yield session
 
 
 def check_changes(session: hivesql.Session) -> None:

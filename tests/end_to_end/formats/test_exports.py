@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import hivesql
+from acid_files import tree
 from end_to_end.answers import rows
 from hivesql_planner.model.table import TableName
 
@@ -23,11 +24,6 @@ INSERT_ONLY = (
     "STORED AS TEXTFILE "
     "TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
 )
-
-
-def files(root: Path) -> list[str]:
-    """Every file below a directory, hidden ones too."""
-    return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
 
 
 def error(session: hivesql.Session, statement: str) -> tuple[int | None, str]:
@@ -46,7 +42,7 @@ def test_plain_tables(session: hivesql.Session, tmp_path: Path) -> None:
         INSERT INTO t VALUES (3, 'z');
         EXPORT TABLE t TO '{out}';
     """)
-    assert files(out) == ["_metadata", "data/000000_0", "data/000000_0_copy_1"]
+    assert tree(out) == ["_metadata", "data/000000_0", "data/000000_0_copy_1"]
     described = json.loads((out / "_metadata").read_text())
     assert (described["version"], described["partitions"]) == ("0.2", [])
     assert json.loads(described["table"])["1"] == {"str": "t"}
@@ -65,7 +61,7 @@ def test_plain_tables(session: hivesql.Session, tmp_path: Path) -> None:
         IMPORT EXTERNAL TABLE x FROM '{out}' LOCATION '{tmp_path}/x';
     """)
     assert rows(session, "SELECT * FROM e EXCEPT SELECT * FROM x") == []
-    assert files(tmp_path / "x") == ["000000_0", "000000_0_copy_1"]
+    assert tree(tmp_path / "x") == ["000000_0", "000000_0_copy_1"]
     assert error(session, f"IMPORT EXTERNAL TABLE x FROM '{out}'")[0] == 10120
 
 
@@ -79,9 +75,9 @@ def test_exported_partitions_are_imported(session: hivesql.Session, tmp_path: Pa
         EXPORT TABLE t PARTITION (p='a') TO '{tmp_path}/some';
         IMPORT TABLE u PARTITION (p='a', q=1) FROM '{out}';
     """)
-    assert files(out) == ["_metadata", "p=a/q=1/000000_0", "p=b b/q=2/000000_0"]
+    assert tree(out) == ["_metadata", "p=a/q=1/000000_0", "p=b b/q=2/000000_0"]
     assert (out / "p=e" / "q=3").is_dir()
-    assert files(tmp_path / "some") == ["_metadata", "p=a/q=1/000000_0"]
+    assert tree(tmp_path / "some") == ["_metadata", "p=a/q=1/000000_0"]
     assert rows(session, "SELECT * FROM u") == [(1, "a", 1)]
     assert error(session, f"IMPORT TABLE u FROM '{out}'") == (
         10118, "<input>:1:1: [Error 10118] Partition already exists p=a,q=1",
@@ -90,7 +86,7 @@ def test_exported_partitions_are_imported(session: hivesql.Session, tmp_path: Pa
         IMPORT TABLE u PARTITION (p='b b', q=2) FROM '{out}' LOCATION '{tmp_path}/place';
         IMPORT TABLE w FROM '{out}';
     """)
-    assert files(tmp_path / "place") == ["p=b b/q=2/000000_0"]
+    assert tree(tmp_path / "place") == ["p=b b/q=2/000000_0"]
     assert rows(session, "SELECT * FROM u ORDER BY a") == rows(session, "SELECT * FROM w")
     assert rows(session, "SHOW PARTITIONS w") == [("p=a/q=1",), ("p=b b/q=2",), ("p=e/q=3",)]
     for spec in ("p='a'", "p='n', q=1"):
@@ -108,7 +104,7 @@ def test_full_acid_tables_give_rows(session: hivesql.Session, tmp_path: Path) ->
         EXPORT TABLE t TO '{out}';
         IMPORT TABLE u FROM '{out}';
     """)
-    assert not [name for name in files(out) if "delta" in name or "bucket" in name]
+    assert not [name for name in tree(out) if "delta" in name or "bucket" in name]
     expected = [(2, "Y", 1), (3, "z", 2)]
     assert rows(session, "SELECT * FROM u ORDER BY a") == expected
     ids = rows(session, "SELECT row__id.writeid, row__id.rowid FROM u")
@@ -147,7 +143,7 @@ def test_insert_only_tables(session: hivesql.Session, spark: SparkSession, tmp_p
         CREATE TABLE w (a INT) PARTITIONED BY (p INT) STORED AS TEXTFILE {PLAIN};
         IMPORT TABLE w FROM '{out}';
     """)
-    assert files(out) == [
+    assert tree(out) == [
         "_metadata",
         "p=1/export_old_delta_0000001_0000001_0000/000000_0",
         "p=1/export_old_delta_0000002_0000002_0000/000000_0",

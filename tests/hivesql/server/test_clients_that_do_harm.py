@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 import ssl
 import struct
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from hivesql.server.server import Server
 from hivesql.server.transports.passwords import LoginLimits, PasswordFile, set_password
 from hivesql_planner.errors import SemanticError
 from thrift_servers import Client, answers_bytes, sasl, serving
+from waiting import wait_until
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 LOCKED = "INSERT INTO t VALUES (1)"
@@ -30,14 +30,6 @@ LOCKED = "INSERT INTO t VALUES (1)"
 def server(tmp_path: Path) -> Iterator[Server]:
     with serving(tmp_path, authentication="nosasl", most_frame_bytes=100_000) as server:
         yield server
-
-
-def until(reached: Callable[[], bool]) -> None:
-    """Wait for what other threads do."""
-    end = time.monotonic() + 60
-    while not reached():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def status_of(client: Client, handle: Any) -> Any:
@@ -175,7 +167,7 @@ def test_a_client_that_dies_leaves_no_transaction_and_no_lock(server: Server) ->
         locks = other.rows("SHOW LOCKS t")
         assert any("ACQUIRED" in row for row in locks)
         dying.close()
-        until(lambda: not any("ACQUIRED" in row for row in other.rows("SHOW LOCKS t")))
+        wait_until(lambda: not any("ACQUIRED" in row for row in other.rows("SHOW LOCKS t")))
         assert other.rows("SELECT i FROM t") == []
         assert {row[1] for row in other.rows("SHOW TRANSACTIONS")} <= {"ABORTED", "aborted"}
 
@@ -191,9 +183,9 @@ def test_a_client_that_dies_while_its_statement_waits(server: Server, runs_on: b
         )
         # Nobody reads the answer.
         waiting.calls._send("ExecuteStatement", req=request)
-        until(lambda: any("WAITING" in row for row in owner.rows("SHOW LOCKS t")))
+        wait_until(lambda: any("WAITING" in row for row in owner.rows("SHOW LOCKS t")))
         waiting.close()
-        until(lambda: not any("WAITING" in row for row in owner.rows("SHOW LOCKS t")))
+        wait_until(lambda: not any("WAITING" in row for row in owner.rows("SHOW LOCKS t")))
         owner.checked(owner.execute("COMMIT"))
         assert owner.rows("SELECT i FROM t") == [(2,)]
 
@@ -206,15 +198,15 @@ def test_a_cancelled_statement_ends(server: Server) -> None:
             owner.checked(owner.execute(text))
         change = "UPDATE t SET i = 3 WHERE i = 1"
         handle = waiting.checked(waiting.execute(change, runs_on=True)).operationHandle
-        until(lambda: any("WAITING" in row for row in owner.rows("SHOW LOCKS t")))
+        wait_until(lambda: any("WAITING" in row for row in owner.rows("SHOW LOCKS t")))
         # One that waits behind it is cancelled before it begins.
         request = waiting.thrift.TCancelOperationReq(operationHandle=handle)
         waiting.checked(waiting.calls.CancelOperation(request))
         states = waiting.thrift.TOperationState
-        until(lambda: status_of(waiting, handle).operationState == states.CANCELED_STATE)
+        wait_until(lambda: status_of(waiting, handle).operationState == states.CANCELED_STATE)
         assert status_of(waiting, handle).sqlState == "HY008"
         timed = waiting.checked(waiting.execute(change, runs_on=True, queryTimeout=1))
-        until(
+        wait_until(
             lambda: (
                 status_of(waiting, timed.operationHandle).operationState == states.TIMEDOUT_STATE
             )

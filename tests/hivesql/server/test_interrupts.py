@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import pytest
 
 from hivesql.server.server import Server
 from thrift_servers import Client, serving
+from waiting import wait_until
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,14 +38,6 @@ def client(server: Server) -> Iterator[Client]:
         client.checked(client.execute("DROP TABLE IF EXISTS t"))
         client.checked(client.execute(f"CREATE TABLE t (i BIGINT) {ACID}"))
         yield client
-
-
-def until(reached: Callable[[], bool]) -> None:
-    """Wait for what other threads do."""
-    end = time.monotonic() + 60
-    while not reached():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def begin(client: Client, text: str, **others: Any) -> Any:
@@ -111,7 +103,7 @@ def test_cancelled_while_spark_runs_it(server: Server, client: Client, text: str
     client.checked(client.execute("INSERT INTO t VALUES (1)"))
     before = files(server)
     handle = begin(client, text)
-    until(lambda: client.calls.GetOperationStatus(client.thrift.TGetOperationStatusReq(
+    wait_until(lambda: client.calls.GetOperationStatus(client.thrift.TGetOperationStatusReq(
         operationHandle=handle, getProgressUpdate=True)).progressUpdateResponse.rows)  # fmt: skip
     cancel(client, handle)
     status = client.end(handle)
@@ -157,10 +149,10 @@ def test_a_client_that_dies_while_spark_writes(server: Server, client: Client) -
         request = dying.thrift.TGetOperationStatusReq(
             operationHandle=handle, getProgressUpdate=True
         )
-        until(lambda: dying.calls.GetOperationStatus(request).progressUpdateResponse.rows)
+        wait_until(lambda: dying.calls.GetOperationStatus(request).progressUpdateResponse.rows)
         assert client.rows("SHOW LOCKS t") != []
-    until(lambda: server.registry.session_count() == 1)
-    until(lambda: client.rows("SHOW LOCKS t") == [] and files(server) == before)
+    wait_until(lambda: server.registry.session_count() == 1)
+    wait_until(lambda: client.rows("SHOW LOCKS t") == [] and files(server) == before)
     check_clean(server, client, before)
 
 
@@ -176,8 +168,8 @@ def test_a_client_that_dies_while_it_fetches(server: Server, client: Client) -> 
             operationHandle=handle, orientation=0, maxRows=10**6
         )
         dying.calls._send("FetchResults", req=request)  # nobody reads the answer
-    until(lambda: server.registry.session_count() == 1)
-    until(lambda: client.rows("SHOW LOCKS t") == [])
+    wait_until(lambda: server.registry.session_count() == 1)
+    wait_until(lambda: client.rows("SHOW LOCKS t") == [])
     assert client.rows("SELECT i FROM t") == [(1,)]
 
 
@@ -190,7 +182,7 @@ def test_a_compaction_that_is_cancelled(server: Server, client: Client) -> None:
     compact = "ALTER TABLE t COMPACT 'major' AND WAIT"
     with Client(server).open() as other:
         handle = begin(client, compact)
-        until(lambda: any("working" in row for row in other.rows("SHOW COMPACTIONS")))
+        wait_until(lambda: any("working" in row for row in other.rows("SHOW COMPACTIONS")))
         cancel(client, handle)
         assert client.end(handle).operationState == CANCELED
         assert files(server) == before

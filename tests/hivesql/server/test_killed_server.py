@@ -5,8 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +18,7 @@ from thriftpy2.transport import TTransportException
 import hivesql
 from programs import free_port
 from thrift_servers import Client
+from waiting import wait_until
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 TIMEOUT = 3
@@ -38,7 +38,7 @@ def running(home: Path) -> Iterator[Any]:
     log = home / "log"
     with log.open("w") as printed, subprocess.Popen(command, stdout=printed, stderr=printed) as it:
         try:
-            until(lambda: _listens(port))
+            wait_until(lambda: _listens(port))
             yield SimpleNamespace(port=port, process=it)
         finally:
             it.kill()
@@ -50,14 +50,6 @@ def _listens(port: int) -> bool:
     except TTransportException:
         return False
     return True
-
-
-def until(reached: Callable[[], bool]) -> None:
-    """Wait for what other processes do."""
-    end = time.monotonic() + 120
-    while not reached():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def clear(home: Path) -> None:
@@ -89,7 +81,7 @@ def test_a_server_that_is_killed(tmp_path: Path) -> None:
                 owner.checked(owner.execute(text))
             read = owner.checked(owner.execute("SELECT i FROM t")).operationHandle
             waits = waiting.checked(waiting.execute("UPDATE t SET i = 4", runs_on=True))
-            until(lambda: any("WAITING" in row for row in owner.rows("SHOW LOCKS t")))
+            wait_until(lambda: any("WAITING" in row for row in owner.rows("SHOW LOCKS t")))
             server.process.send_signal(signal.SIGKILL)
             assert server.process.wait() == -signal.SIGKILL
         for client, handle in ((owner, read), (waiting, waits.operationHandle)):
@@ -110,7 +102,7 @@ def test_a_server_that_is_killed(tmp_path: Path) -> None:
         assert late.rows("SELECT i FROM t") == [(1,)]
         changed = late.checked(late.execute("UPDATE t SET i = 5 WHERE i = 1", runs_on=True))
         assert late.end(changed.operationHandle).numModifiedRows == 1
-        until(lambda: set(states(late)) <= {"ABORTED"})
+        wait_until(lambda: set(states(late)) <= {"ABORTED"})
         assert late.rows("SHOW LOCKS t") == []
         assert late.rows("SELECT i FROM t") == [(5,)]
     clear(tmp_path)
@@ -139,9 +131,9 @@ def test_a_server_that_is_killed_while_spark_writes(tmp_path: Path, write: str) 
         request = owner.thrift.TGetOperationStatusReq(
             operationHandle=handle, getProgressUpdate=True
         )
-        until(lambda: owner.calls.GetOperationStatus(request).progressUpdateResponse.rows)
+        wait_until(lambda: owner.calls.GetOperationStatus(request).progressUpdateResponse.rows)
         if write.startswith("INSERT"):
-            until(lambda: len(directories(tmp_path)) > 1)
+            wait_until(lambda: len(directories(tmp_path)) > 1)
         started = psutil.Process(server.process.pid).children(recursive=True)
         server.process.send_signal(signal.SIGKILL)
         assert server.process.wait() == -signal.SIGKILL
@@ -150,7 +142,7 @@ def test_a_server_that_is_killed_while_spark_writes(tmp_path: Path, write: str) 
     with running(tmp_path) as server, Client(server).open() as late:
         assert sorted(late.fetch(late.checked(
             late.execute("SELECT i FROM t")).operationHandle, most=5000)) == rows  # fmt: skip
-        until(lambda: _is_cleared(tmp_path, late))
+        wait_until(lambda: _is_cleared(tmp_path, late))
         assert directories(tmp_path) == whole
         assert late.rows("SHOW LOCKS t") == []
         late.checked(late.execute("INSERT INTO t VALUES (-1)"))

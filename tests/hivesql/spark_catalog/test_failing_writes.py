@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as f
 
 import hivesql
+from waiting import wait_until
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -163,10 +163,3 @@ def test_a_write_whose_transaction_is_aborted_raises(
 
 def rows(session: hivesql.Session) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in session.sql("SELECT * FROM t ORDER BY k").rows]
-
-
-def wait_until(holds: Callable[[], Any]) -> None:
-    until = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < until
-        time.sleep(0.05)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from pyspark.errors import AnalysisException, PySparkException
 
 import hivesql
 from hivesql_executor.spark.lines import collect_rows
+from waiting import wait_until
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -136,13 +136,6 @@ def test_definitions_are_refused_by_name(
 ) -> None:
     with pytest.raises(PySparkException, match=f"not supported: {named} in the catalog acid"):
         plain.sql(statement)
-
-
-def wait_until(holds: Callable[[], Any]) -> None:
-    until = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < until
-        time.sleep(0.05)
 
 
 def test_a_query_holds_locks_and_one_snapshot_until_it_ends(
