@@ -213,6 +213,15 @@ class Bench:
         found = work()
         return found, (round(time.monotonic() - wall, 3), round(cpu_seconds() - cpu, 3))
 
+    def costs_of(
+        self, ours: Callable[[], Any], icebergs: Callable[[Beside], Any]
+    ) -> dict[str, Cost]:
+        """What the same work takes on our tables and, where they are run, on Iceberg's."""
+        costs = {"hivesql": self.cost_of(ours)[1]}
+        if self.iceberg is not None:
+            costs["iceberg"] = self.cost_of(partial(icebergs, self.iceberg))[1]
+        return costs
+
     def ask(self, what: str, text: str, expected: Rows, key: Any = None) -> dict[str, Cost]:
         """Run a query in turns on all kinds of tables: the least that each took.
 
@@ -269,12 +278,11 @@ class Bench:
         self.sql(f"CREATE TABLE {table} ({columns}) STORED AS ORC "
                  "TBLPROPERTIES ('transactional'='true')")  # fmt: skip
         load = f"INSERT INTO {table} SELECT * FROM {files}"
-        costs = {"hivesql": self.cost_of(lambda: self.sql(load))[1]}
+        costs = self.costs_of(
+            partial(self.sql, load), lambda iceberg: iceberg.write(table, columns, files)
+        )
         if "orc" in self.asked:
             costs["orc"] = self.write_plain(table, columns, files)
-        if self.iceberg is not None:
-            beside = self.iceberg
-            costs["iceberg"] = self.cost_of(lambda: beside.write(table, columns, files))[1]
         self.note(f"load/{table}", costs)
 
     def given(self, name: str, columns: str, directory: str) -> str:
@@ -314,10 +322,9 @@ class Bench:
         """The refresh functions, here and in DuckDB; then every row compared by sums."""
         for name, text in texts_of("refresh.sql").items():
             if not self.is_done(f"change/{name}"):
-                costs = {"hivesql": self.cost_of(lambda text=text: self.sql(text))[1]}
-                if self.iceberg is not None:
-                    work = partial(self.iceberg.sql, text)
-                    costs["iceberg"] = self.cost_of(work)[1]
+                costs = self.costs_of(
+                    partial(self.sql, text), lambda iceberg, text=text: iceberg.sql(text)
+                )
                 self.duck.execute(text)
                 self.note(f"change/{name}", costs)
         for table in ("orders", "lineitem"):
@@ -338,10 +345,10 @@ class Bench:
         for table in ("orders", "lineitem"):
             if self.is_done(f"compact/{table}"):
                 continue
-            text = f"ALTER TABLE {table} COMPACT 'major'"
-            costs = {"hivesql": self.cost_of(lambda text=text: self.sql(text))[1]}
-            if self.iceberg is not None:
-                costs["iceberg"] = self.cost_of(partial(self.iceberg.compact, table))[1]
+            costs = self.costs_of(
+                partial(self.sql, f"ALTER TABLE {table} COMPACT 'major'"),
+                lambda iceberg, table=table: iceberg.compact(table),
+            )
             self.note(f"compact/{table}", costs)
 
 
