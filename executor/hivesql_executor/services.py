@@ -56,7 +56,7 @@ def services_of(runtime: Runtime, *, pool: str | None = None) -> tuple[Service, 
     settings = runtime.settings
     services = [_steady("housekeeper", runtime, _keep_house, "metastore.acid.housekeeper.interval")]
     if settings.flag("metastore.compactor.initiator.on"):
-        services.append(_steady("initiator", runtime, _initiate, "hive.compactor.check.interval"))
+        services.append(_steady("initiator", runtime, initiate, "hive.compactor.check.interval"))
     services += [
         Service(
             f"worker-{number}",
@@ -154,10 +154,6 @@ def _keep_house(runtime: Runtime) -> None:
     drop_orphans(runtime)
     store.clean_txns()
     store.purge_events(settings.seconds("hive.metastore.event.db.listener.timetolive"))
-
-
-def _initiate(runtime: Runtime) -> None:
-    initiate(runtime)
 
 
 def _clean(runtime: Runtime) -> None:

@@ -179,17 +179,17 @@ def _plain_rows(
     rows = select(named, [*values, *fine, *placed])
     rows = rows if observation is None else observation.over(rows)
     if table.is_bucketed:
-        bucket = bucket_column(table, [f.col(_quoted(name)) for name in table.column_names])
+        bucket = bucket_column(table, [f.col(quote_name(name)) for name in table.column_names])
         keys = [_BUCKET, *keys]
         rows = _in_buckets(rows.withColumn(_BUCKET, bucket), table, keys)
-        rows = rows.sortWithinPartitions(*map(_quoted, keys), *_sorting(table))
+        rows = rows.sortWithinPartitions(*map(quote_name, keys), *_sorting(table))
     else:
-        rows = gathered(rows, [_quoted(key) for key in keys], gathering)
+        rows = gathered(rows, [quote_name(key) for key in keys], gathering)
     if table.format == "avro":
         return encode_avro(rows, table, keys, files), keys
     if is_of_lines(table):
         line = write_line(table, {name: f.col(TEXTS)[name] for name in names})
-        rows = rows.select(line.alias("value"), *map(_quoted, keys))
+        rows = rows.select(line.alias("value"), *map(quote_name, keys))
     return rows, keys
 
 
@@ -203,9 +203,9 @@ def _in_file_names(text: Column) -> Column:
 def _sorting(table: Table) -> list[Column]:
     """Return the order within a bucket: NULLs are the least, as in Hive."""
     return [
-        f.desc_nulls_last(_quoted(name))
+        f.desc_nulls_last(quote_name(name))
         if name in table.sort_descending
-        else f.asc_nulls_first(_quoted(name))
+        else f.asc_nulls_first(quote_name(name))
         for name in table.sort_columns
     ]
 
@@ -229,9 +229,9 @@ def _nanosecond_texts(
 def _in_buckets(rows: DataFrame, table: Table, keys: Sequence[str]) -> DataFrame:
     """All rows of a file in one task: ``keys`` are the bucket, then the partition's."""
     if len(keys) == 1:
-        return rows.repartition(table.bucket_count, _quoted(_BUCKET))
+        return rows.repartition(table.bucket_count, quote_name(_BUCKET))
     # As many tasks as the rows are worth, however few the buckets are.
-    return rows.repartition(*map(_quoted, keys))
+    return rows.repartition(*map(quote_name, keys))
 
 
 def _insert_events(
@@ -252,24 +252,20 @@ def _insert_events(
     width = len(values) + len(texts)
     nanoseconds_at = len(values) if texts else None
     if not table.is_bucketed:
-        rows = gathered(rows, [_quoted(key) for key in keys], gathering)
+        rows = gathered(rows, [quote_name(key) for key in keys], gathering)
         # A writer number has twelve bits.
         rows = rows.coalesce(MAX_BUCKET + 1)
         if keys:
-            rows = rows.sortWithinPartitions(*map(_quoted, keys))
+            rows = rows.sortWithinPartitions(*map(quote_name, keys))
         return rows, EventColumns(nanoseconds=nanoseconds_at, keys=width if keys else None)
-    bucket = bucket_column(table, [f.col(_quoted(name)) for name in table.column_names])
-    order = [_quoted(name) for name in (_BUCKET, *keys)]
+    bucket = bucket_column(table, [f.col(quote_name(name)) for name in table.column_names])
+    order = [quote_name(name) for name in (_BUCKET, *keys)]
     rows = rows.withColumn(_BUCKET, bucket.cast("int"))
-    rows = rows.select(*map(_quoted, rows.columns[:width]), *order)
+    rows = rows.select(*map(quote_name, rows.columns[:width]), *order)
     rows = _in_buckets(rows, table, (_BUCKET, *keys)).sortWithinPartitions(*order)
     return rows, EventColumns(
         writer=width, nanoseconds=nanoseconds_at, keys=width + 1 if keys else None
     )
-
-
-def _quoted(name: str) -> str:
-    return quote_name(name)
 
 
 def write_change(
