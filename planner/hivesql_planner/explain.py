@@ -33,7 +33,7 @@ from hivesql_planner.predicates.search_text import search_of
 from hivesql_planner.relations import Expr, Query, Scan
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import Statement
-from hivesql_planner.transactional_plans import requested
+from hivesql_planner.transactional_plans import choose_locks
 
 _LOCKS = "LOCK INFORMATION:"
 
@@ -240,7 +240,7 @@ _Json = dict[str, Any]
 def explain_in_style(statement: Statement, style: str, settings: Settings) -> str:
     """Tell what EXPLAIN answers in one of its styles; ``locks`` may go with ``formatted``."""
     if style.endswith("locks"):
-        return explain_locks(requested(statement, settings), formatted=style != "locks")
+        return explain_locks(choose_locks(statement, settings), formatted=style != "locks")
     if style == "dependency":
         from hivesql_planner.dependencies import explain_dependencies
 

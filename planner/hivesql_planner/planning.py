@@ -20,6 +20,6 @@ def plan(statement: Statement, settings: Settings | None = None) -> Plan:
     if isinstance(statement, WITHOUT_LOCKS):
         return Plan(body=Command(statement=statement), opens_txn=False)
     # Imported late: what only asks the metastore needs neither locks nor rewrites.
-    from hivesql_planner.transactional_plans import decided
+    from hivesql_planner.transactional_plans import plan_with_locks
 
-    return decided(statement, settings)
+    return plan_with_locks(statement, settings)

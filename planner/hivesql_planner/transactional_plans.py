@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from hivesql_planner.definitions.bound_tables import BoundTable
 
 
-def decided(statement: Statement, settings: Settings) -> Plan:
+def plan_with_locks(statement: Statement, settings: Settings) -> Plan:
     """Return the plan of a statement: locks, scans, writes and their statement ids."""
     refuse_written_unions(statement)
     body = _body(statement, settings)
@@ -59,7 +59,7 @@ def decided(statement: Statement, settings: Settings) -> Plan:
     targets = _targets(statement, body)
     if settings.text("hive.txn.manager") == DUMMY_TXN_MANAGER:
         return _without_transactions(statement, body, targets, settings)
-    locks = merge(requested(statement, settings))
+    locks = merge(choose_locks(statement, settings))
     if targets and not settings.flag("hive.support.concurrency"):
         raise SemanticError(
             "a transactional table cannot be written without locks: "
@@ -148,7 +148,7 @@ def _takes_locks(body: Body, settings: Settings) -> bool:
     )
 
 
-def requested(statement: Statement, settings: Settings) -> tuple[Lock, ...]:
+def choose_locks(statement: Statement, settings: Settings) -> tuple[Lock, ...]:
     """List what is asked for, before requests for one object are merged (EXPLAIN LOCKS)."""
     if isinstance(statement, WITHOUT_LOCKS) or not _takes_locks(
         _body(statement, settings), settings

@@ -20,7 +20,7 @@ from hivesql_planner.planning import plan
 from hivesql_planner.relations import Expr, Query, Scan
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements import authorization, bound, ddl, functions
-from hivesql_planner.statements.alter import ChangeLocation, ChangeProperties, altered
+from hivesql_planner.statements.alter import ChangeLocation, ChangeProperties, apply_change
 from hivesql_planner.statements.bound import (
     CreateDatabase,
     CreateTable,
@@ -61,12 +61,12 @@ FUNCTION = StoredFunction(database="d", name="f", java_class="org.F")
 
 def location(table: Table, place: str) -> ddl.AlterTable:
     change = ChangeLocation(place)
-    return ddl.AlterTable(table=table, change=change, altered=altered(table, change))
+    return ddl.AlterTable(table=table, change=change, altered=apply_change(table, change))
 
 
 def properties(table: Table, **given: str) -> ddl.AlterTable:
     change = ChangeProperties(set=given)
-    return ddl.AlterTable(table=table, change=change, altered=altered(table, change))
+    return ddl.AlterTable(table=table, change=change, altered=apply_change(table, change))
 
 
 STEPS: dict[str, tuple[Statement, list[str]]] = {

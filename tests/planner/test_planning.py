@@ -25,7 +25,7 @@ from hivesql_planner.statements.bound import (
     Statement,
     UpdateRows,
 )
-from hivesql_planner.transactional_plans import requested
+from hivesql_planner.transactional_plans import choose_locks
 
 ACID = {"transactional": "true"}
 T = Table(
@@ -230,11 +230,11 @@ def test_locks_explained() -> None:
     delete = DeleteRows(
         target=Scan(table=P, partitions=PARTS, partition_count=2, with_row_id=True), alias="p"
     )
-    assert explain_locks(requested(delete, Settings())).splitlines() == [
+    assert explain_locks(choose_locks(delete, Settings())).splitlines() == [
         "LOCK INFORMATION:",
         "d.p.k=1 -> EXCL_WRITE",
         "d.p.k=2 -> EXCL_WRITE",
     ]
-    assert explain_locks(requested(delete, Settings()), formatted=True) == (
+    assert explain_locks(choose_locks(delete, Settings()), formatted=True) == (
         '{"LOCK INFORMATION:":"[d.p.k=1 -> EXCL_WRITE, d.p.k=2 -> EXCL_WRITE]"}'
     )

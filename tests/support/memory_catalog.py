@@ -10,7 +10,7 @@ from hivesql_planner.model.materialized import Materialized
 from hivesql_planner.model.skew import Skew
 from hivesql_planner.model.table import Column, Database, Partition, Table, TableName
 from hivesql_planner.predicates.partitions import PartitionTest
-from hivesql_planner.statements.alter import Change, altered
+from hivesql_planner.statements.alter import Change, apply_change
 from hivesql_planner.statements.ddl import AlterTable
 from hivesql_planner.statements.export import Dump
 
@@ -38,7 +38,7 @@ def table(name: str, data: str, partitioned: str = "", **more: object) -> Table:
 
 def altering(target: Table, change: Change) -> AlterTable:
     """A change and what the table becomes by it."""
-    return AlterTable(table=target, change=change, altered=altered(target, change))
+    return AlterTable(table=target, change=change, altered=apply_change(target, change))
 
 
 @dataclass

@@ -61,14 +61,14 @@ def write_by_spark(
     if source is None:
         joined = Joined(target.rows)
         return _write(change, work, joined, {}, whole_writers=target.whole_writers)
-    settled = compute_source(
+    computed = compute_source(
         change,
         target.rows,
         source.whole,
         most_keys=runtime.settings.integer("hivesql.merge.keys.max"),
         most_listed=runtime.settings.integer("hivesql.merge.keys.listed.max"),
     )
-    with as_user_errors(), settled as joined:
+    with as_user_errors(), computed as joined:
         return _write(change, work, joined, source.texts, whole_writers=False)
 
 

@@ -35,7 +35,7 @@ from hivesql_planner.statements.alter import (
     ChangeProperties,
     ChangeRewrite,
     ReplaceColumns,
-    altered,
+    apply_change,
 )
 from hivesql_planner.statements.ddl import AlterDatabase, AlterTable, AlterView, RenameTable
 
@@ -66,7 +66,7 @@ def bind_alter(body: AlterBody, binding: Binding) -> AlterTable | AlterView:
     elif isinstance(change, ChangeColumn) and change.constraint is not None:
         change = replace(change, constraint=complete(change.constraint, binding))
     try:
-        after = altered(table, change, any_type=takes_any_type(binding))
+        after = apply_change(table, change, any_type=takes_any_type(binding))
         check_managed(after, binding)
         check_table(after, table)
         new = [

@@ -69,7 +69,7 @@ from hivesql_planner.predicates.predicate import (
 )
 from hivesql_planner.predicates.pruning import PartitionPruner, partition_tests
 from hivesql_planner.predicates.wildcards import ANY, ONE, compile_wildcards, literal
-from hivesql_planner.statements.alter import ChangeFormat, altered_partition
+from hivesql_planner.statements.alter import ChangeFormat, apply_to_partition
 from hivesql_planner.statements.ddl import (
     AddPartitions,
     AlterPartitions,
@@ -114,7 +114,7 @@ def bind_alter_partitions(body: AlterPartitionsBody, binding: Binding) -> AlterP
     if isinstance(change, ChangeFormat):
         change = with_named_format(change, binding, body.start)
     try:
-        after = tuple(altered_partition(table, partition, change) for partition in partitions)
+        after = tuple(apply_to_partition(table, partition, change) for partition in partitions)
     except HiveSqlError as error:
         binding.fail(error, body.start)
     return AlterPartitions(table=table, change=change, partitions=partitions, altered=after)

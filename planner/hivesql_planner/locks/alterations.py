@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from hivesql_planner.locks.table_locks import TableLocks
 
 
-def altered(statement: DdlStatement, rules: TableLocks) -> Iterator[Lock]:  # noqa: C901 - one flat list
+def locks_of_alteration(statement: DdlStatement, rules: TableLocks) -> Iterator[Lock]:  # noqa: C901 - one flat list
     """Yield the locks of ALTER and of what else changes definitions or files as a whole."""
     match statement:
         case RenameTable(table=table, to=to):

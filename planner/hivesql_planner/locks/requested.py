@@ -86,6 +86,6 @@ def _locks(statement: Statement, rules: TableLocks) -> Iterator[Lock]:  # noqa: 
             return
         case _:
             # Imported late: changes of definitions have many classes.
-            from hivesql_planner.locks.alterations import altered
+            from hivesql_planner.locks.alterations import locks_of_alteration
 
-            yield from altered(statement, rules)
+            yield from locks_of_alteration(statement, rules)

@@ -209,7 +209,7 @@ Change = (
 )
 
 
-def altered(  # noqa: C901 - one flat list of changes
+def apply_change(  # noqa: C901 - one flat list of changes
     table: Table, change: Change, *, any_type: bool = False
 ) -> Table:
     """Return the table after the change; SemanticError where Hive refuses it.
@@ -277,12 +277,12 @@ def _rewritten(table: Table, *, enabled: bool) -> Materialized:
     return replace(materialized, rewrite=enabled)
 
 
-def altered_partition(table: Table, partition: Partition, change: Change) -> Partition:
+def apply_to_partition(table: Table, partition: Partition, change: Change) -> Partition:
     """Store the partition otherwise; SemanticError where Hive refuses it.
 
     As Hive, its columns may get any type: only those of a table are compared with the older ones.
     """
-    stored = altered(table.described_as(partition), change, any_type=True)
+    stored = apply_change(table.described_as(partition), change, any_type=True)
     return replace(partition, storage=table.storage_of(stored))
 
 

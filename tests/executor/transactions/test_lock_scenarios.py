@@ -21,7 +21,7 @@ from hivesql_planner.statements.alter import (
     Change,
     ChangeBuckets,
     ChangeProperties,
-    altered,
+    apply_change,
 )
 from hivesql_planner.statements.bound import (
     CreateTable,
@@ -108,7 +108,7 @@ CTAS = CreateTable(table=table("new"), rows=query(scan(S)))
 
 
 def alter(table: Table, change: Change) -> AlterTable:
-    return AlterTable(table=table, change=change, altered=altered(table, change))
+    return AlterTable(table=table, change=change, altered=apply_change(table, change))
 
 
 ACID = alter(N, ChangeProperties(set={"transactional": "true"}))

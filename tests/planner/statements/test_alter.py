@@ -26,7 +26,7 @@ from hivesql_planner.statements.alter import (
     RenameColumn,
     ReplaceColumns,
     Unsort,
-    altered,
+    apply_change,
 )
 from hivesql_planner.statements.convert import check_compatible
 from memory_catalog import ACID, INSERT_ONLY, columns, table
@@ -114,7 +114,7 @@ OUTCOMES: dict[str, tuple[Table, Change, dict[str, Any]]] = {
 
 @pytest.mark.parametrize(("before", "change", "expected"), OUTCOMES.values(), ids=OUTCOMES)
 def test_what_comes_of_it(before: Table, change: Change, expected: dict[str, Any]) -> None:
-    after = altered(before, change)
+    after = apply_change(before, change)
     assert {key: getattr(after, key) for key in expected} == expected
 
 
@@ -207,7 +207,7 @@ REFUSALS: dict[str, tuple[Table, Change, int | None, str]] = {
 @pytest.mark.parametrize(("before", "change", "code", "text"), REFUSALS.values(), ids=REFUSALS)
 def test_what_is_refused(before: Table, change: Change, code: int | None, text: str) -> None:
     with pytest.raises(HiveSqlError, match=text) as caught:
-        altered(before, change)
+        apply_change(before, change)
     assert caught.value.code == code
 
 

@@ -141,13 +141,13 @@ def _loads_take_partitions_back() -> list[Patch]:
 
 
 def _msck_takes_no_lock() -> list[Patch]:
-    wanted = alterations.altered
+    wanted = alterations.locks_of_alteration
 
-    def altered(statement: Any, rules: Any) -> Iterator[Lock]:
+    def without_repair(statement: Any, rules: Any) -> Iterator[Lock]:
         if not isinstance(statement, RepairTable):
             yield from wanted(statement, rules)
 
-    return [(alterations, "altered", altered)]
+    return [(alterations, "locks_of_alteration", without_repair)]
 
 
 def _drops_are_not_settled() -> list[Patch]:

@@ -21,7 +21,7 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.spark.lines import ClassicFrame
 from hivesql_executor.spark.nanoseconds.columns import nanosecond_column, nanosecond_columns
 from hivesql_executor.spark.scan.plain_tables import finer_times
-from hivesql_executor.spark.scan.sources import listed, plain_parts, read, read_plain, rows_of
+from hivesql_executor.spark.scan.sources import list_scan, plain_parts, read, read_plain, rows_of
 from hivesql_executor.transactions.transaction import Transaction
 from hivesql_planner.model.hive_type import TIMESTAMPS, quote_name
 from hivesql_planner.model.table import Table
@@ -125,7 +125,7 @@ class _Read:
 
 def _listed(scan: Scan, txn: Transaction, runtime: Runtime) -> _Read:
     if scan.table.is_full_acid:
-        parts = listed(scan, txn, runtime)
+        parts = list_scan(scan, txn, runtime)
         data_files = [
             (f"{part.location}/{file.path}", file.length)
             for part in parts for file in part.files.data

@@ -66,7 +66,7 @@ def read(
         return read_plain(table_scan, plain, runtime, with_nanosecond_texts=with_nanosecond_texts)
     if table_scan.restores is not None and (parts is None or parts):
         return _read_lost(table_scan, txn, runtime, with_nanosecond_texts=with_nanosecond_texts)
-    parts = listed(table_scan, txn, runtime) if parts is None else parts
+    parts = list_scan(table_scan, txn, runtime) if parts is None else parts
     if table_scan.with_deleted:
         return _read_with_deleted(
             table_scan, parts, txn, runtime, with_nanosecond_texts=with_nanosecond_texts
@@ -147,7 +147,7 @@ def plain_parts(table_scan: Scan, txn: Transaction, runtime: Runtime) -> Sequenc
     """Return the files of a table without row ids, as ``scan_plain`` takes them."""
     if not table_scan.table.is_transactional:
         return plain_files(table_scan.table, table_scan.partitions, runtime)
-    return paths_of(listed(table_scan, txn, runtime))
+    return paths_of(list_scan(table_scan, txn, runtime))
 
 
 def read_plain(
@@ -192,7 +192,7 @@ def read_target(
     """
     target = _scanned(
         table_scan,
-        listed(table_scan, txn, runtime) if parts is None else parts,
+        list_scan(table_scan, txn, runtime) if parts is None else parts,
         txn,
         runtime,
         with_partition_texts=True,
@@ -243,7 +243,7 @@ def _known(table: Table, runtime: Runtime) -> tuple[ColumnStatistics, ...]:
     return runtime.metastore.statistics(table.name).columns
 
 
-def listed(table_scan: Scan, txn: Transaction, runtime: Runtime) -> list[PartitionFiles]:
+def list_scan(table_scan: Scan, txn: Transaction, runtime: Runtime) -> list[PartitionFiles]:
     """Return the files of a transactional table that the transaction's snapshot sees.
 
     For RESTORE those alone with rows that are wanted.
