@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
 import warnings
+from contextlib import suppress
 
 _ALLOCATIONS = 50_000
 """How many objects are made before the collector looks at them."""
 
 
+_codes: list[int] = []
+"""The exit code, once all is done."""
+
+
 def main() -> int:
     """Run the command line; the exit code."""
+    # The first to be registered is the last to be called.
+    atexit.register(_leave)
     # Modules make objects by the hundred thousand and throw none away: nothing to collect.
     gc.disable()
     _open_what_is_closed()
@@ -27,7 +35,21 @@ def main() -> int:
     gc.enable()
     # PySpark's own, of each new release of pandas: nobody who runs a script can do anything.
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
-    return run()
+    _codes.append(run())
+    return _codes[-1]
+
+
+def _leave() -> None:
+    """End the process as it is.
+
+    Python would take every module apart before, which takes a second where Spark is starting.
+    """
+    if not _codes:
+        return
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(_codes[-1])
 
 
 def _open_what_is_closed() -> None:

@@ -99,6 +99,29 @@ def test_error_has_its_place_and_stops_the_script(tmp_path: Path) -> None:
     assert "later" in hivesql("-e", "SHOW DATABASES", cwd=tmp_path).stdout
 
 
+ENDING = """
+import sys
+from hivesql_repl.start import main
+
+class Taken:
+    def __del__(self):
+        print("taken apart")
+
+taken = Taken()
+taken.itself = taken
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(("statement", "code"), [("SHOW TABLES", 0), ("nosuch", 2)])
+def test_a_process_ends_without_taking_its_modules_apart(
+    statement: str, code: int, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-c", ENDING, "-S", "-e", statement]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (code, "" if code else "tab_name\n"), done.stderr
+
+
 def test_shell_command_in_a_script(tmp_path: Path) -> None:
     done = hivesql("-e", "!echo hello;", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "hello\n")
