@@ -267,6 +267,7 @@ class Binding:
                     f"{table.name} has no partition column {name} "
                     f"(it has: {', '.join(types) or 'none'})",
                     code=10006,
+                    choices=types,
                 )
                 self.fail(error, item.key.start)
             if name in values:

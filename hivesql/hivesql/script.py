@@ -130,12 +130,19 @@ class _Unclosed(Exception):
         self.start = start
 
 
+def within_text(quote: str) -> str:
+    """Say how a quote is written within a text of its kind, where it ended that too early."""
+    if quote not in "'\"`":
+        return ""
+    return f"; within one it is written {'``' if quote == '`' else f'{chr(92)}{quote}'}"
+
+
 def _unclosed(text: str, start: int, file: str | None) -> Exception:
     what = "comment /*" if text[start] == "/" else f"quote {text[start]}"
     line = text.count("\n", 0, start) + 1
     column = start - text.rfind("\n", 0, start)
     width = 2 if text[start] == "/" else 1
-    problem = ParseError(f"the {what} is never closed")
+    problem = ParseError(f"the {what} is never closed{within_text(text[start])}")
     return problem.at(file, line, column, (line, column + width))
 
 

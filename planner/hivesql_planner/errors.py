@@ -28,6 +28,7 @@ same statement again may succeed. All of them pickle.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from hivesql_planner.older_python import add_note
@@ -40,10 +41,23 @@ class HiveSqlError(Exception):
     retryable: bool = False
     statement_id: str | None = None
     """The id of the statement that failed, as log lines and spans have it."""
+    meant: str | None = None
+    """What may have been meant at the error's place; a note of the error has it too."""
 
-    def __init__(self, message: str, *, code: int | None = None, about: str | None = None) -> None:
-        """Say what failed; ``about`` is the column's name in the statement that it is about."""
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: int | None = None,
+        about: str | None = None,
+        choices: Iterable[str] = (),
+    ) -> None:
+        """Say what failed; ``about`` is the column's name in the statement that it is about.
+
+        ``choices`` are the names that there are, where one was not among them.
+        """
         super().__init__(message)
+        self.choices = tuple(choices)
         self.message = message
         self.about = about
         if code is not None:

@@ -161,6 +161,7 @@ def _check_assigned(update: exp.Expr, table: Table, binding: Binding) -> None:
                 f'Invalid target column name "{column}" in SET clause. Table "{table.name}" has '
                 f"{', '.join(names)}",
                 code=10408,
+                choices=names,
             )
         elif column in assigned:
             error = SemanticError(f"Duplicate column name {column} in SET", code=10036)

@@ -163,6 +163,7 @@ def _check_columns(
                 f"'{column.text}' in insert schema specification is not found among regular "
                 f"columns of {table.name} nor dynamic partition columns.",
                 code=10004,
+                choices=names,
             )
             binding.fail(error, column.start)
         if column.text in listed:

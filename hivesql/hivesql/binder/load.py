@@ -392,7 +392,7 @@ def _without_statistics(name: str, table: Table, analyzable: Iterable[str]) -> S
         return SemanticError(what, code=30009)
     possible = ", ".join(analyzable)
     what = f"Invalid column reference '{name}' (possible columns are [{possible}])"
-    return SemanticError(what, code=10002)
+    return SemanticError(what, code=10002, choices=analyzable)
 
 
 def _check_truncated(names: tuple[Name, ...], table: Table, binding: Binding) -> None:
@@ -569,7 +569,9 @@ def _details(node: exp.Expr, table: Table, kind: str, binding: Binding) -> Compa
         if name.text not in table.column_names:
             possible = ", ".join(table.column_names)
             error = NoSuchObject(
-                f"Invalid column reference {name.text}: {table.name} has {possible}", code=10002
+                f"Invalid column reference {name.text}: {table.name} has {possible}",
+                code=10002,
+                choices=table.column_names,
             )
             binding.fail(error, name.start)
         nulls_first = key.args["nulls_first"]

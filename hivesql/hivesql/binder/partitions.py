@@ -305,7 +305,9 @@ class _Condition:
 
 
 def _no_column(name: str, table: Table) -> SemanticError:
-    return SemanticError(f"{table.name} has no partition column {name}", code=10006)
+    return SemanticError(
+        f"{table.name} has no partition column {name}", code=10006, choices=table.partition_names
+    )
 
 
 def _no_filter(name: str, table: Table) -> SemanticError:

@@ -225,7 +225,7 @@ class QueryParser(HiveParser):
         )
         item: exp.Expr | None = tree.expressions[0] if only_item else None
         if item is None or isinstance(item, (exp.Alias, exp.Aliases, exp.Star)) or item.is_star:
-            raise at(ParseError("this is not one expression"), self.statement, *span)
+            raise at(_not_one(), self.statement, *span)
         item.pop()
         item.meta[RANGE] = span
         return item
@@ -376,3 +376,10 @@ def _is_constant(node: exp.Expr) -> bool:
     while isinstance(node, (exp.Neg, exp.Paren, exp.Cast)):
         node = node.this
     return isinstance(node, (exp.Literal, exp.Null, exp.Boolean))
+
+
+def _not_one() -> ParseError:
+    return ParseError(
+        "this is not one expression: an operator or a comma is missing, or a clause stands where "
+        "it may not"
+    )

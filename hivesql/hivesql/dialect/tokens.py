@@ -10,7 +10,7 @@ from enum import Enum
 from operator import attrgetter
 from typing import NoReturn
 
-from hivesql.script import StatementText
+from hivesql.script import StatementText, within_text
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError, SemanticError
 from hivesql_planner.model.table import TableName
 
@@ -27,6 +27,12 @@ _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|[0-1][0-7]{2}|.)", re.DOTALL)
 _SURROGATES = re.compile("[\\ud800-\\udbff][\\udc00-\\udfff]|[\\ud800-\\udfff]")
 _ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a",
             "%": "\\%", "_": "\\_"}  # fmt: skip
+_TYPOGRAPHIC = {
+    **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032", "'"),
+    **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
+    **dict.fromkeys("\u2013\u2014\u2212\u2010\u2011", "-"),
+}
+"""What word processors and mail put in the place of what was typed."""
 MOST_NESTED = 500
 """How deep brackets, CASEs and signs before an operand may be nested, taken together."""
 # Types are nested ten times less deep.
@@ -238,10 +244,23 @@ def _unreadable(sql: str, position: int) -> ParseError:
     if sql[position] == "/":
         return ParseError("the comment /* is never closed")
     if sql[position] in "'\"`":
-        return ParseError(f"the quote {sql[position]} is never closed")
+        quote = sql[position]
+        return ParseError(f"the quote {quote} is never closed{within_text(quote)}")
     if sql.startswith("${", position):
-        return ParseError(f"the variable {sql[position:].partition('}')[0]}}} is not set")
-    return ParseError(f"unexpected character {sql[position]!r}")
+        name = sql[position + 2 :].partition("}")[0]
+        return ParseError(
+            f"the variable ${{{name}}} is not set: SET hivevar:{name.removeprefix('hivevar:')}=…, "
+            "or -d on the command line"
+        )
+    return ParseError(f"unexpected character {sql[position]!r}{_plainer(sql[position])}")
+
+
+def _plainer(character: str) -> str:
+    """Say what to type for a character that a word processor has put there."""
+    import unicodedata
+
+    plain = _TYPOGRAPHIC.get(character) or unicodedata.normalize("NFKC", character)
+    return f": type {plain}" if plain != character and plain.isascii() else ""
 
 
 def unescape(quoted: str) -> str:

@@ -1,6 +1,8 @@
-"""Words that Hive's users type: keywords and functions, for completion and highlighting."""
+"""Words that Hive's users type: keywords and functions, for completion and hints."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 _STATEMENT_WORDS = """
 ABORT ADD ALL ALTER ANALYZE AND ANTI AS ASC BETWEEN BUCKETS BY CASCADE CASE CAST CLUSTER
@@ -39,3 +41,25 @@ KEYWORDS: tuple[str, ...] = tuple(_STATEMENT_WORDS.split())
 
 FUNCTIONS: tuple[str, ...] = tuple(_FUNCTION_NAMES.split())
 """Functions that Hive documents, in small letters."""
+
+CLAUSES: tuple[str, ...] = (
+    "FROM", "WHERE", "GROUP", "ORDER", "HAVING", "LIMIT", "JOIN", "INNER", "LEFT", "RIGHT", "OUTER",
+    "CROSS", "UNION", "VALUES", "INTO", "PARTITION", "WHEN", "MATCHED", "USING", "DISTINCT", "SET",
+)  # fmt: skip
+"""What begins or joins the parts of a statement."""
+
+TYPES: tuple[str, ...] = (
+    "TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL", "STRING",
+    "VARCHAR", "CHAR", "BOOLEAN", "BINARY", "DATE", "TIMESTAMP", "ARRAY", "MAP", "STRUCT",
+)  # fmt: skip
+
+OF_OTHERS: Mapping[str, str] = {
+    "&&": "AND", "MODIFY": "CHANGE", "TOP": "LIMIT at the end",
+    "SERIAL": "BIGINT", "BIGSERIAL": "BIGINT", "LONG": "BIGINT", "INT64": "BIGINT",
+    "INT8": "BIGINT", "INT4": "INT", "INT32": "INT", "NUMBER": "DECIMAL",
+    "FLOAT8": "DOUBLE", "FLOAT64": "DOUBLE",
+    "TEXT": "STRING", "UUID": "STRING", "JSON": "STRING", "NVARCHAR": "VARCHAR",
+    "VARCHAR2": "VARCHAR", "DATETIME": "TIMESTAMP", "TIMESTAMPTZ": "TIMESTAMP", "BOOL": "BOOLEAN",
+    "BYTEA": "BINARY", "BLOB": "BINARY", "BYTES": "BINARY",
+}  # fmt: skip
+"""Words of other databases, where Hive has other ones."""

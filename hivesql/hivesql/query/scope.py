@@ -215,13 +215,24 @@ class Scope:
                         f"Invalid column reference '{parts[1]}' in '{'.'.join(parts)}': "
                         f"{relation.alias} has {_names(relation)}",
                         code=10002,
+                        choices=(column.name for column in relation.columns or ()),
                     )
-        visible = (relation for relation in self.relations if self._sees(relation))
+        visible = [relation for relation in self.relations if self._sees(relation)]
         candidates = ", ".join(_names(relation) for relation in visible)
+        is_qualified = len(parts) > 1
         raise NoSuchObject(
             f"Invalid table alias or column reference '{parts[0]}': "
             f"(possible column names are: {candidates})",
             code=10004,
+            choices=(
+                name
+                for relation in visible
+                for name in (
+                    [relation.alias]
+                    if is_qualified
+                    else [column.name for column in relation.columns or ()]
+                )
+            ),
         )
 
     def _index(self) -> None:

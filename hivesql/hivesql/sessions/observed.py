@@ -22,6 +22,7 @@ P = ParamSpec("P")
 
 class _Session(Protocol):
     runtime: Runtime
+    database: str
 
     @property
     def open_transaction(self) -> int | None:
@@ -47,6 +48,9 @@ def observed(run: _Run[S, P]) -> _Run[S, P]:
             except BaseException as error:
                 if isinstance(error, HiveSqlError):
                     error.statement_id = work.statement
+                    from hivesql.hints.meant import add_hint
+
+                    add_hint(error, text, session)
                 tell(text.text, error, time.monotonic() - began)
                 _log_failure(session, error, time.monotonic() - began)
                 raise

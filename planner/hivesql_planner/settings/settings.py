@@ -273,12 +273,16 @@ def notice_about(key: str) -> str | None:
     key = key.strip().removeprefix("hiveconf:")
     if not key.startswith(_OURS) or present_name(key) in KEYS:
         return None
+    return f"{key} is unknown here and has no effect{_better(key)}"
+
+
+def _better(key: str) -> str:
+    """Say which key may have been meant."""
     # Imported late: hardly any start needs it.
     from difflib import get_close_matches
 
     meant = get_close_matches(key, KEYS, n=1, cutoff=0.9)
-    better = f"; did you mean {meant[0]}?" if meant else ""
-    return f"{key} is unknown here and has no effect{better}"
+    return f"; did you mean {meant[0]}?" if meant else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,7 +343,7 @@ class Settings:
         setting = KEYS.get(key)
         if setting is None:
             if key.startswith(_CLOSED):
-                raise SemanticError(f"unknown setting {key}: SET -v lists them all")
+                raise SemanticError(f"unknown setting {key}: SET -v lists them all{_better(key)}")
             return changed
         if key == "hive.txn.manager" and value not in (DB_TXN_MANAGER, DUMMY_TXN_MANAGER):
             raise SemanticError(

@@ -159,11 +159,8 @@ class Printer:
             draw_plan(lines, out, color=self.style.color)
         return True
 
-    def fail(self, error: HiveSqlError, text: str | None, meant: str | None = None) -> None:
-        """Print an error and, where the place is known, the offending text underlined.
-
-        ``meant`` is what may have been meant instead of it.
-        """
+    def fail(self, error: HiveSqlError, text: str | None) -> None:
+        """Print an error and, where the place is known, the offending text underlined."""
         if self.logs:
             # The end of a statement is logged with its id.
             if error.statement_id is None:
@@ -180,10 +177,13 @@ class Printer:
             marked = ";".join(script.splitlines()[error.line - 1 : last])
             if not sets_secret(marked.split(";")):
                 lines += underlined(script, place, error.end)
+        # Who knows which name was meant needs no list of names.
         notes = [
-            note for note in getattr(error, "__notes__", ()) if note != error.remedy or not meant
+            note
+            for note in getattr(error, "__notes__", ())
+            if note != error.remedy or not error.meant
         ]
-        lines += [f"  did you mean {meant}?"] * bool(meant) + [f"  {note}" for note in notes]
+        lines += [f"  {note}" for note in notes]
         for line in lines:
             print(line, file=sys.stderr, flush=True)
         if self.record:

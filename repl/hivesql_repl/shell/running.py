@@ -72,9 +72,7 @@ class Runner:
             self.printer.fail(error, None)
             raise Interrupted from error
         except HiveSqlError as error:
-            from hivesql.hints.meant import hint
-
-            self.printer.fail(error, text, hint(error, text, self.session))
+            self.printer.fail(error, text)
             return False
         if self._wanted_header != header:
             self.printer.style = replace(self.printer.style, header=self._wanted_header)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import hivesql
-from hivesql.hints.meant import hint
 from hivesql_repl.arguments import arguments
 from hivesql_repl.shell.aliases import command_of
 
@@ -20,6 +19,37 @@ MEANT = {
     "use defalt": "default",
     "select * from zzz": None,
     "select nosuch from stock": None,
+    "select itm from stock": "item",
+    "select s.itm from stock s": "s.item",
+    "select stok.item from stock": "stock.item",
+    "insert into stock (id, itm) values (1, 'a')": "item",
+    "update stock set itm = 'a'": "item",
+    "insert into sales partition (dai='1') values (1)": "day",
+    "show partitions sales order by dai": "day",
+    "select cuont(*) from stock": "count",
+    "select * form stock": "FROM",
+    "select id from stock wehre id = 1": "WHERE",
+    "select id item n from stock": None,
+    "show tables form shop": "FROM",
+    "show transaction": "TRANSACTIONS",
+    "create table t (id INTT)": "INT",
+    "create table t (id TEXT)": "STRING",
+    "create table t (id INT name STRING)": None,
+    "create table t (id INT) stored as orcc": "ORC",
+    "select top 10 * from stock": "LIMIT at the end",
+    "select * from stock where id = 1 && id = 2": "AND",
+    "show tables;\n\nselect *\n  from stok": "stock",
+}
+TOLD = {
+    "create table order (id int)": "order is a keyword: as a name it is written `order`",
+    "select \u2018bolt\u2019": "unexpected character '\u2018': type '",
+    "select \u201cid\u201d from stock": 'type "',
+    "select id \u2013 1 from stock": "type -",
+    "select id\uff0c 1 from stock": "type ,",
+    "select ${day}": "SET hivevar:day=…, or -d on the command line",
+    "select 'it's'": "within one it is written \\'",
+    "set hive.txn.timout=5s": "did you mean hive.txn.timeout?",
+    "delete from stock where id = 1 limit 5": "a clause stands where it may not",
 }
 COMMANDS = {
     "!tables": "tables",
@@ -79,7 +109,10 @@ WORDS = {
 def session(tmp_path_factory: pytest.TempPathFactory) -> hivesql.Session:
     home = tmp_path_factory.mktemp("hints")
     session = hivesql.connect(f"sqlite:///{home}/m.db", str(home / "warehouse"))
-    session.sql("CREATE TABLE stock (id INT) STORED AS ORC")
+    session.sql(
+        "CREATE TRANSACTIONAL TABLE stock (id INT, item STRING) STORED AS ORC;"
+        "CREATE TABLE sales (n INT) PARTITIONED BY (day STRING) STORED AS ORC"
+    )
     return session
 
 
@@ -87,7 +120,19 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> hivesql.Session:
 def test_hint(text: str, meant: str | None, session: hivesql.Session) -> None:
     with pytest.raises(hivesql.HiveSqlError) as caught:
         session.sql(text)
-    assert hint(caught.value, text, session) == meant
+    assert caught.value.meant == meant
+    assert (f"did you mean {meant}?" in noted(caught.value)) == (meant is not None)
+
+
+@pytest.mark.parametrize(("text", "told"), TOLD.items(), ids=TOLD)
+def test_what_helps(text: str, told: str, session: hivesql.Session) -> None:
+    with pytest.raises(hivesql.HiveSqlError) as caught:
+        session.sql(text)
+    assert told in f"{caught.value} {noted(caught.value)}"
+
+
+def noted(error: hivesql.HiveSqlError) -> str:
+    return " ".join(getattr(error, "__notes__", ()))
 
 
 @pytest.mark.parametrize(("typed", "command"), COMMANDS.items(), ids=COMMANDS)
