@@ -54,10 +54,16 @@ $(VENV)/.archive: $(VENV)/.pyspark | $(VENV)/.dev
 setup: $(VENV)/.dev  ## make .venv with the project and everything its tests need
 
 tell-demo:
-	@echo "demo: $(if $(wildcard $(VENV)/.demo),,first .venv with PySpark and more, some 600 MB and a few minutes; then )examples/flights.hql, a minute or two"
+	@echo "demo: $(if $(wildcard $(VENV)/.demo),,first .venv with PySpark and more, some 600 MB and a few minutes; then )examples/flights.hql, a minute or two: a year of flights is loaded, corrected by UPDATE, DELETE and MERGE, and compacted"
 
 demo: | tell-demo $(VENV)/.demo  ## set up and run examples/flights.hql
 	PATH="$(CURDIR)/$(BIN):$$PATH" hivesql -f examples/flights.hql
+	@printf '%s\n' '' 'Try next:' \
+	  '  . $(BIN)/activate' \
+	  '  hivesql --database nyc                          a shell on these tables: \dt, SELECT …, !help' \
+	  '  hivesql inspect flights --database nyc          what the changes left in its directories' \
+	  "  hivesql -e 'DESCRIBE HISTORY nyc.flights'       which statement changed how many rows" \
+	  '  docs/guides/get-started.md                      the same with a table of your own'
 
 format: $(VENV)/.dev  ## rewrite the code in the house's format
 	$(BIN)/ruff format .
