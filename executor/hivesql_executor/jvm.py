@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import os
+import shutil
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -178,3 +180,12 @@ def _jar() -> Path:
     unpacked = ExitStack()
     atexit.register(unpacked.close)
     return unpacked.enter_context(resources.as_file(place))
+
+
+def problem_of_java() -> str | None:
+    """Say that Java is not where Spark's own scripts look for it; None where it is."""
+    home = os.environ.get("JAVA_HOME")
+    if shutil.which(f"{home}/bin/java" if home else "java"):
+        return None
+    where = f"JAVA_HOME={home} has no bin/java" if home else "there is no java on the PATH"
+    return f"Java is missing: {where}. Install a JDK 17 and set JAVA_HOME"

@@ -51,6 +51,11 @@ COMMANDS = {
     "services": "compact, clean and expire in the background",
     "serve": "answer beeline and JDBC as HiveServer2 does",
 }
+PROGRAM = "hivesql"
+_EXIT_CODES = (
+    "exit codes: 0 when all went well, 1 for wrong arguments, 2 when something failed{more}, "
+    "130 after Ctrl-C"
+)
 _EXAMPLES = """
 examples:
   hivesql                              a shell on ./metastore.db and ./warehouse
@@ -79,12 +84,21 @@ class Arguments(argparse.ArgumentParser):
         if name.startswith("-"):
             if flag := nearest(name, self._option_string_actions):
                 yield f"did you mean {flag}{equals}{value}?"
+        elif self.prog != PROGRAM:
+            return
         elif command := nearest(first, COMMANDS):
             yield f"did you mean {self.prog} {command}?"
         elif Path(first).is_file():
             yield f"to run a script: {self.prog} -f {first}"
         else:
             yield f"to run a statement: {self.prog} -e {shlex.quote(typed)}"
+
+
+def command_parser(prog: str, description: str | None, more: str = "") -> Arguments:
+    """Return the parser of a command; ``more`` is what its exit codes mean beside."""
+    also = f", {more}" if more else ""
+    epilog = _EXIT_CODES.format(more=also)
+    return Arguments(prog=prog, description=description, epilog=epilog, allow_abbrev=False)
 
 
 def add_places(parser: argparse.ArgumentParser) -> None:
@@ -127,12 +141,13 @@ def with_flags(profile: Profile, arguments: argparse.Namespace) -> Profile:
 
 def arguments() -> argparse.ArgumentParser:
     """Return the parser; its flags keep the names that hive and beeline gave them."""
+    codes = _EXIT_CODES.format(more="")
     commands = "".join(f"\n  hivesql {name:<10}{what}" for name, what in COMMANDS.items())
     parser = Arguments(
-        prog="hivesql",
+        prog=PROGRAM,
         usage="hivesql [flags]",
         description="Hive's ACID SQL on Spark without a Hive cluster.",
-        epilog=f"commands (each with --help):{commands}\n{_EXAMPLES}",
+        epilog=f"commands (each with --help):{commands}\n{_EXAMPLES}\n{codes}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )

@@ -21,7 +21,7 @@ from hivesql_executor.hadoop_user import problem_of_user
 from hivesql_executor.metastore.opening import THRIFT
 from hivesql_executor.spark.class_archive import find_archive, make_archive
 from hivesql_planner.settings.settings import Settings
-from hivesql_repl.arguments import add_connection, with_flags
+from hivesql_repl.arguments import add_connection, command_parser, with_flags
 from hivesql_repl.configuration import Profile, default_path, read_profile
 
 _OLDEST_JAVA = 17
@@ -204,11 +204,13 @@ def _speed_up() -> Observation:
 
 def run_doctor(argv: Sequence[str]) -> int:
     """Print the findings; 1 when something is missing."""
-    import argparse
-
     from hivesql_repl.output.console import Screen
 
-    parser = argparse.ArgumentParser(prog="hivesql doctor", description=examine.__doc__)
+    parser = command_parser(
+        "hivesql doctor",
+        "Look at Python, Java, configuration, metastore, warehouse and Spark, and say what helps.",
+        "1 when something is missing",
+    )
     parser.add_argument(
         "place", nargs="?", help="a directory or URI to look at, as a warehouse would be there"
     )

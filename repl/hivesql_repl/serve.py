@@ -21,7 +21,7 @@ from hivesql.server.options import (
     ServerOptions,
 )
 from hivesql_executor.statement_log import log_notice
-from hivesql_repl.arguments import add_connection, with_flags
+from hivesql_repl.arguments import add_connection, command_parser, with_flags
 from hivesql_repl.configuration import read_profile
 from hivesql_repl.logs import JSON, add_log_format, log_as_json, log_as_text
 from hivesql_repl.metrics import add_metrics, serving_metrics
@@ -141,7 +141,7 @@ def _kerberos(arguments: argparse.Namespace) -> KerberosOptions | None:
 
 def make_parser() -> argparse.ArgumentParser:
     """Make the parser of `hivesql serve`."""
-    parser = argparse.ArgumentParser(prog="hivesql serve", description=run.__doc__)
+    parser = command_parser("hivesql serve", run.__doc__)
     add = parser.add_argument
     add_metrics(parser)
     add_log_format(parser)
@@ -177,7 +177,8 @@ def make_parser() -> argparse.ArgumentParser:
         "--qop",
         choices=PROTECTIONS,
         default=PROTECTIONS[0],
-        help="of messages by Kerberos, at least: auth-int signs, auth-conf encrypts (%(default)s)",
+        help="of messages by Kerberos, at least: auth-int signs, auth-conf encrypts "
+        "(default: %(default)s)",
     )
     add("--certificate", type=Path, metavar="FILE", help="PEM: connections are encrypted (TLS)")
     add("--key", type=Path, metavar="FILE", help="the certificate's private key")
@@ -193,7 +194,13 @@ def make_parser() -> argparse.ArgumentParser:
         ("max-statement", _DEFAULTS.most_statement, "characters of one statement"),
         ("max-result-bytes", _DEFAULTS.most_result_bytes, "bytes of one result, kept in a file"),
     ):
-        add(f"--{name}", type=int, default=default, metavar="N", help=f"{unit} (%(default)s)")
+        add(
+            f"--{name}",
+            type=int,
+            default=default,
+            metavar="N",
+            help=f"{unit} (default: %(default)s)",
+        )
     for name, seconds, what in (
         ("session-idle", _DEFAULTS.session_idle, "a session without requests ends"),
         ("operation-idle", _DEFAULTS.operation_idle, "rows that nobody fetches are forgotten"),
@@ -204,7 +211,7 @@ def make_parser() -> argparse.ArgumentParser:
             type=float,
             default=seconds,
             metavar="SECONDS",
-            help=f"after which {what} (%(default)s)",
+            help=f"after which {what} (default: %(default)g)",
         )
     add("--lazy-spark", action="store_true", help="start Spark with the first statement that must")
     add_connection(parser)

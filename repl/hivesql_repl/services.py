@@ -15,7 +15,7 @@ from hivesql import HiveSqlError, connect
 from hivesql.services import run_services
 from hivesql_executor.service_health import ServiceHealth
 from hivesql_executor.statement_log import LOG, with_id
-from hivesql_repl.arguments import add_connection, with_flags
+from hivesql_repl.arguments import add_connection, command_parser, with_flags
 from hivesql_repl.batch import FAILED
 from hivesql_repl.configuration import read_profile
 from hivesql_repl.logs import JSON, add_log_format, log_as_json
@@ -85,13 +85,13 @@ def _tell(line: str) -> None:
 
 def make_parser() -> argparse.ArgumentParser:
     """Make the parser of `hivesql services`."""
-    parser = argparse.ArgumentParser(prog="hivesql services", description=run.__doc__)
+    parser = command_parser("hivesql services", run.__doc__)
     parser.add_argument("--once", action="store_true", help="one round of each, then end")
     parser.add_argument("--workers", type=int, help="how many compactions run at a time")
     parser.add_argument(
         "--drain", type=float, default=_DRAIN_SECONDS, metavar="SECONDS",
         help="what has begun may take so long after SIGTERM; then Spark's jobs are stopped, and "
-        "compactions wait again (%(default)s)",
+        "compactions wait again (default: %(default)g)",
     )  # fmt: skip
     parser.add_argument("--pool", help="take the requests of this pool alone")
     add_metrics(parser)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from hivesql import HiveSqlError, Session, connect
-from hivesql_repl.arguments import add_connection, with_flags
+from hivesql_repl.arguments import add_connection, command_parser, with_flags
 from hivesql_repl.batch import FAILED
 from hivesql_repl.configuration import read_profile
 from hivesql_repl.output.layout import draw, report
@@ -55,7 +55,7 @@ def _migrate(session: Session, options: argparse.Namespace) -> int:
 
 
 def _parser(name: str, description: str | None) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=f"hivesql {name}", description=description)
+    parser = command_parser(f"hivesql {name}", description)
     parser.add_argument("table", help="a table's name, with its database or without")
     parser.add_argument("--database", help="database of a name without one")
     add_connection(parser)

@@ -10,7 +10,7 @@ from typing import Any
 
 from hivesql import HiveSqlError, Result, Session, connect
 from hivesql_planner.settings.transaction_keys import DB_TXN_MANAGER
-from hivesql_repl.arguments import add_connection, with_flags
+from hivesql_repl.arguments import add_connection, command_parser, with_flags
 from hivesql_repl.batch import FAILED
 from hivesql_repl.configuration import read_profile
 from hivesql_repl.output.formats import FORMATS, Style, format_of
@@ -133,7 +133,7 @@ def _seconds(now: int, moment: str) -> int | None:
 
 
 def _arguments() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="hivesql top", description=run_top.__doc__)
+    parser = command_parser("hivesql top", run_top.__doc__)
     parser.add_argument("--once", action="store_true", help="show it once, for scripts")
     parser.add_argument(
         "--every", type=_interval, default=2.0, metavar="SECONDS", help="how often (default: 2)"

@@ -13,6 +13,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from hivesql_repl.arguments import COMMANDS
+from hivesql_repl.cli import main
+
 ROOT = Path(__file__).parents[2]
 # fmt: off
 FLIGHTS = [
@@ -99,6 +102,31 @@ def test_error_has_its_place_and_stops_the_script(tmp_path: Path) -> None:
     assert "later" in hivesql("-e", "SHOW DATABASES", cwd=tmp_path).stdout
 
 
+@pytest.mark.spark
+def test_a_missing_java_is_told_with_what_helps(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hivesql_repl", "-e", "SELECT explode(array(1))"]
+    environment = {**os.environ, "JAVA_HOME": str(tmp_path)}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert f"Java is missing: JAVA_HOME={tmp_path} has no bin/java. Install a JDK" in done.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_says_what_it_does_and_what_was_meant(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main([name, "--help"]) == 0
+    told = capsys.readouterr().out
+    assert "exit codes: 0 when all went well, 1 for wrong arguments" in told
+    assert "``" not in told
+    needed = {"inspect": ["t"], "check": ["t"], "migrate": ["t", "--to", "delta", "--as", "c.d.t"]}
+    assert main([name, *needed.get(name, ()), "--metastroe=x"]) == 1
+    assert "did you mean --metastore=x?" in capsys.readouterr().err
+
+
 ENDING = """
 import sys
 from hivesql_repl.start import main
@@ -113,13 +141,15 @@ sys.exit(main())
 """
 
 
-@pytest.mark.parametrize(("statement", "code"), [("SHOW TABLES", 0), ("nosuch", 2)])
+@pytest.mark.parametrize(("statement", "code"), [("SHOW DATABASES", 0), ("nosuch", 2)])
 def test_a_process_ends_without_taking_its_modules_apart(
     statement: str, code: int, tmp_path: Path
 ) -> None:
     command = [sys.executable, "-c", ENDING, "-S", "-e", statement]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (code, "" if code else "tab_name\n"), done.stderr
+    assert (done.returncode, done.stdout) == (code, "" if code else "database_name\ndefault\n"), (
+        done.stderr
+    )
 
 
 def test_shell_command_in_a_script(tmp_path: Path) -> None:

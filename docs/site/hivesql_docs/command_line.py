@@ -17,6 +17,13 @@ _INTRODUCTION = """\
 behaves as they do. In the shell, `!help` lists its own commands. A configuration file
 (`~/.config/hivesql/config.toml`, or `--config FILE`) holds profiles: see
 [operate](../guides/operate.md#configuration).
+
+| exit code | meaning |
+|---|---|
+| 0 | all went well |
+| 1 | arguments or the configuration are wrong; `check` and `doctor`: they told what is wrong |
+| 2 | a statement or the command failed |
+| 130, 143, 141 | ended by Ctrl-C, by SIGTERM, or as nobody read its output any more |
 """
 
 

@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from hivesql_executor.hadoop_user import problem_of_user
 from hivesql_executor.impersonation.launch import is_of_another, launched_for, without_login
-from hivesql_executor.jvm import gateway
+from hivesql_executor.jvm import gateway, problem_of_java
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.spark.class_archive import archive_options
 from hivesql_executor.spark.lines import settings_of
@@ -183,7 +183,7 @@ def _started(builder: SparkSession.Builder, settings: Mapping[str, str]) -> Spar
             if unanswered and again:
                 continue
             why = str(error).splitlines()[0].rstrip(".") + _without_address()
-            if problem := problem_of_user():
+            if problem := problem_of_user() or problem_of_java():
                 why = f"{problem} ({why})"
             failure = ExecutionError(
                 f"Spark cannot be started: {why}. Run `hivesql doctor`: it "
