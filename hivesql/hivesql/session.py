@@ -528,12 +528,12 @@ class Session:
 
     @property
     def starts_spark(self) -> bool:
-        """Tell whether the running statement may be waiting for Spark to start."""
-        return bool(self._running.query_id) and self._spark.starting
+        """Tell whether the running statement waits for Spark to start."""
+        return bool(self._running.query_id) and self._spark.awaited
 
-    def start_spark(self) -> None:
-        """Start Spark now, so that the first statement that needs it does not wait."""
-        self._spark()
+    def start_spark(self, *, wait: bool = True) -> None:
+        """Start Spark now, or beside the program, for the first statement that needs it."""
+        self._spark() if wait else self._spark.begin()
 
     @property
     def cache_counters(self) -> Counters | None:

@@ -108,6 +108,7 @@ class LazySpark:
         self._functions: dict[str, tuple[str, str]] = {}
         self._shares: _Started | None = None
         self._start: Future[SparkSession] | None = None
+        self._waiting = 0
         self._gave_up = threading.Event()
         self._closed = False
         self._used = False
@@ -121,14 +122,24 @@ class LazySpark:
         if self._user_session is not None or threading.current_thread() is threading.main_thread():
             return self._get()
         start = self._start_beside()
-        while True:
-            try:
-                return start.result(_LOOK_EVERY)
-            except Unfinished:
-                if start.done():
-                    raise
-            if self._gave_up.is_set():
-                raise Cancelled(CANCELLED)
+        self._waiting += 1
+        try:
+            while True:
+                try:
+                    return start.result(_LOOK_EVERY)
+                except Unfinished:
+                    if start.done():
+                        raise
+                if self._gave_up.is_set():
+                    raise Cancelled(CANCELLED)
+        finally:
+            self._waiting -= 1
+
+    def begin(self) -> None:
+        """Start it beside the program, which does not wait; whoever needs it waits for the rest."""
+        self._check_open()
+        if self._session is None and self._user_session is None:
+            self._start_beside()
 
     def _start_beside(self) -> Future[SparkSession]:
         """Start in a thread of its own: a start takes seconds, and nothing can interrupt it."""
@@ -193,6 +204,11 @@ class LazySpark:
     def started(self) -> bool:
         """Tell whether there is a Spark to speak to."""
         return self._session is not None
+
+    @property
+    def awaited(self) -> bool:
+        """Tell whether a statement waits for its start."""
+        return self._waiting > 0
 
     @property
     def starting(self) -> bool:

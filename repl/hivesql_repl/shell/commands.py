@@ -110,7 +110,7 @@ class Commands:
         print(
             "and duckdb: \\dt st*, \\d+ t, \\x, \\timing off, \\c db, .schema t, .mode csv2, \\q."
         )
-        print("Statements end with ; or with \\G for one value a line.")
+        print("Statements end with ; or \\g, or with \\G or \\gx for one value a line.")
         return True
 
     def _quit(self, argument: str) -> bool:
@@ -166,7 +166,9 @@ class Commands:
             return self.fail("one file is wanted, as in: !run file.hql")
         try:
             text = read_script(Path(names[0]).expanduser(), names[0])
-        except (OSError, ParseError) as error:
+        except OSError as error:
+            return self.fail(f"cannot read {names[0]}: {error.strerror}")
+        except ParseError as error:
             return self.fail(f"cannot read {names[0]}: {error}")
         return self.run_text(text, names[0])
 

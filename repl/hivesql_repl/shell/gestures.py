@@ -59,13 +59,19 @@ class Gestures:
         return {
             "dbinfo": (self._status, ""),
             "rehash": (lambda argument: True, ""),  # names are looked up anew each time
-            "typeinfo": (lambda argument: self._instead("docs/sql.md lists the types"), ""),
+            "typeinfo": (lambda argument: self._instead("types are those of CREATE TABLE"), ""),
             "primarykeys": (self._formatted, ""),
             "importedkeys": (self._formatted, ""),
-            "import": (lambda argument: self._instead("LOAD DATA LOCAL INPATH reads files"), ""),
+            "import": (
+                lambda argument: self._instead(
+                    "files are read by LOAD DATA LOCAL INPATH 'FILE' INTO TABLE t;"
+                ),
+                "",
+            ),
             "export": (
                 lambda argument: self._instead(
-                    "!ddl prints definitions, INSERT OVERWRITE LOCAL DIRECTORY writes rows"
+                    "!ddl prints definitions; rows are written by "
+                    "INSERT OVERWRITE LOCAL DIRECTORY 'DIR' STORED AS PARQUET SELECT * FROM t;"
                 ),
                 "",
             ),

@@ -33,7 +33,10 @@ def change(printer: Printer, name: str, text: str) -> None:
     """Give one of them another value. ValueError for an unknown name or a wrong value."""
     names = {setting.lower(): (setting, value) for setting, value in settings(printer)}
     if name.lower() not in names:
-        raise ValueError(f"!set knows {', '.join(setting for setting, _ in names.values())}")
+        raise ValueError(
+            f"!set knows {', '.join(setting for setting, _ in names.values())}; "
+            "variables are set by SET hivevar:NAME=VALUE;"
+        )
     setting, before = names[name.lower()]
     value = _value(setting, text, before)
     if setting == "outputformat":

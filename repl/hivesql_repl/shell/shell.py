@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.formatted_text import HTML, AnyFormattedText, StyleAndTextTuples
 from prompt_toolkit.history import FileHistory, ThreadedHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.key_binding.vi_state import InputMode
 from prompt_toolkit.lexers import Lexer, PygmentsLexer, SimpleLexer
 from prompt_toolkit.patch_stdout import patch_stdout
 from prompt_toolkit.styles import BaseStyle, style_from_pygments_cls
@@ -37,6 +39,8 @@ from hivesql_repl.shell.completion import SqlCompleter
 from hivesql_repl.shell.running import Interrupted, Runner
 from hivesql_repl.shell.servers import tells_password
 
+_ENDS = re.compile(r"\\(g|G|gx)\Z")
+"""psql's and mysql's ends of a statement: ``\\g`` is ``;``, the others ask for a value a line."""
 MOST_COLOURED = 20_000
 """Characters; of longer texts colours would take a tenth of a second and more for each key."""
 
@@ -44,8 +48,8 @@ MOST_COLOURED = 20_000
 def run_shell(runner: Runner, look: ShellLook, *, show_database: bool = True) -> int:
     r"""Talk until Ctrl-D or !quit; the exit code.
 
-    Enter ends the input when it ends with ``;`` or ``\G``, is a ``!`` command, or is empty; else
-    it opens a new line. Ctrl-C clears the input or stops the running statement.
+    Enter ends the input when it ends with ``;``, ``\g`` or ``\G``, is a ``!`` command, or is
+    empty; else it opens a new line. Ctrl-C clears the input or stops the running statement.
     """
     home = Path(platformdirs.user_state_dir("hivesql", ensure_exists=True))
     prompt = _prompt(runner, home, look.style)
@@ -141,6 +145,8 @@ def _keys() -> KeyBindings:
         app = event.app
         is_vi = app.editing_mode == EditingMode.VI
         app.editing_mode = EditingMode.EMACS if is_vi else EditingMode.VI
+        # A search before has left vi's keys where they move, and do not type.
+        app.vi_state.input_mode = InputMode.INSERT
 
     return keys
 
@@ -161,7 +167,7 @@ def ends(text: str) -> bool:
     typed = text.strip()
     if not typed or command_of(typed) is not None:
         return True
-    return typed.endswith("\\G") or is_complete(typed)
+    return _ENDS.search(typed) is not None or is_complete(typed)
 
 
 def _ask(session: Session, prompt: str | None, show_database: bool) -> AnyFormattedText:
@@ -192,10 +198,12 @@ def _warm_up(session: Session) -> None:
     """Start Spark while the user types; whoever needs it first waits for the rest."""
 
     def start() -> None:
-        try:
-            session.start_spark()
-        except Exception:  # noqa: BLE001 - the statement that needs Spark will tell
-            return
+        # What the first statement imports; the JVM takes all processors for some seconds.
+        import hivesql.binder.statement
+        import hivesql.dialect.statements.statement  # noqa: F401
+
+        with suppress(HiveSqlError):  # The user has left.
+            session.start_spark(wait=False)
 
     threading.Thread(target=start, name="warm-up", daemon=True).start()
 
@@ -205,9 +213,9 @@ def _run(runner: Runner, text: str) -> None:
     try:
         if (command := command_of(typed)) is not None:
             runner.commands.run(command)
-        elif typed.endswith("\\G"):
-            with runner.printer.formatted("vertical"):
-                _run_all(runner, typed[:-2])
+        elif end := _ENDS.search(typed):
+            with runner.printer.formatted(runner.printer.format if end[1] == "g" else "vertical"):
+                _run_all(runner, typed[: end.start()])
         else:
             _run_all(runner, text)
     except HiveSqlError as error:

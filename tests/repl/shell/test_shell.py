@@ -27,6 +27,8 @@ ENDS = {
     "semicolon in a text": ("SELECT ';", False),
     "semicolon in a comment": ("SELECT 1 -- ;", False),
     "vertical": ("SELECT 1\\G", True),
+    "psql's vertical": ("SELECT 1 \\gx", True),
+    "psql's end": ("SELECT 1 \\g", True),
     "command": ("!tables", True),
     "leaving": ("quit", True),
     "another shell's": ("\\dt", True),
@@ -231,6 +233,48 @@ def test_a_pager_that_has_all_rows_is_left_by_its_reader(tmp_path: Path) -> None
     terminal.expect("1 row selected")
     terminal.run("USE default;", "ok (")
     terminal.process.close(force=True)
+
+
+TYPED = (
+    ("\\dt st*", "1 row selected"), (".tables st%", "1 row selected"),
+    ("\\dt default.st*", "1 row selected"), ("\\l", "database_name"), ("\\dv", "0 rows selected"),
+    ("\\df *date_a*", "date_add"), ("\\d stock", "int"), ("\\d+ stock", "# Detailed Table"),
+    (".schema stock", "CREATE TABLE `stock`"), ("!columns stock", "col_name"),
+    ("SHOW TABLES \\gx", "tab_name  stock"), ("SHOW TABLES \\g", "│ stock"),
+    ("\\x on", "one value a line: yes"), ("SHOW TABLES;", "tab_name  stock"),
+    ("\\x off", "where rows are too wide"), ("\\copy stock from v.csv", "LOAD DATA LOCAL INPATH"),
+    (".import v.csv stock", "INTO TABLE t;"), (".dump", "rows are written by"),
+    ("\\set a 1", "SET hivevar:NAME=VALUE;"), ("\\i nosuch.hql", "nosuch.hql: No such file"),
+    ("\\o rows.txt", "recording to rows.txt"), ("\\o", "recording has ended"),
+    ("\\! echo a$((1+1))b", "a2b"), (".shell echo c$((1+1))d", "c2d"),
+    ("\\timing off", "times: off"), (".timer on", "times: on"), ("\\pset pager off", "pager off"),
+    ("\\ns names SHOW TABLES LIKE '$1'", "default>"), ("\\n names st*", "1 row selected"),
+    ("\\nd names", "default>"), ("\\n names", "no statement is saved as names"),
+    ("\\conninfo", "transaction  none is open"), (".show", "format       table"),
+    ("\\c nosuch", "Database does not exist"), ("!histroy", "did you mean !history?"),
+    ("SELECT nmae FROM stock;", "did you mean name?"),
+)  # fmt: skip
+
+
+@pytest.mark.slow
+def test_what_users_of_other_shells_type(terminal: Terminal) -> None:
+    terminal.run(f"CREATE TABLE stock (id INT, name STRING) {ACID};", "ok (")
+    for typed, told in TYPED:
+        terminal.run(typed, told)
+    # What was typed is searched; before there is a prompt the key is the terminal's own.
+    terminal.expect_prompt()
+    terminal.send("\x12")
+    terminal.expect("search")
+    terminal.send("CREATE TAB")
+    terminal.expect("CREATE TABLE stock (id")
+    terminal.send("\x03")
+    terminal.expect_prompt()
+    # F4 changes to vi's keys, by which a line is deleted.
+    terminal.send("\x1bOSnosuch word")
+    terminal.expect("nosuch word")
+    terminal.send("\x1b")
+    terminal.send("ddi")
+    terminal.run("SHOW DATABASES;", "1 row selected")
 
 
 @pytest.mark.spark
