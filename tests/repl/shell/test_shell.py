@@ -53,11 +53,12 @@ def test_long_texts_have_no_colours() -> None:
 class Terminal:
     """A shell in a pseudo-terminal, and the screen that a person would see."""
 
-    def __init__(self, home: Path, pager: str = "cat") -> None:
+    def __init__(self, home: Path, pager: str = "cat", **environment_of_own: str) -> None:
         environment = {
             "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": str(home),
             "TERM": "xterm-256color", "LANG": "C.UTF-8", "PYTHONPATH": ":".join(sys.path),
             "PAGER": pager, "PROMPT_TOOLKIT_NO_CPR": "1",
+            **environment_of_own,
         }  # fmt: skip
         # High enough for a whole test: what scrolls away could not be searched.
         self.screen = pyte.Screen(100, 300)
@@ -233,6 +234,29 @@ def test_a_pager_that_has_all_rows_is_left_by_its_reader(tmp_path: Path) -> None
     terminal.expect("1 row selected")
     terminal.run("USE default;", "ok (")
     terminal.process.close(force=True)
+
+
+@pytest.mark.slow
+def test_nobody_waits_for_a_spark_that_he_does_not_need(tmp_path: Path) -> None:
+    # A Java that never gets ready, until nobody speaks to it any more.
+    java = tmp_path / "java" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text("#!/bin/sh\nexec cat > /dev/null\n")
+    java.chmod(0o755)
+    terminal = Terminal(tmp_path, JAVA_HOME=str(tmp_path / "java"))
+    terminal.expect("default>")
+    terminal.run(f"CREATE TABLE stock (id INT) {ACID};", "ok (")
+    terminal.run("INSERT INTO stock VALUES (1);", "1 row affected")
+    assert "starting Spark" not in terminal.text
+    terminal.send("SELECT explode(array(1));\r")
+    terminal.expect("starting Spark")
+    terminal.send("\x03")
+    terminal.expect(": cancelled")
+    terminal.expect_prompt()
+    terminal.send("\x04")
+    terminal.process.expect(pexpect.EOF)
+    terminal.process.close()
+    assert terminal.process.exitstatus == 0
 
 
 TYPED = (
