@@ -33,6 +33,20 @@ def find_program(name: str) -> str | None:
     return shutil.which(name) or shutil.which(name, path=wheel)
 
 
+def owner_words(directory: str) -> list[str]:
+    """Hand a directory to PostgreSQL's own user; what runs a program as that one.
+
+    PostgreSQL refuses to run as root.
+    """
+    if os.geteuid() != 0:
+        return []
+    # The programs of a wheel come without a user.
+    known = {entry.pw_name: entry for entry in pwd.getpwall()}
+    owner = known.get("postgres") or known["nobody"]
+    shutil.chown(directory, owner.pw_uid, owner.pw_gid)
+    return ["setpriv", f"--reuid={owner.pw_uid}", f"--regid={owner.pw_gid}", "--clear-groups"]
+
+
 @contextmanager
 def postgres_server(
     address: str = "127.0.0.1", place: Sequence[str] = (), clock: Sequence[str] = ()
@@ -49,15 +63,7 @@ def postgres_server(
     with tempfile.TemporaryDirectory(prefix="hivesql-pg-", dir=in_memory()) as directory:
         port = free_port()
         data = f"{directory}/data"
-        # PostgreSQL refuses to run as root, so hand the directory to its own user.
-        other: list[str] = []
-        if os.geteuid() == 0:
-            # The programs of a wheel come without a user.
-            known = {entry.pw_name: entry for entry in pwd.getpwall()}
-            owner = known.get("postgres") or known["nobody"]
-            shutil.chown(directory, owner.pw_uid, owner.pw_gid)
-            other = ["setpriv", f"--reuid={owner.pw_uid}", f"--regid={owner.pw_gid}",
-                     "--clear-groups"]  # fmt: skip
+        other = owner_words(directory)
 
         def run(*arguments: str) -> None:
             subprocess.run(
