@@ -54,6 +54,10 @@ def _no_other_user(user: str, work: Any, runtime: Any) -> Any:
     raise NotSupported(f"working as {user} outside of `hivesql services`")
 
 
+def _nobody_looks(runtime: Any) -> Sequence[str]:
+    raise NotSupported("looking for writes that the metastore has forgotten, outside of a session")
+
+
 def _no_system_rows(table: Table) -> Sequence[Sequence[Any]]:
     raise NotSupported(f"reading {table.name} outside of a session's statements")
 
@@ -79,6 +83,8 @@ class Runtime:
     notify: Callable[[str], None] = lambda line: None
     rewrite_as: Callable[[str, Any, Runtime], Any] = _no_other_user
     """Does in another user's name what a compaction does with files: see ``rewriting``."""
+    newer_files: Callable[[Runtime], Sequence[str]] = _nobody_looks
+    """Lists directories of writes that the metastore does not know: see ``replaced_servers``."""
     program: str = "hivesql"
     """Who writes, as the history of a table tells it."""
     query_id: str = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -130,12 +130,20 @@ def connect(
             files=lambda place: _files(place, lazy),
             settings=user_settings,
             notify=print_line,
+            newer_files=_newer_files,
             user=user or proxy_user or _user(access),
         )
         return _open_session(runtime, lazy, database, idempotency_key, set_by_user)
     except BaseException:
         store.close()
         raise
+
+
+def _newer_files(runtime: Runtime) -> Sequence[str]:
+    # Imported late: hardly any session sees a database fail over.
+    from hivesql_executor.checks.warehouse import newer_places
+
+    return newer_places(runtime)
 
 
 def _open_session(

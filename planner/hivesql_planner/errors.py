@@ -14,6 +14,7 @@ HiveSqlError
     ├── StaleSnapshot           the data moved while we waited for locks (retry)
     ├── ExecutorsLost           Spark's executors ended with rows in them (retry)
     ├── SparkEnded              Spark's JVM ended, or takes no calls     (retry)
+    ├── MetastoreReplaced       its database failed over, nobody has looked yet (retry)
     ├── TransactionLost         we were aborted, or stopped heartbeating (retry)
     │   └── Deadlock                aborted to end a circle of waits         (retry)
     ├── AlreadyCommitted        another run with the same idempotency key was first
@@ -207,6 +208,21 @@ class TransactionLost(ExecutionError):
 
     code: int | None = 10263
     retryable: bool = True
+
+
+class MetastoreReplaced(ExecutionError):
+    """Another server of the metastore's database has taken over, and nobody has looked at files."""
+
+    code: int | None = 10280
+    retryable: bool = True
+
+    def __init__(self, known: str, now: str) -> None:
+        super().__init__(
+            f"the metastore's database is another server ({now}) than the one before ({known}), "
+            "and may have forgotten commits whose files are there. Open a session: what it first "
+            "writes looks for them"
+        )
+        self.known, self.now = known, now
 
 
 class Deadlock(TransactionLost):

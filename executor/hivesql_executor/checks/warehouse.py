@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hivesql_executor.activity import Ages, measure_ages
@@ -11,7 +12,7 @@ from hivesql_executor.checks.check import find_orphans
 from hivesql_executor.checks.finding import Finding, Observation
 from hivesql_executor.compaction.initiator import due_compactions
 from hivesql_planner.compaction.queue import FAILED, INITIATED, READY, SUCCEEDED
-from hivesql_planner.errors import HiveSqlError
+from hivesql_planner.errors import HiveSqlError, NoSuchObject
 from hivesql_planner.model.table import TEMPORARY
 
 if TYPE_CHECKING:
@@ -70,6 +71,16 @@ def observe_tables(runtime: Runtime, *, every_table: bool = False) -> Iterator[O
     if len(findings) > _MOST_NAMED:
         rest = f"{len(findings) - _MOST_NAMED} more such places in {scope}"
         yield Observation("warning", "files", rest, advice)
+
+
+def newer_places(runtime: Runtime) -> list[str]:
+    """List directories of writes, in any table, that the metastore does not know."""
+    chosen, _ = _chosen(runtime, every_table=True)
+    findings: list[Finding] = []
+    for name in chosen:
+        with suppress(NoSuchObject):  # Dropped meanwhile.
+            findings += find_orphans(name, runtime)
+    return [finding.place for finding in findings if finding.is_newer]
 
 
 def _older_metastore(newer: Sequence[tuple[TableName, Finding]]) -> Observation:

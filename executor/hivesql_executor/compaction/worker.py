@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 from hivesql_executor.compaction.owners import user_to_act_for
 from hivesql_executor.compaction.rewriting import Rewriting, Rewritten, rewrite
@@ -20,6 +21,7 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.statement_log import COMPACTIONS, log, note, working
 from hivesql_executor.transactions.heartbeat import Heartbeat
 from hivesql_executor.transactions.reaper import is_alive, left_to_reaper
+from hivesql_executor.transactions.replaced_servers import with_known_server
 from hivesql_executor.translate_errors import translate_error
 from hivesql_planner.compaction.decide import refusal
 from hivesql_planner.compaction.queue import READY, WORKING
@@ -152,7 +154,8 @@ def _run(compaction: Compaction, place: Place, runtime: Runtime, stopping: threa
     store = runtime.metastore
     rebalances = compaction.kind == "rebalance"
     kind = TxnType.REBALANCE_COMPACTION if rebalances else TxnType.COMPACTION
-    (txn_id,) = store.open_txns(1, runtime.user, runtime.host, type=kind)
+    opening = partial(store.open_txns, 1, runtime.user, runtime.host, type=kind)
+    (txn_id,) = with_known_server(opening, runtime)
     note(transaction=txn_id)
     interval = runtime.settings.seconds("hive.txn.timeout") / 2
     heartbeat = Heartbeat(runtime=runtime, txn_id=txn_id, interval=interval)

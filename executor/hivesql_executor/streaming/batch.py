@@ -6,12 +6,14 @@ import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import partial
 
 from hivesql_executor.metastore.api import CommitEntries, TableNote
 from hivesql_executor.streaming.deltas import Deltas, Stream, run_or_close
 from hivesql_executor.streaming.records import Records
 from hivesql_executor.transactions.heartbeat import Heartbeat
 from hivesql_executor.transactions.lock_wait import acquire_locks
+from hivesql_executor.transactions.replaced_servers import with_known_server
 from hivesql_planner.acid.layout import AcidDirectory, DirectoryKind
 from hivesql_planner.errors import CommitUnknown, HiveSqlError, TransactionLost
 from hivesql_planner.locks.lock import Lock, LockType, Operation
@@ -60,13 +62,15 @@ class Batch:
         """Open the transactions, as many as may be opened at once, and give each its write id."""
         runtime, store = stream.runtime, stream.runtime.metastore
         settings = runtime.settings
-        txn_ids = store.open_txns(
+        opening = partial(
+            store.open_txns,
             size,
             runtime.user,
             runtime.host,
             max_open=settings.integer("hive.max.open.txns"),
             max_batch=settings.integer("hive.txn.max.open.batch"),
         )
+        txn_ids = with_known_server(opening, runtime)
         try:
             write_ids = store.allocate_write_ids(txn_ids, stream.table.name)
             _require_consecutive(write_ids)

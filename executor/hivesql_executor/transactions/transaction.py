@@ -17,6 +17,7 @@ from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.heartbeat import Heartbeat
 from hivesql_executor.transactions.history import writes_of
 from hivesql_executor.transactions.lock_wait import await_locks, request_locks
+from hivesql_executor.transactions.replaced_servers import with_known_server
 from hivesql_planner.definitions.steps import Definition
 from hivesql_planner.errors import CommitUnknown, ExecutionError, StaleSnapshot, WriteConflict
 from hivesql_planner.multi_statement import continued, next_statement_id, replaced_tables
@@ -98,7 +99,8 @@ def open_transaction(runtime: Runtime, *, read_only: bool = False) -> OpenTransa
     began = runtime.clock.monotonic()
     # Nobody knows of a transaction before it has a write id, locks, or has ended.
     with span("snapshot"):
-        txn_id, txns = store.run_in_transaction(begin, durable=False)
+        opening = partial(store.run_in_transaction, begin, durable=False)
+        txn_id, txns = with_known_server(opening, runtime)
     note(transaction=txn_id)
     runtime.on_open(txn_id)
     hit_failpoint(FailPoint.TXN_OPENED)

@@ -34,7 +34,7 @@ from hivesql_executor.metastore.api import (
 from hivesql_executor.metastore.database.catalog import statistics_changes
 from hivesql_executor.metastore.database.catalog.tables import change_columns, set_property
 from hivesql_executor.metastore.database.connection import millis_now
-from hivesql_executor.metastore.database.dialects.execution import run, run_later
+from hivesql_executor.metastore.database.dialects.execution import run, run_all, run_later
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.notification_log import asking_for_log, learn_of_log, note
 from hivesql_executor.metastore.database.schema import (
@@ -47,6 +47,10 @@ from hivesql_executor.metastore.database.schema import (
 from hivesql_executor.metastore.database.transactions import history
 from hivesql_executor.metastore.database.transactions.idempotence import claim_key, record
 from hivesql_executor.metastore.database.transactions.moves import settle_txn
+from hivesql_executor.metastore.database.transactions.servers import (
+    asking_server,
+    require_same_server,
+)
 from hivesql_executor.metastore.database.transactions.transactions import (
     FREE,
     READ_ONLY,
@@ -129,7 +133,8 @@ def commit_txn(
         return AlreadyCommitted(str(earlier))
     asks = terms_of(db).has_changing_queries
     query = _asking_open_and_written() if asks else _OPEN_AND_WRITTEN
-    rows: Sequence[Any] = run(db, query, {"owner": txn_id})
+    rows: Sequence[Any]
+    rows, *server = run_all(db, (query, {"owner": txn_id}), *asking_server(db))
     if not rows:
         if state_of(db, txn_id) == COMMITTED:
             # The first time did all of it, and another may have finished what was settled then.
@@ -138,6 +143,8 @@ def commit_txn(
     if asks:
         learn_of_log(db, rows[0])
     kind = note_open(db, txn_id, rows[0].type)
+    if kind != READ_ONLY:
+        require_same_server(txn_id, server)
     written = [row for row in dict.fromkeys(rows) if row.database is not None]
     conflict = _commit(
         db, txn_id, kind, written, exclusive_write=exclusive_write, changes=entries.changes

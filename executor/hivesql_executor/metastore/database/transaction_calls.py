@@ -20,7 +20,7 @@ from hivesql_executor.metastore.api import (
 from hivesql_executor.metastore.database import commit as commits
 from hivesql_executor.metastore.database.calls import Calls, asking, reading, writing
 from hivesql_executor.metastore.database.transactions import locks as lock_queue
-from hivesql_executor.metastore.database.transactions import openings, snapshots
+from hivesql_executor.metastore.database.transactions import openings, servers, snapshots
 from hivesql_executor.metastore.database.transactions import transactions as txn_rows
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError, TransactionLost
@@ -42,6 +42,7 @@ class TransactionCalls(Calls):
     heartbeat = writing(txn_rows.heartbeat)
     heartbeat_txns = writing(txn_rows.heartbeat_txns)
     transactions = reading(txn_rows.transactions)
+    accept_server = writing(servers.accept_server)
 
     requests_before = asking(lock_queue.requests_before)
     unlock = writing(lock_queue.unlock)

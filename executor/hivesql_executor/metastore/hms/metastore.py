@@ -77,6 +77,9 @@ class HiveMetastore(NotificationCalls, AuthorizationCalls):
             raise NotSupported("CREATE MATERIALIZED VIEW with a Hive Metastore")
         return table.location
 
+    def accept_server(self, known: str, now: str) -> None:
+        """Nothing: the metastore does not tell which server its database is."""
+
     def note_moves(self, txn_id: int, planned: Sequence[Move], key: str = "") -> str:
         """Nothing is noted: the metastore has no table for it."""
         return ""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, cast
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from sqlalchemy import (
     CTE,
@@ -77,6 +77,13 @@ _HASTEN = literal_column("set_config('synchronous_commit', 'off', true)", Text()
 _WAIT = sql("SET LOCAL synchronous_commit TO DEFAULT")
 # A record of its own: the commit that carries it waits for all before it.
 _FLUSH = "SELECT pg_logical_emit_message(true, 'hivesql', '')"
+# A standby that is promoted begins a new timeline, of which the names of its logs tell.
+_SERVER = (
+    "CASE WHEN NOT pg_is_in_recovery() THEN (SELECT system_identifier FROM pg_control_system()) "
+    "|| '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END"
+)
+# Services that speak PostgreSQL's protocol need not have its functions.
+_telling: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
 # Two processes that open an empty database must not both create the tables.
 _CREATE_LOCK = 0x48495645
 
@@ -89,6 +96,22 @@ class PostgresTerms(OnConflict):
     has_changing_queries = True
     asker_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
     insert: Callable[..., Any] = staticmethod(postgresql.insert)
+    server: ColumnElement[Any] = literal_column(_SERVER, Text())
+
+    def tells_server(self, db: Connection) -> bool:
+        """Tell it of those that let everybody ask, as PostgreSQL itself does; asked once."""
+        known = _telling.get(db.dialect)
+        if known is None:
+            try:
+                with db.begin_nested():
+                    db.execute(select(self.server))
+                known = True
+            except DBAPIError as error:
+                if self.is_lost(error):
+                    raise
+                known = False
+            _telling[db.dialect] = known
+        return known
 
     def create_engine(self, url: URL) -> Engine:
         """Return an engine with psycopg, unless the URL names another driver."""

@@ -76,6 +76,16 @@ class Terms(ABC):
     asker_options: Mapping[str, Any] = {}
     """Options of a connection that asks one query."""
 
+    server: ColumnElement[Any]
+    """SQL for which server answers: another one once a standby was promoted, or a backup restored.
+
+    NULL where it may not be written. It is asked only where ``tells_server``.
+    """
+
+    def tells_server(self, db: Connection) -> bool:
+        """Tell whether the database says which server it is."""
+        return False
+
     # -- connections
     @abstractmethod
     def create_engine(self, url: URL) -> Engine:

@@ -31,6 +31,10 @@ from hivesql_executor.metastore.database.notification_log import (
     write_noted,
 )
 from hivesql_executor.metastore.database.schema import min_history_level, txn_lock, txns
+from hivesql_executor.metastore.database.transactions.servers import (
+    asking_server,
+    require_server,
+)
 from hivesql_executor.metastore.database.transactions.snapshots import (
     latest_and_unended,
     note_seen,
@@ -58,7 +62,13 @@ def open_txns(
     names = {"user": user[:128], "host": host[:128], "type": TYPE_CODES[kind]}
     if terms.has_changing_queries:
         opening = _open(terms.open_window), names | {"many": count}
-        rows, seen = run_all(db, opening, (latest_and_unended(terms.open_window), NO_VALUES))
+        rows, seen, *server = run_all(
+            db,
+            opening,
+            (latest_and_unended(terms.open_window), NO_VALUES),
+            *asking_server(db),
+        )
+        require_server(db, server)
         others, started, after = rows[0].others, rows[0].moment, rows[0].after
         is_logged = learn_of_log(db, rows[0])
         ids = sorted(int(row.id) for row in rows)
