@@ -107,6 +107,7 @@ def _options(arguments: argparse.Namespace) -> ServerOptions:
         most_sessions_of_user=arguments.max_sessions_of_user,
         most_statement=arguments.max_statement,
         most_result_bytes=arguments.max_result_bytes,
+        most_result_memory=arguments.max_result_memory,
         session_idle=arguments.session_idle,
         operation_idle=arguments.operation_idle,
         drain_seconds=arguments.drain,
@@ -193,6 +194,7 @@ def make_parser() -> argparse.ArgumentParser:
         ("max-sessions-of-user", _DEFAULTS.most_sessions_of_user, "sessions of one user"),
         ("max-statement", _DEFAULTS.most_statement, "characters of one statement"),
         ("max-result-bytes", _DEFAULTS.most_result_bytes, "bytes of one result, kept in a file"),
+        ("max-result-memory", _DEFAULTS.most_result_memory, "bytes of all open results in memory"),
     ):
         add(
             f"--{name}",

@@ -26,6 +26,7 @@ from hivesql.server.protocol import (
     name_as_written,
 )
 from hivesql.server.refusals import check_setting, refuse_local, statement_of
+from hivesql.server.row_spool import ResultLimits, ResultMemory
 from hivesql.session import Session
 from hivesql.sessions.spark_start import LazySpark
 from hivesql_executor.statement_log import log_notice, reserving
@@ -85,13 +86,18 @@ class ClientSession:
     """One session of a client; its statements run one after the other."""
 
     def __init__(
-        self, caller: Caller, version: int, options: ServerOptions, *, number: int = 0
-    ) -> None:
-        """Open it; ``number``, of its share of Spark, is no other open session's."""
+        self, caller: Caller, version: int, options: ServerOptions, *, memory: ResultMemory,
+        number: int = 0,
+    ) -> None:  # fmt: skip
+        """Open it; ``number``, of its share of Spark, is no other open session's.
+
+        Its results share ``memory`` with those of all sessions.
+        """
         self.number = number
         self.caller = caller
         self.version = version
         self.options = options
+        self.limits: ResultLimits = ResultLimits(options.most_result_bytes, memory)
         self.guid: bytes = secrets.token_bytes(HANDLE_BYTES)
         self.secret: bytes = secrets.token_bytes(HANDLE_BYTES)
         self.used: float = time.monotonic()
@@ -136,10 +142,7 @@ class ClientSession:
     # -- statements
     def execute(self, text: str, *, overlay: Mapping[str, str], timeout: int) -> Operation:
         """Let a statement run as soon as those before it have ended. ``timeout`` in seconds."""
-        operation = Operation(
-            "EXECUTE_STATEMENT", text, most_result_bytes=self.options.most_result_bytes,
-            on_end=self._audit,
-        )  # fmt: skip
+        operation = Operation("EXECUTE_STATEMENT", text, limits=self.limits, on_end=self._audit)
         self.add(operation)
         try:
             self._thread.submit(self._run, operation, dict(overlay), timeout)

@@ -342,7 +342,7 @@ class Handler:
         ask: Callable[[ClientSession], metadata.Rows],
     ) -> Any:  # fmt: skip
         session = self._session(request)
-        operation = Operation(kind, most_result_bytes=session.options.most_result_bytes)
+        operation = Operation(kind, limits=session.limits)
         session.add(operation)
         try:
             operation.finish_with(fields, ask(session))

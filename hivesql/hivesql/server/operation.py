@@ -18,7 +18,7 @@ from hivesql.server.protocol import (
     describe_error,
     idl,
 )
-from hivesql.server.row_spool import RowSpool
+from hivesql.server.row_spool import ResultLimits, RowSpool
 from hivesql_executor.outcome import types_of
 from hivesql_planner.errors import Cancelled, ExecutionError, SemanticError
 from hivesql_planner.model.hive_type import INTERVALS, STRING, HiveType, Kind
@@ -48,7 +48,7 @@ class Operation:
     """What a handle stands for. ``kind`` is the name of its TOperationType."""
 
     def __init__(
-        self, kind: str, text: str = "", *, most_result_bytes: int,
+        self, kind: str, text: str = "", *, limits: ResultLimits,
         on_end: Callable[[Operation], None] = lambda operation: None,
     ) -> None:  # fmt: skip
         """``on_end`` is called before anybody learns that it has ended."""
@@ -77,7 +77,7 @@ class Operation:
         self._labels: tuple[Column, ...] = ()
         self._comments: tuple[str, ...] = ()
         self._spool: RowSpool | None = None
-        self._most_result_bytes = most_result_bytes
+        self._limits = limits
         self._position = 0
         self._log: list[str] = []
         self._log_position = 0
@@ -186,7 +186,7 @@ class Operation:
                 self._log_position = max(self._log_position - surplus, 0)
 
     def _open_spool(self, types: Sequence[HiveType]) -> RowSpool:
-        self._spool = RowSpool(types, self._most_result_bytes)
+        self._spool = RowSpool(types, self._limits)
         return self._spool
 
     def _end(self, state: str) -> None:

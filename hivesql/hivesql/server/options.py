@@ -103,6 +103,9 @@ class ServerOptions:
     most_statement: int = 10 * 2**20
     """Characters of a statement with its variables, as Hive's ``hive.query.max.length``."""
     most_result_bytes: int = 10 * 2**30
+    most_result_memory: int = 256 * 2**20
+    """Bytes that the open results of all sessions may have in memory together; more of them wait
+    in files."""
     most_frame_bytes: int = 64 * 2**20
     session_idle: float = 3600.0
     operation_idle: float = 600.0

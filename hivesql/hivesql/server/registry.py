@@ -14,6 +14,7 @@ from hivesql.server.client_session import Caller, ClientSession
 from hivesql.server.operation import Operation
 from hivesql.server.options import ServerOptions
 from hivesql.server.protocol import BadHandleError
+from hivesql.server.row_spool import ResultMemory
 from hivesql_planner.errors import ExecutionError
 
 _LOG = logging.getLogger("hivesql.server")
@@ -24,6 +25,7 @@ class SessionRegistry:
 
     def __init__(self, options: ServerOptions) -> None:
         self.options = options
+        self.memory: ResultMemory = ResultMemory(options.most_result_memory)
         self._sessions: dict[bytes, ClientSession] = {}
         self._opening: dict[int, str] = {}
         """The users of sessions that are being opened, by their numbers."""
@@ -38,7 +40,9 @@ class SessionRegistry:
             number = next(number for number in count(1) if number not in taken)
             self._opening[number] = caller.user
         try:
-            session = ClientSession(caller, version, self.options, number=number)
+            session = ClientSession(
+                caller, version, self.options, memory=self.memory, number=number
+            )
             try:
                 session.configure(configuration)
                 with self._guard:

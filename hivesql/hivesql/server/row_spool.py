@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
@@ -22,6 +24,35 @@ _IN_MEMORY = 4 * 2**20
 _ROWS_AT_ONCE = 1000
 
 
+class ResultMemory:
+    """What the open results of all sessions take of memory, and how much they may take."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        self.taken: int = 0
+        self._guard = threading.Lock()
+
+    def take(self, size: int) -> bool:
+        """Take so many bytes; False where too few are left: they go into a file."""
+        with self._guard:
+            has_room = self.taken + size <= self.most_bytes
+            self.taken += size if has_room else 0
+            return has_room
+
+    def give_back(self, size: int) -> None:
+        """Let others have so many bytes again."""
+        with self._guard:
+            self.taken -= size
+
+
+@dataclass(frozen=True, slots=True)
+class ResultLimits:
+    """How large one result may be, and what all of them may have of memory."""
+
+    most_bytes: int
+    memory: ResultMemory
+
+
 class RowSpool:
     """Batches of rows, which can be read as often as their client wants.
 
@@ -29,9 +60,9 @@ class RowSpool:
     are fetched. The file has no name, and goes with the process.
     """
 
-    def __init__(self, types: Sequence[HiveType], most_bytes: int) -> None:
+    def __init__(self, types: Sequence[HiveType], limits: ResultLimits) -> None:
         self.types: tuple[HiveType, ...] = tuple(types)
-        self.most_bytes = most_bytes
+        self.limits = limits
         self.row_count: int = 0
         self._schema = pa.schema(
             [pa.field(f"c{i}", wire_type(type_)) for i, type_ in enumerate(types)]
@@ -39,6 +70,10 @@ class RowSpool:
         self._ends: list[int] = []
         """How many rows come up to and with each batch."""
         self._bytes = 0
+        self._in_memory = 0
+        """Bytes of the batches that are in memory."""
+        self._guard = threading.Lock()
+        """Its client may close it while its statement runs."""
         self._batches: list[pa.RecordBatch] = []
         self._file: IO[bytes] | None = None
         self._writer: Any = None
@@ -77,7 +112,8 @@ class RowSpool:
 
     def close(self) -> None:
         """Forget the rows."""
-        self._batches, self._reader, self._writer = [], None, None
+        self._leave_memory()
+        self._reader = self._writer = None
         self._ends, self.row_count = [], 0
         if self._file is not None:
             self._file.close()
@@ -115,10 +151,10 @@ class RowSpool:
         self.row_count += batch.num_rows
         self._ends.append(self.row_count)
         self._bytes += batch.nbytes
-        if self._bytes > self.most_bytes:
+        if self._bytes > self.limits.most_bytes:
             raise ExecutionError(
-                f"the result has more than the {self.most_bytes} bytes that the server takes of "
-                "one: select less, write it into a table, or start the server with a larger "
+                f"the result has more than the {self.limits.most_bytes} bytes that the server "
+                "takes of one: select less, write it into a table, or start it with a larger "
                 "--max-result-bytes"
             )
         try:
@@ -129,7 +165,7 @@ class RowSpool:
             ) from error
 
     def _store(self, batch: pa.RecordBatch) -> None:
-        if self._writer is None and self._bytes <= _IN_MEMORY:
+        if self._writer is None and self._bytes <= _IN_MEMORY and self._take_memory(batch.nbytes):
             self._batches.append(batch)
             return
         if self._writer is None:
@@ -137,5 +173,17 @@ class RowSpool:
             self._writer = pa.ipc.new_file(self._file, self._schema)
             for earlier in self._batches:
                 self._writer.write_batch(earlier)
-            self._batches = []
+            self._leave_memory()
         self._writer.write_batch(batch)
+
+    def _take_memory(self, size: int) -> bool:
+        with self._guard:
+            has_room = self.limits.memory.take(size)
+            self._in_memory += size if has_room else 0
+            return has_room
+
+    def _leave_memory(self) -> None:
+        with self._guard:
+            self._batches = []
+            self.limits.memory.give_back(self._in_memory)
+            self._in_memory = 0

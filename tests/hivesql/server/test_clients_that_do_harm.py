@@ -117,6 +117,22 @@ def test_sessions_and_operations_are_bounded(tmp_path: Path) -> None:
             client.close()
 
 
+def test_results_that_nobody_closes_share_memory(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"authentication": "nosasl", "most_result_memory": 200_000}
+    with serving(tmp_path, **options) as server:
+        clients = [Client(server).open() for _ in range(2)]
+        clients[0].checked(clients[0].execute(f"CREATE TABLE t (s STRING) {ACID}"))
+        clients[0].checked(clients[0].execute(f"INSERT INTO t VALUES ('{'x' * 50_000}')"))
+        memory = server.registry.memory
+        for _ in range(5):
+            for client in clients:
+                assert client.rows("SELECT s FROM t") == [("x" * 50_000,)]
+        assert 150_000 < memory.taken <= 200_000
+        for client in clients:
+            client.close()
+        until(lambda: memory.taken == 0)
+
+
 def test_patterns_that_an_expression_would_try_for_ever(server: Server) -> None:
     name = "a" * 100
     percents, stars = (f"{mark * 30}b" for mark in ("%a", "*a"))

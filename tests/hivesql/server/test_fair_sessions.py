@@ -35,12 +35,23 @@ def status(client: Client, handle: Any) -> Any:
     )
 
 
-def test_small_queries_end_while_a_long_one_runs(server: Server) -> None:
+def waiting_stages(spark: SparkSession) -> dict[str, int]:
+    """How many stages have tasks to run, by the pools that have any."""
+    context: Any = spark.sparkContext
+    pools = context._jsc.sc().getAllPools()
+    found = [pools.apply(number) for number in range(pools.size())]
+    counts = {pool.name(): pool.getSortedTaskSetQueue().size() for pool in found}
+    return {name: count for name, count in counts.items() if count}
+
+
+def test_small_queries_end_while_a_long_one_runs(server: Server, spark: SparkSession) -> None:
     query = "SELECT count(*) FROM long WHERE id % 7 = 3"
     with Client(server).open("bob") as bob, Client(server).open("ann") as ann:
         long = bob.checked(bob.execute(query, runs_on=True)).operationHandle
-        while not status(bob, long).progressUpdateResponse.rows:
-            pass
+        while not waiting_stages(spark):
+            assert status(bob, long).operationState == RUNNING
+        # Pools share Spark's tasks: each session has one of its own.
+        assert waiting_stages(spark) == {"hivesql-1": 1}
         for _ in range(3):
             assert ann.rows("SELECT count(*) FROM short WHERE id > 3") == [(6,)]
         assert status(bob, long).operationState == RUNNING

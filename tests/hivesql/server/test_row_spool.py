@@ -11,15 +11,16 @@ import pyarrow as pa
 import pytest
 
 from hivesql.server.column_types import thrift_column, wire_array, wire_column
-from hivesql.server.row_spool import RowSpool
+from hivesql.server.row_spool import ResultLimits, ResultMemory, RowSpool
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.model.hive_type import HiveType
 
 WIDE = "x" * 10_000
 
 
-def spool_of(count: int, most_bytes: int = 2**30) -> RowSpool:
-    spool = RowSpool([HiveType.parse("int"), HiveType.parse("string")], most_bytes)
+def spool_of(count: int, most_bytes: int = 2**30, memory: ResultMemory | None = None) -> RowSpool:
+    limits = ResultLimits(most_bytes, memory or ResultMemory(2**30))
+    spool = RowSpool([HiveType.parse("int"), HiveType.parse("string")], limits)
     spool.add_rows((i, WIDE) for i in range(count))
     spool.end()
     return spool
@@ -39,6 +40,26 @@ def test_rows_are_read_where_they_are_asked_for(count: int) -> None:
         assert len(spool.read(0, count, 1)[0]) == 1000
     spool.close()
     assert spool.read(0, 10, 2**30)[0].to_pylist() == []
+
+
+def test_results_share_memory() -> None:
+    memory = ResultMemory(250_000)
+    spools = [spool_of(10, memory=memory) for _ in range(5)]
+    # Two have room; the others' rows are in files, and are the same.
+    assert [spool._file is None for spool in spools] == [True, True, False, False, False]
+    assert 200_000 < memory.taken <= 250_000
+    for spool in spools:
+        assert spool.read(0, 20, 2**30)[0].to_pylist() == [*range(10)]
+    spools[0].close()
+    spools[0].close()
+    later = spool_of(10, memory=memory)
+    assert later._file is None
+    # One that grows out of memory leaves it to others.
+    large = spool_of(1500, memory=(own := ResultMemory(2**30)))
+    assert own.taken == 0
+    for spool in (*spools, later, large):
+        spool.close()
+    assert memory.taken == 0
 
 
 def test_a_result_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
