@@ -67,6 +67,7 @@ class NoSpark:
         """Find nothing."""
 
 
+_NO_TABLE = 10001
 OwnFunctions = Mapping[str, OwnFunction | Macro]
 """The session's own functions and macros, and those of the catalog with their databases.
 
@@ -164,6 +165,7 @@ class Binding:
         try:
             table = self.catalog.table(name)
         except NoSuchObject as error:
+            error = _no_such_table(name, error)
             if ref.database is None and self.spark.view(name.name) is not None:
                 error = NoSuchObject(
                     f"Table not found: {name}. {name.name} is a temporary view of Spark, which "
@@ -179,12 +181,13 @@ class Binding:
         """Look up what a query reads: a table, or else a view or table that only Spark knows."""
         if catalog:
             return self._in_catalog(catalog, database or "", name, start)
+        full = TableName(database or self.database, name)
         try:
-            return self.note_read(self.catalog.table(TableName(database or self.database, name)))
+            return self.note_read(self.catalog.table(full))
         except NoSuchObject as error:
             view = None if database else self.spark.view(name)
             if view is None:
-                self.fail(error, start)
+                self.fail(_no_such_table(full, error), start)
             return view
 
     def note_read(self, table: Table) -> Table:
@@ -213,7 +216,7 @@ class Binding:
         try:
             return self.catalog.table(name)
         except NoSuchObject as error:
-            self.fail(error, start)
+            self.fail(_no_such_table(name, error), start)
 
     def check_database(self, name: Name) -> str:
         """Return the name of a database that exists."""
@@ -315,6 +318,13 @@ class Binding:
                 for name, value in zip(types, partition.values, strict=True)
             )
         )
+
+
+def _no_such_table(name: TableName, error: NoSuchObject) -> NoSuchObject:
+    """Say that a table is not there, whether or not its database is, as Hive."""
+    if error.code == _NO_TABLE:
+        return error
+    return NoSuchObject(f"Table not found: {name}. {error.message}", code=_NO_TABLE)
 
 
 def _read_only(database: str, what: str) -> SemanticError:

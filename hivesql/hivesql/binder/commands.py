@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from hivesql.binder.targets import existing
+from typing import NoReturn, get_args
+
+from hivesql.binder.targets import existing, full_values
 from hivesql.binding import Binding
 from hivesql.dialect.nodes.authorization import (
     GrantPrivilegesBody,
@@ -15,7 +17,14 @@ from hivesql.dialect.tokens import Name, TableRef
 from hivesql_planner.compaction.request import CompactionFilter
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.privileges import PrivilegeObject
-from hivesql_planner.model.table import TEMPORARY, Table, TableName, partition_name
+from hivesql_planner.model.table import (
+    TEMPORARY,
+    Partition,
+    Table,
+    TableName,
+    TableType,
+    partition_name,
+)
 from hivesql_planner.settings.transaction_keys import DUMMY_TXN_MANAGER
 from hivesql_planner.statements.authorization import GrantPrivileges, ShowGrant
 from hivesql_planner.statements.bound import (
@@ -40,6 +49,9 @@ def bind_show(body: ShowBody, binding: Binding) -> Show:
     locks_objects = binding.settings.text("hive.txn.manager") == DUMMY_TXN_MANAGER
     if body.kind == "compactions" or (body.kind == "locks" and not locks_objects):
         return _bind_by_name(body, binding)
+    if body.kind == "tables of a type" and body.key not in get_args(TableType):
+        types = ", ".join(get_args(TableType))
+        binding.fail(SemanticError(f"{body.key!r} is no type of tables: these are {types}"), 0)
     return (_bind_history if body.kind == "history" else _bind_shown)(body, binding)
 
 
@@ -53,8 +65,7 @@ def _bind_shown(body: ShowBody, binding: Binding) -> Show:
         database = binding.check_database(Name(binding.database, 0))
     partition = part = names = None
     if table is not None and body.kind == "partitions" and not table.partition_columns:
-        error = SemanticError(f"Table {table.name.name} is not a partitioned table", code=10241)
-        binding.fail(error, ref.start if ref else 0)
+        _fail_unpartitioned(table, body, binding)
     if body.kind == "functions":
         from hivesql.dialect.function_names import listed_functions
 
@@ -77,6 +88,16 @@ def _bind_shown(body: ShowBody, binding: Binding) -> Show:
         extended=body.extended, key=body.key, part=part, names=names,
         function=binding.function(body.key.replace("`", "").lower()) if body.key else None,
     )  # fmt: skip
+
+
+def _fail_unpartitioned(table: Table, body: ShowBody, binding: Binding) -> NoReturn:
+    if body.chosen and body.chosen.order:
+        from hivesql.binder.partitions import unsorted
+
+        column, _ = body.chosen.order[0]
+        binding.fail(unsorted(column.text), column.start)
+    error = SemanticError(f"Table {table.name.name} is not a partitioned table", code=10241)
+    binding.fail(error, body.table.start if body.table else 0)
 
 
 def _bind_history(body: ShowBody, binding: Binding) -> Show:
@@ -128,13 +149,22 @@ def bind_describe(body: DescribeBody, binding: Binding) -> Describe | Show:
     if body.database is not None:
         return Describe(database=binding.check_database(body.database), style=body.style)
     assert body.table is not None
+    if body.table.database is not None:
+        binding.check_database(body.table.database)
     table = binding.table(body.table, only_tells=True)
-    partition = binding.matching(table, body.partition)[0] if body.partition else None
+    partition = _whole_partition(table, body.partition, binding) if body.partition else None
     column = body.column.text if body.column else None
     return Describe(
         table=table, style=body.style, partition=partition, column=column,
         column_text=body.column_text, inside=body.inside,
     )  # fmt: skip
+
+
+def _whole_partition(table: Table, items: PartitionItems, binding: Binding) -> Partition:
+    """Return the partition whose values are all given: DESCRIBE is about one."""
+    matching = binding.matching(table, items)
+    full_values(table, items, binding)
+    return matching[0]
 
 
 def _has_column(body: DescribeBody, binding: Binding) -> bool:

@@ -14,6 +14,7 @@ from hivesql.binder.targets import (
     new_values,
     partitioned_table,
     with_named_format,
+    written_value,
 )
 from hivesql.binding import Binding, partition_value
 from hivesql.dialect.nodes.alter import AlterPartitionsBody
@@ -40,8 +41,6 @@ from hivesql_planner.model.hive_type import (
     DATE,
     DOUBLE,
     FLOAT,
-    FLOATS,
-    INTEGERS,
     TIMESTAMPS,
     HiveType,
     Kind,
@@ -406,6 +405,10 @@ def chosen_names(
     types = {column.name: column.type for column in table.partition_columns}
     wanted = chosen.condition or CombinedFilters("and", ())
     condition = _Condition.of(wanted, table, binding, _no_filter)
+    for column in table.partition_columns:
+        for item in part or ():
+            if item.key.text == column.name and item.value:
+                written_value(column, partition_value(item.value), part or (), binding)
     try:
         listed = (
             binding.matching(table, part)
@@ -418,16 +421,18 @@ def chosen_names(
     partitions.sort(key=lambda partition: partition_name(table.partition_names, partition.values))
     for name, descending in reversed(chosen.order):
         if name.text not in types:
-            binding.fail(_no_column(name.text, table), name.start)
+            binding.fail(unsorted(name.text), name.start)
         at = table.partition_names.index(name.text)
-        number = types[name.text].kind in INTEGERS | FLOATS
-        partitions.sort(key=partial(_order_by, at, number), reverse=descending)
+        partitions.sort(key=partial(_order_by, at), reverse=descending)
     names = (partition_name(table.partition_names, partition.values) for partition in partitions)
     return tuple(names)[: chosen.limit]
 
 
-def _order_by(at: int, number: bool, partition: Partition) -> tuple[bool, float, str]:
-    value = partition.values[at]
-    if value is None:
-        return (True, 0, "")
-    return (False, float(value) if number else 0, value)
+def unsorted(name: str) -> SemanticError:
+    """Say that partitions cannot be sorted by something that is no column of theirs."""
+    return SemanticError(f"Only partition keys are allowed for sorting partition names, not {name}")
+
+
+def _order_by(at: int, partition: Partition) -> str:
+    """Order numbers by their text too, and rows without a value by their partition's, as Hive."""
+    return partition.values[at] or DEFAULT_PARTITION

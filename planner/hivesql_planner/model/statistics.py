@@ -330,7 +330,7 @@ def accuracy_text(statistics: Statistics) -> str:
     truth: dict[str, object] = {"BASIC_STATS": "true"}
     if statistics.accurate_columns:
         truth["COLUMN_STATS"] = dict.fromkeys(sorted(statistics.accurate_columns), "true")
-    return json.dumps(truth, separators=(",", ":"))
+    return json.dumps(truth, separators=(",", ":"), ensure_ascii=False)
 
 
 def read_accuracy(text: str) -> tuple[bool, tuple[str, ...]]:

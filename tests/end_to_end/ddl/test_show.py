@@ -55,8 +55,8 @@ SHOWN: dict[str, tuple[str, ...]] = {
     "SHOW PARTITIONS p": ("ds=1/hr=10", "ds=1/hr=2", "ds=2/hr=3"),
     "SHOW PARTITIONS p PARTITION (ds='1')": ("ds=1/hr=10", "ds=1/hr=2"),
     "SHOW PARTITIONS p PARTITION (ds='7')": (),
-    "SHOW PARTITIONS p WHERE hr >= 3 ORDER BY hr DESC": ("ds=1/hr=10", "ds=2/hr=3"),
-    "SHOW PARTITIONS p ORDER BY hr LIMIT 2": ("ds=1/hr=2", "ds=2/hr=3"),
+    "SHOW PARTITIONS p WHERE hr >= 3 ORDER BY hr DESC": ("ds=2/hr=3", "ds=1/hr=10"),
+    "SHOW PARTITIONS p ORDER BY hr LIMIT 2": ("ds=1/hr=10", "ds=1/hr=2"),
     "SHOW PARTITIONS p WHERE ds = '1' AND hr < 10": ("ds=1/hr=2",),
     "SHOW PARTITIONS p WHERE hr = 10 OR ds LIKE '2%' AND NOT hr < 3": ("ds=1/hr=10", "ds=2/hr=3"),
     "SHOW PARTITIONS p WHERE (hr = 10 OR ds = '2') AND hr != 3": ("ds=1/hr=10",),
@@ -159,8 +159,15 @@ def test_what_show_create_table_says_makes_the_same_table(
         ("SHOW PARTITIONS p WHERE zz = 1", "Invalid table alias or column reference 'zz'"),
         ("SHOW PARTITIONS p WHERE hr NOT > 1", "expected a comparison"),
         ("SHOW PARTITIONS p WHERE (hr = 1", r"expected '?\)"),
-        ("SHOW PARTITIONS p ORDER BY zz", "no partition column zz"),
+        ("SHOW PARTITIONS p ORDER BY zz", "Only partition keys are allowed for sorting"),
+        ("SHOW PARTITIONS dd.e ORDER BY a", "Only partition keys are allowed for sorting"),
+        ("SHOW PARTITIONS p PARTITION (hr='x')", "cannot be converted to type int"),
         ("SHOW TABLES WHERE name = 'x'", "not supported: SHOW TABLES … WHERE"),
+        ("SHOW TABLES WHERE `table_type` = 'VIEW'", "no type of tables: these are MANAGED_TABLE"),
+        ("SHOW DATABASES 'd*'", "expected the end"),
+        ("SHOW FUNCTIONS 'abs'", "expected the end"),
+        ("DESCRIBE p PARTITION (hr=2)", "doesn't contain all .2. partition columns"),
+        ("DESCRIBE nosuch.t", "Database does not exist: nosuch"),
         ("SHOW TABLE EXTENDED LIKE 'nosuch' PARTITION (ds='1', hr=1)", "Table not found"),
         ("SHOW CREATE DATABASE nosuch", "Database does not exist"),
     ],
@@ -340,15 +347,17 @@ def test_show_create_has_what_is_in_force(session: hivesql.Session) -> None:
     """As Hive: checks and defaults that are enabled, and keys that one may rely on."""
     session.sql("""
         CREATE TABLE k (a int, b int, c int DEFAULT 3, d int CONSTRAINT n1 NOT NULL ENABLE NORELY,
-            e int CONSTRAINT n2 NOT NULL, f int CONSTRAINT c1 CHECK (f > 0) DISABLE,
+            e int CONSTRAINT n2 NOT NULL, h int CONSTRAINT n3 NOT NULL DISABLE NOVALIDATE RELY,
+            i int CONSTRAINT n4 NOT NULL DISABLE NOVALIDATE NORELY,
+            f int CONSTRAINT c1 CHECK (f > 0) DISABLE,
             g int CONSTRAINT c2 CHECK (g > 0) ENABLE NORELY,
             CONSTRAINT k1 PRIMARY KEY (a) DISABLE NOVALIDATE RELY,
             CONSTRAINT u1 UNIQUE (b) DISABLE NOVALIDATE NORELY)
             CLUSTERED BY (a) SORTED BY (b) INTO 2 BUCKETS
     """)
     text = "\n".join(line for (line,) in rows(session, "SHOW CREATE TABLE k"))
-    assert [name for name in ("n1", "n2", "c1", "c2", "k1", "u1") if f"`{name}`" in text] == [
-        "n2", "c2", "k1"]  # fmt: skip
+    assert [name for name in ("n1", "n2", "n3", "n4", "c1", "c2", "k1", "u1")
+            if f"`{name}`" in text] == ["n2", "n3", "c2", "k1"]  # fmt: skip
     assert "DEFAULT 3" in text
     assert "SORTBUCKETCOLSPREFIX" not in text
     names = {str(row) for row in session.sql("DESCRIBE FORMATTED k").rows}
@@ -372,3 +381,69 @@ def test_a_paragraph_tells_types_in_thrift_words_also_inside_of_others(
     told = [line for (line,) in rows(session, "SHOW TABLE EXTENDED LIKE nested")]
     columns = "list<map<string,struct<b:i32,c:list<i64>>>> a, byte t"
     assert f"columns:struct columns {{ {columns}}}" in told
+
+
+def test_functions_match_without_stars(session: hivesql.Session) -> None:
+    """As Hive: ``%`` and ``_`` stand for others, ``|`` is between patterns, ``*`` is a star."""
+    for pattern, expected in {
+        "ab_": ["abs"], "ab*": [], "abs|ac%": ["abs", "acos"], "ABS": ["abs"], "a.s": [],
+    }.items():  # fmt: skip
+        found = [name for (name,) in rows(session, f"SHOW FUNCTIONS LIKE '{pattern}'")]
+        assert (pattern, found) == (pattern, expected)
+
+
+def test_partitions_are_sorted_by_the_texts_of_their_values(session: hivesql.Session) -> None:
+    """As Hive, whatever the column's type; rows without a value are where their directory is."""
+    session.sql("""
+        CREATE TABLE n (a int) PARTITIONED BY (i int, s string);
+        ALTER TABLE n ADD PARTITION (i=1, s='a') PARTITION (i=2, s='b') PARTITION (i=10, s='a')
+            PARTITION (i='-3', s='z') PARTITION (i=100, s='y');
+        INSERT INTO n PARTITION (i, s) VALUES (1, NULL, 'n');
+    """)
+    for order, expected in {
+        "i": ["-3", "1", "10", "100", "2", "__HIVE_DEFAULT_PARTITION__"],
+        "i DESC": ["__HIVE_DEFAULT_PARTITION__", "2", "100", "10", "1", "-3"],
+        "s, i DESC": ["10", "1", "2", "__HIVE_DEFAULT_PARTITION__", "100", "-3"],
+        "s DESC, i": ["-3", "100", "__HIVE_DEFAULT_PARTITION__", "2", "1", "10"],
+    }.items():
+        names = [name for (name,) in rows(session, f"SHOW PARTITIONS n ORDER BY {order}")]
+        assert (order, [name.split("/")[0][2:] for name in names]) == (order, expected)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SHOW COLUMNS IN t IN nosuch", "SHOW PARTITIONS nosuch.t", "SHOW CREATE TABLE nosuch.t",
+        "SHOW TBLPROPERTIES nosuch.t", "SELECT * FROM nosuch.t", "INSERT INTO nosuch.t VALUES (1)",
+        "ALTER TABLE nosuch.t ADD COLUMNS (c int)", "ALTER TABLE nosuch.t DROP PARTITION (p=1)",
+        "TRUNCATE TABLE nosuch.t", "ANALYZE TABLE nosuch.t COMPUTE STATISTICS",
+        "MSCK REPAIR TABLE nosuch.t", "UPDATE nosuch.t SET a = 1", "DELETE FROM nosuch.t",
+        "ALTER VIEW nosuch.v SET TBLPROPERTIES ('a'='b')",
+        "CREATE VIEW w AS SELECT * FROM nosuch.t",
+    ],
+)  # fmt: skip
+def test_a_table_of_no_database_is_a_table_that_is_not_there(
+    session: hivesql.Session, sql: str
+) -> None:
+    """As Hive: only what makes something in a database, and DESCRIBE, miss the database."""
+    with pytest.raises(hivesql.NoSuchObject, match="Database does not exist: nosuch") as caught:
+        session.sql(sql)
+    assert caught.value.code == 10001
+
+
+def test_extended_tells_statistics(session: hivesql.Session) -> None:
+    """As Hive, which prints the quotes of a partition's parameters as they are."""
+    session.sql("""
+        CREATE TABLE s (a int) PARTITIONED BY (i int);
+        INSERT INTO s PARTITION (i=1) VALUES (5), (6);
+        CREATE TABLE o (a int, `ü` int);
+    """)
+    partition = session.sql("DESCRIBE EXTENDED s PARTITION (i=1)").rows[-1][1]
+    assert 'COLUMN_STATS_ACCURATE={"BASIC_STATS":"true"' in partition
+    assert "numRows=2" in partition
+    assert partition.endswith("}, catName:hive, writeId:-1)")
+    of_all = session.sql("DESCRIBE EXTENDED s").rows[-1][1]
+    assert "numPartitions=1, numRows=2" in of_all
+    assert r"COLUMN_STATS_ACCURATE={\"BASIC_STATS\":\"true\"" in of_all
+    plain = session.sql("DESCRIBE EXTENDED o").rows[-1][1]
+    assert r"\"a\":\"true\",\"ü\":\"true\"" in plain

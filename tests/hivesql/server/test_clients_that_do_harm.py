@@ -130,7 +130,7 @@ def test_results_that_nobody_closes_share_memory(tmp_path: Path) -> None:
         assert 150_000 < memory.taken <= 200_000
         for client in clients:
             client.close()
-        until(lambda: memory.taken == 0)
+        wait_until(lambda: memory.taken == 0)
 
 
 def test_patterns_that_an_expression_would_try_for_ever(server: Server) -> None:

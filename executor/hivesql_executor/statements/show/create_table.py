@@ -144,7 +144,7 @@ def _is_in_force(constraint: Constraint) -> bool:
     """Tell whether Hive writes a constraint: what is enforced, and keys that one may rely on."""
     if constraint.kind in ("check", "default"):
         return constraint.enabled
-    return constraint.rely and (constraint.enabled or constraint.kind != "not null")
+    return constraint.rely
 
 
 def _key_or_check(constraint: Constraint) -> str:

@@ -97,8 +97,11 @@ def describe_table(
         lines += [BLANK, _PARTITIONS, HEADER, *_columns(table.partition_columns)]
     if style == "extended":
         what = "Partition" if partition else "Table"
-        text = _partition_text(table, partition) if partition else _table_text(table)
-        lines += [BLANK, unfilled(f"Detailed {what} Information", escaped(text), "")]
+        basics = basics_shown(statistics)
+        text = (
+            _partition_text(table, partition, basics) if partition else _table_text(table, basics)
+        )
+        lines += [BLANK, unfilled(f"Detailed {what} Information", text, "")]
         constraints = [] if partition else _constraint_texts(table)
         lines += [unfilled("Constraints", text) if i == 0 else heading(text)
                   for i, text in enumerate(constraints)]  # fmt: skip
@@ -422,15 +425,15 @@ def _time(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%a %b %d %H:%M:%S UTC %Y")
 
 
-def _table_text(table: Table) -> str:
+def _table_text(table: Table, basics: Mapping[str, str]) -> str:
     materialized = table.materialized
     rewrites = str(materialized is not None and materialized.rewrite).lower()
-    return (
+    return escaped(
         f"Table(tableName:{table.name.name}, dbName:{table.name.database}, owner:{table.owner}, "
         f"createTime:{table.created_at}, lastAccessTime:0, retention:0, "
         f"sd:{_storage_text(table, table.location)}, "
         f"partitionKeys:[{_fields_text(table.partition_columns)}], "
-        f"parameters:{_braces(stored_properties(table))}, "
+        f"parameters:{_braces({**stored_properties(table), **basics})}, "
         f"viewOriginalText:{table.view_original or table.view_text or 'null'}, "
         f"viewExpandedText:{table.view_text or 'null'}, tableType:{table.type}, "
         f"rewriteEnabled:{rewrites}, catName:hive, ownerType:{table.owner_type}, writeId:0, "
@@ -438,12 +441,14 @@ def _table_text(table: Table) -> str:
     )
 
 
-def _partition_text(table: Table, partition: Partition) -> str:
+def _partition_text(table: Table, partition: Partition, parameters: Mapping[str, str]) -> str:
     values = ", ".join(value or "__HIVE_DEFAULT_PARTITION__" for value in partition.values)
+    storage = escaped(_storage_text(table, partition.location))
+    # Of the parameters, Hive prints the quotes as they are.
     return (
-        f"Partition(values:[{values}], dbName:{table.name.database}, "
-        f"tableName:{table.name.name}, lastAccessTime:0, "
-        f"sd:{_storage_text(table, partition.location)})"
+        f"Partition(values:[{escaped(values)}], dbName:{table.name.database}, "
+        f"tableName:{table.name.name}, lastAccessTime:0, sd:{storage}, "
+        f"parameters:{_braces(parameters)}, catName:hive, writeId:-1)"
     )
 
 

@@ -16,7 +16,8 @@ _MACRO = "org.apache.hadoop.hive.ql.udf.generic.GenericUDFMacro"
 
 def show_functions(statement: Show, runtime: Runtime) -> Outcome:
     """Return the functions that queries may call."""
-    return Outcome.of_table(["tab_name"], matching(statement.names or (), statement.pattern))
+    names = matching(statement.names or (), statement.pattern, stars=False)
+    return Outcome.of_table(["tab_name"], names)
 
 
 def describe_function(statement: Show, runtime: Runtime) -> Outcome:

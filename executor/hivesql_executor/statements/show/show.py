@@ -87,7 +87,8 @@ def describe(statement: Describe, runtime: Runtime) -> Outcome:
         return describe_database(database, extended=bool(statement.style))
     partition = statement.partition
     statistics = None
-    has_statistics = statement.style == "formatted" or _tells_of_column(statement)
+    has_statistics = (statement.style and statement.column is None) or _tells_of_column(statement)
+    has_statistics = has_statistics or statement.style == "formatted"
     if has_statistics and not statement.table.is_system:
         stored = statement.stored or statement.table.name
         values = partition.values if partition else None
@@ -161,7 +162,7 @@ def _with_partition_columns(
 def _databases(statement: Show, runtime: Runtime) -> Outcome:
     databases = runtime.metastore.databases()
     names = [name for name in databases if not name.startswith(TEMPORARY)]
-    matches = matching(names, statement.pattern, stars=False)
+    matches = matching(names, statement.pattern, stars=False, choices=False)
     return Outcome.of_table(["database_name"], matches)
 
 

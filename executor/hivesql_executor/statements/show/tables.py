@@ -24,20 +24,26 @@ _MARK = re.compile(r"\\+(_)|\\+(%)|([*%])|(_)|(.)", re.DOTALL)
 
 
 def matching(
-    names: Iterable[str], pattern: str | None, *, underscore: bool = True, stars: bool = True
+    names: Iterable[str],
+    pattern: str | None,
+    *,
+    underscore: bool = True,
+    stars: bool = True,
+    choices: bool = True,
 ) -> list[tuple[str]]:
     """Return the names that match, sorted, each as a row.
 
     ``%`` stands for anything; case is ignored. With ``underscore``, ``_`` stands for one character,
-    unless a backslash is before it; with ``stars``, ``*`` is as ``%`` and ``|`` between choices.
+    unless a backslash is before it; with ``stars``, ``*`` is as ``%``; with ``choices``, ``|`` is
+    between patterns of which one must match.
     """
     if pattern is None:
         return [(name,) for name in sorted(names)]
-    choices = [
+    expressions = [
         compile_wildcards(_wildcards(part, underscore=underscore, stars=stars), ignores_case=True)
-        for part in (map(str.strip, pattern.split("|")) if stars else [pattern])
+        for part in (map(str.strip, pattern.split("|")) if choices else [pattern])
     ]
-    return [(name,) for name in sorted(names) if any(c.fullmatch(name) for c in choices)]
+    return [(name,) for name in sorted(names) if any(e.fullmatch(name) for e in expressions)]
 
 
 def _wildcards(pattern: str, *, underscore: bool, stars: bool) -> str:
@@ -128,7 +134,7 @@ def matching_tables(statement: Show, runtime: Runtime) -> list[tuple[str, Table]
     store = runtime.metastore
     names = {name.name: name for name in find_tables(statement.database or "default", store)}
     names |= statement.temporary
-    rows = matching(list(names), statement.pattern, stars=False)
+    rows = matching(list(names), statement.pattern, stars=False, choices=False)
     return [(name, find_table(names[name], store)) for (name,) in rows]
 
 

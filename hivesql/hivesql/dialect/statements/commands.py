@@ -90,7 +90,11 @@ def parse_show(cursor: Cursor) -> ShowBody | ShowGrantBody | ShowRoles:
 
 
 def _databases(cursor: Cursor) -> dict[str, Any]:
-    return {"kind": "databases"} | _pattern(cursor)
+    return {"kind": "databases"} | _functions(cursor)
+
+
+def _functions(cursor: Cursor) -> dict[str, Any]:
+    return _pattern(cursor) if cursor.at("like") or cursor.at("where") else {}
 
 
 def _tables(cursor: Cursor) -> dict[str, Any]:
@@ -230,7 +234,7 @@ _SHOW: dict[str, Callable[[Cursor], dict[str, Any]]] = {
     "materialized": _materialized_views,
     "table": _table_extended,
     "sorted": _sorted_columns,
-    "functions": _pattern,
+    "functions": _functions,
     "columns": _columns_of,
     "partitions": _partitions,
     "tblproperties": _properties_of,
