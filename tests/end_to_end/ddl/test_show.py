@@ -447,3 +447,26 @@ def test_extended_tells_statistics(session: hivesql.Session) -> None:
     assert r"COLUMN_STATS_ACCURATE={\"BASIC_STATS\":\"true\"" in of_all
     plain = session.sql("DESCRIBE EXTENDED o").rows[-1][1]
     assert r"\"a\":\"true\",\"ü\":\"true\"" in plain
+
+
+def test_a_server_sends_lines_in_one_cell_and_none_where_there_is_no_cell(
+    session: hivesql.Session,
+) -> None:
+    session.sql(r"""
+        CREATE TABLE lines (a int COMMENT 'one\n\ntwo', b int)
+        PARTITIONED BY (c int) STORED AS ORC TBLPROPERTIES ('k'='v\n\nw')
+    """)
+    plain = session.sql("DESCRIBE lines")
+    assert plain.rows[:4] == [("a", "int", "one"), ("", "", ""), ("", "", "two"), ("b", "int", "")]
+    heading = ("# Partition Information", None, None)
+    assert plain.of_server == [
+        ("a", "int", r"one\n\ntwo"), ("b", "int", ""), ("c", "int", ""), ("", None, None), heading,
+        ("# col_name", "data_type", "comment"), ("c", "int", ""),
+    ]  # fmt: skip
+    formatted = session.sql("DESCRIBE FORMATTED lines")
+    assert formatted.rows[0] == ("# col_name", "data_type", "comment")
+    sent = formatted.of_server or ()
+    assert sent[0] == ("a", "int", r"one\n\ntwo") and heading in sent
+    assert ("", "k".ljust(20), r"v\n\nw".ljust(20)) in sent
+    assert ("Retention:".ljust(20), "0".ljust(20), None) in sent
+    assert session.sql("SHOW TABLES").of_server is None
