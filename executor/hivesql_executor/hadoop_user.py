@@ -25,7 +25,10 @@ def system_user() -> str:
 
 
 def problem_of_user() -> str | None:
-    """Say why Spark cannot start for this user: Java asks the system alone for its name."""
+    """Say why Spark cannot start for this user: Java asks the system alone for its name.
+
+    None where it can.
+    """
     try:
         pwd.getpwuid(os.getuid())
     except KeyError:

@@ -339,7 +339,10 @@ def split_key(key: str) -> tuple[str, str]:
 
 
 def outside(space: str, key: str) -> str | None:
-    """Give an environment variable, or one of the system properties that Hive's scripts ask for."""
+    """Give an environment variable, or one of the system properties that Hive's scripts ask for.
+
+    None where there is none of that name.
+    """
     if space != "system":
         return os.environ.get(key) if space == "env" else None
     properties = {

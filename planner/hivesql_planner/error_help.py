@@ -343,7 +343,7 @@ OBVIOUS = frozenset(
 
 
 def remedy_of(code: int | None) -> str | None:
-    """Return what helps against an error of this code whose message does not say it."""
+    """Return what helps against an error of this code, or None where its message says it."""
     if code is None or code in OBVIOUS or code not in HELP:
         return None
     return HELP[code].remedy.replace("`", "")

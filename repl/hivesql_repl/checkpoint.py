@@ -81,7 +81,10 @@ class Checkpoint:
         return before is not None and not isinstance(kind, _OF_THE_SESSION)
 
     def key(self, statement: StatementText, session: Session) -> Once | None:
-        """Under which the statement that runs now is recorded by its commit."""
+        """Give the key under which the statement that runs now is recorded by its commit.
+
+        None where the metastore keeps no keys.
+        """
         if self._keys is None:
             self._keys = session.keeps_keys
         if not self._keys:

@@ -62,7 +62,7 @@ def abort_limits(settings: Settings) -> AbortLimits:
 def decide_kind(
     candidate: Candidate, table: Table, location: str, runtime: Runtime
 ) -> Literal["minor", "major"] | None:
-    """Return the compaction that one directory needs now, by the thresholds."""
+    """Return the compaction that one directory needs now, by the thresholds; None for none."""
     store = runtime.metastore
     visible = store.compactor_write_ids(table.name)
     state = acid_state(runtime.files(location), location, visible, store.valid_txns())

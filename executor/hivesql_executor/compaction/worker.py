@@ -50,7 +50,10 @@ def run_next(runtime: Runtime, *, id: int | None = None) -> str | None:
 def claim_next(
     runtime: Runtime, *, id: int | None = None, number: int = 0, pool: str | None = None
 ) -> Compaction | None:
-    """Take the next request (or the one with that id), which ``run_claimed`` has to run."""
+    """Take the next request (or the one with that id), which ``run_claimed`` has to run.
+
+    None where none waits.
+    """
     timeout = runtime.settings.seconds("metastore.compactor.worker.pool.timeout")
     with _claims:
         compaction = runtime.metastore.next_compaction(

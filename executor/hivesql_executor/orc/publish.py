@@ -242,7 +242,7 @@ def _meant(escaped: re.Match[str]) -> str:
 
 
 def named_partition(publication: Publication, keys: Sequence[str | None]) -> str | None:
-    """Return the partition's name, of the texts of its dynamic columns."""
+    """Return the partition's name, of the texts of its dynamic columns; None without partitions."""
     table, dynamic = publication.table, publication.dynamic_partition
     if not table.partition_columns:
         return None

@@ -76,7 +76,8 @@ def known_tail(files: Files, path: str, length: int, modified: int = 0) -> OrcTa
     """Return the footer of a file if it was read before and the file has stayed the same.
 
     A table that was dropped and made again has other files under the same names, so the time of
-    the last change is looked at each time, unless it was ``modified`` when it was listed.
+    the last change is looked at each time, unless it was ``modified`` when it was listed. None
+    where it was not read.
     """
     return _tails.get((files, path, length, modified or files.modified(path)))
 

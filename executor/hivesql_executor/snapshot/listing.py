@@ -38,7 +38,7 @@ _METADATA_VERSION = "0"
 def table_roots(
     table: Table, partitions: Sequence[Partition]
 ) -> list[tuple[Partition | None, str]]:
-    """Return the directories that hold a table's data, each with the partition it is."""
+    """Return the directories that hold a table's data, each with the partition it is, or None."""
     if not table.partition_columns:
         return [(None, table.location)]
     return [(partition, partition.location) for partition in partitions]
@@ -239,7 +239,10 @@ def _check_version(files: Files, path: str, status: FileStatus) -> None:
 def plain_files(
     table: Table, partitions: Sequence[Partition], runtime: Runtime
 ) -> list[tuple[Partition | None, str, tuple[tuple[str, int], ...]]]:
-    """Every file of a table that is not transactional, absolute path and length, per directory."""
+    """List the files of a table that is not transactional: by directory, absolute path and bytes.
+
+    None is the partition of a table without partitions.
+    """
     files = runtime.files(table.location)
     listed = []
     for partition, location in table_roots(table, partitions):

@@ -46,7 +46,10 @@ def require_own_places(
 
 
 def owned_by(place: str, table: Table, runtime: Runtime) -> TableName | None:
-    """Return the other table whose rows would go with a directory of a table without write ids."""
+    """Return the other table whose rows would go with a directory of a table without write ids.
+
+    None where no rows would.
+    """
     if table.type != "EXTERNAL_TABLE" or _is_no_others(table, place, runtime):
         return None
     owner = _owner(place, runtime, below=True)

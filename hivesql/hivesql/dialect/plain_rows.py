@@ -36,7 +36,7 @@ _FRACTION = _compiled(rf"{_TEXT}|(?P<number>\d+\.\d+)")
 
 
 def plain_tail(sql: str, position: int) -> tuple[int, int] | None:
-    """Tell where the rows after the first one begin and end, if VALUES has nothing else."""
+    """Tell where the rows after the first one begin and end; None where VALUES has more."""
     first = _FIRST.match(sql, position)
     if first is None:
         return None

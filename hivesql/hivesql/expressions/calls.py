@@ -35,7 +35,7 @@ class Call:
         return self.types[i] if i < len(self.types) else None
 
     def literal(self, i: int) -> str | None:
-        """Return the text of an argument that is a string literal."""
+        """Return the text of an argument that is a string literal; None of any other one."""
         return self.literals[i] if i < len(self.literals) else None
 
 

@@ -67,7 +67,10 @@ def _counts_seconds(call: Call) -> bool:
 
 
 def write_template(call: Call, target: HiveType) -> str | None:
-    """Tell how Spark must see the one argument of a call that is written into a column."""
+    """Tell how Spark must see the one argument of a call that is written into a column.
+
+    None where it is written as it stands.
+    """
     (source,) = call.types
     if source is None:
         return conversion_of_any(target, call.zone)

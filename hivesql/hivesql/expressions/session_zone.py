@@ -56,7 +56,10 @@ def check_zone_of(table: Table, start: int, binding: Binding) -> None:
 
 
 def template_in_zone(call: Call, template: str | None) -> str | None:
-    """Tell what Spark must see of a call in its zone, where ``template`` is for UTC."""
+    """Tell what Spark must see of a call in its zone, where ``template`` is for UTC.
+
+    None leaves the call as it stands.
+    """
     zone = call.zone
     if zone is None:
         return template

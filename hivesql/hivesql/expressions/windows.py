@@ -202,7 +202,10 @@ def _distance(number: str, kind: Type, *, beyond: bool) -> str | None:
 
 
 def definition_of(node: exp.Window) -> exp.Window | None:
-    """Return the window that a call is over: its own, or the one of the name it gives."""
+    """Return the window that a call is over: its own, or the one of the name it gives.
+
+    None where nothing has that name.
+    """
     alias = node.args.get("alias")
     if alias is None or node.args.get("spec") is not None:
         return node

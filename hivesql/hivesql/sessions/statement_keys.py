@@ -20,7 +20,10 @@ class StatementKeys:
     statements: int = 0
 
     def next(self, text: StatementText, key: str | Once | None, runtime: Runtime) -> Once | None:
-        """Under which key the statement is recorded: its own, or the session's and a number."""
+        """Choose the key of the statement's record: its own, or the session's and a number.
+
+        None where neither has one.
+        """
         if isinstance(key, Once) and key.number is not None:
             return key
         self.statements += 1

@@ -24,7 +24,10 @@ _UPDATE, _INSERT = 2, 3
 
 
 def place_of_partition(table: Table, columns: Sequence[str]) -> int | None:
-    """Tell which of the columns that Spark wants are the texts of a row's partition."""
+    """Tell which of the columns that Spark wants are the texts of a row's partition.
+
+    None where it wants none of them.
+    """
     is_own = _PARTITION in (*table.column_names, *table.partition_names)
     return columns.index(_PARTITION) if _PARTITION in columns and not is_own else None
 

@@ -48,7 +48,7 @@ class Skip:
 def skip_unit(
     candidate: Candidate, rows: Sequence[Compaction], settings: Settings, now: int
 ) -> Skip | None:
-    """Tell what the queue and history (any units) say against looking at a candidate."""
+    """Tell what the queue and history (any units) say against looking at a candidate, or None."""
     own = [row for row in rows if row.unit == candidate.unit]
     if any(row.state in (INITIATED, WORKING) for row in own):
         return Skip("a compaction is queued or running")
@@ -66,7 +66,10 @@ def skip_unit(
 def skip_table(
     candidate: Candidate, table: Table, database: Database, settings: Settings
 ) -> Skip | None:
-    """Tell what the table and its database say against it; the database wins when it speaks."""
+    """Tell what the table and its database say against it; the database wins when it speaks.
+
+    None where nothing does.
+    """
     of_database = flag_property(database.properties, NO_AUTO)
     refused = flag_property(table.properties, NO_AUTO) if of_database is None else of_database
     if refused:
@@ -85,7 +88,7 @@ def flag_property(properties: Mapping[str, str], key: str) -> bool | None:
 
 
 def pool_of(table: Table, database: Database) -> str | None:
-    """Return the pool of workers that the table's automatic compactions go to."""
+    """Return the pool of workers that the table's automatic compactions go to; None: any."""
     return table.properties.get(POOL) or database.properties.get(POOL) or None
 
 

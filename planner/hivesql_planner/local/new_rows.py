@@ -34,7 +34,7 @@ def new_value(
 
 
 def constraint(check: Expr | None, table: Table) -> Predicate | None:
-    """Return what must hold of new rows; Unclear where only Spark understands it."""
+    """Return what must hold of new rows, None of any; Unclear where only Spark understands it."""
     if check is None:
         return None
     return of_own_types(

@@ -385,7 +385,7 @@ def uncommented(columns: Sequence[Column]) -> list[tuple[str, HiveType]]:
 
 
 def default_value(type_: HiveType) -> str | None:
-    """Tell what queries read of the default partition: its name in columns of text, as in Hive."""
+    """Tell what queries read of the default partition: its name in columns of text, else None."""
     return DEFAULT_PARTITION[: type_.length] if type_.is_text else None
 
 

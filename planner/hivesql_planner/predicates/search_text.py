@@ -30,7 +30,10 @@ _FIRST_GREGORIAN = "1582-10-15"
 
 
 def search_of(table: Table, where: Predicate | None) -> str | None:
-    """Spark SQL over a table's data columns that every wanted row satisfies, as ``search_text``."""
+    """Write Spark SQL over a table's data columns that every wanted row satisfies.
+
+    None, as of ``search_text``, where nothing of it can be said.
+    """
     types = {column.name: column.type for column in table.columns}
     return search_text(where, types) if where is not None else None
 

@@ -32,7 +32,7 @@ _READS = ("show", "describe", "desc")
 
 
 def watch(session: Session, printer: Printer, text: str, every: float = EVERY) -> bool:
-    """Show what SHOW or DESCRIBE answers until Ctrl-C; False when it could not be run."""
+    """Show what SHOW or DESCRIBE answers until Ctrl-C, each ``every`` seconds; False: it cannot."""
     statements = list(split(text, None, session.variables))
     if len(statements) != 1 or not statements[0].text.lower().startswith(_READS):
         print("ERROR: one SHOW or DESCRIBE is wanted, as in: !watch 2 SHOW LOCKS", file=sys.stderr)
@@ -44,7 +44,7 @@ def watch(session: Session, printer: Printer, text: str, every: float = EVERY) -
 def refresh(
     ask: Callable[[], Result], printer: Printer, every: float, text: str | None = None
 ) -> bool:
-    """Show what ``ask`` gives until Ctrl-C; False when it could not be shown.
+    """Show what ``ask`` gives each ``every`` seconds, until Ctrl-C; False when it cannot be shown.
 
     ``text`` is the statement that an error is about, if it is one.
     """

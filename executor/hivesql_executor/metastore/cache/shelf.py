@@ -46,7 +46,7 @@ class Shelf:
         return self._weight
 
     def get(self, name: TableName) -> Entry | None:
-        """Return the entry, which now is the last to be given up."""
+        """Return the entry, which now is the last to be given up; None where there is none."""
         entry = self._entries.get(name)
         if entry is not None:
             self._entries.move_to_end(name)

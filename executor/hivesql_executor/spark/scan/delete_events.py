@@ -35,7 +35,10 @@ def delete_events(
     *,
     visible: ValidWriteIdList,
 ) -> DataFrame | None:
-    """Row id, texts of the partition, and ``writer`` of every visible delete event."""
+    """Read row id, texts of the partition, and ``writer`` of every visible delete event.
+
+    None where there are no such files.
+    """
     frames = []
     for names, paths in _by_names(tails).items():
         schema, where = event_read(names, [column.type.spark for column in table.columns])

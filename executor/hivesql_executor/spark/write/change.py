@@ -124,7 +124,7 @@ def _source_with_matches(change: Change, joined: Joined) -> DataFrame:
 
 
 def cardinality_violation(error: Exception) -> CardinalityViolation | None:
-    """Return the user's error, when that is what made the job fail."""
+    """Return the user's error, when that is what made the job fail, else None."""
     text = str(error)
     start = text.find(_CARDINALITY)
     if start < 0:

@@ -113,7 +113,7 @@ def _same_partition(table: Table, number: int) -> Column:
 
 
 def moved_row(error: Exception) -> SemanticError | None:
-    """Return the user's error, when that is what made the job fail."""
+    """Return the user's error, when that is what made the job fail, else None."""
     for text, code in ((_MOVED, 10292), (_REHASHED, 10302)):
         start = str(error).find(text)
         if start >= 0:

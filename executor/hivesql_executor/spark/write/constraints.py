@@ -24,5 +24,5 @@ def enforce_check(rows: DataFrame, check: Expr | None) -> DataFrame:
 
 
 def constraint_violation(error: Exception) -> ConstraintViolation | None:
-    """Return the user's error, when that is what made the job fail."""
+    """Return the user's error, when that is what made the job fail, else None."""
     return violation() if VIOLATED in str(error) else None

@@ -54,7 +54,7 @@ def _begins_filter(cursor: Cursor) -> bool:
 
 
 def parse_buckets(cursor: Cursor) -> int | None:
-    """``[CLUSTERED INTO n BUCKETS]``."""
+    """Read ``[CLUSTERED INTO n BUCKETS]``; None where it is left out."""
     if not cursor.take("clustered"):
         return None
     cursor.expect("into")

@@ -73,7 +73,7 @@ def parse_constraint(cursor: Cursor) -> Constraint:
 
 
 def parse_column_constraint(cursor: Cursor, column: str) -> Constraint | None:
-    """Tell what may stand after a column's type."""
+    """Read the constraint that may stand after a column's type; None where none does."""
     token = cursor.peek()
     if token.kind is not Kind.WORD or token.value not in _OF_COLUMN:
         return None

@@ -142,7 +142,7 @@ def parse_delimiters(cursor: Cursor) -> dict[str, str]:
 
 
 def parse_row_format(cursor: Cursor) -> tuple[FileFormat | None, dict[str, str]]:
-    """Tell what follows ROW FORMAT: the format that a SerDe stands for, and its properties."""
+    """Tell what follows ROW FORMAT: a SerDe's format, None of delimiters, and the properties."""
     if cursor.take("serde"):
         _, format_ = parse_serde(cursor)
         properties = parse_properties(cursor) if cursor.take("with", "serdeproperties") else {}

@@ -185,7 +185,7 @@ class _Keys:
         return column in self._names or None in self._names
 
     def missing_in(self, part: exp.Expr) -> exp.Column | None:
-        """Return a column of the expression that neither a key nor an aggregate gives."""
+        """Return a column of the expression that neither a key nor an aggregate gives, or None."""
         pending = [part]
         while pending:
             node = pending.pop()

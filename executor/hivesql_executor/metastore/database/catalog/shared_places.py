@@ -48,7 +48,7 @@ def table_at(
     """Find a table whose rows files at one of the places may be, and its directory.
 
     That is a transactional managed one whose directory, or a partition's, is at or above it, and
-    with ``below`` also any managed one in it.
+    with ``below`` also any managed one in it. None where there is no such table.
     """
     for place in places:
         path, is_local = _path(place)

@@ -21,7 +21,7 @@ def done(db: Connection, once: Once) -> Done | None:
 
 
 def claim_key(db: Connection, once: Once) -> tuple[bool, Done | None]:
-    """Tell whether the key is known, and who has done it; others cannot change that meanwhile."""
+    """Tell whether the key is known, and who has done it or None; nobody changes that meanwhile."""
     row = db.execute(_row(once).with_for_update()).one_or_none()
     return row is not None, _meaning(row, once)
 

@@ -310,7 +310,8 @@ ACQUIRED_IN = select(*(column.label(column.key) for column in hive_locks.c)).whe
 def newer_writer(db: Connection, txn_id: int, locks: Sequence[Lock]) -> int | None:
     """Return the latest transaction that changed, after ours began, what our write locks cover.
 
-    Inserts do not count on either side, as in Hive's getLatestTxnIdInConflict.
+    None where there is none. Inserts do not count on either side, as in Hive's
+    getLatestTxnIdInConflict.
     """
     units: dict[tuple[str, str | None], set[str | None]] = defaultdict(set)
     for lock in map(_lower, locks):

@@ -99,7 +99,10 @@ def _taken(txn_id: int) -> TransactionLost:
 
 
 def take_lost(db: Connection, timeout: float) -> tuple[BegunMoves, ...]:
-    """Take from those who noted them what is lost, and tell what to do with it."""
+    """Take from those who noted them what is lost, and tell what to do with it.
+
+    Lost is what was noted by a transaction that is gone, or silent for ``timeout`` seconds.
+    """
     which = _lost(db, timeout)
     begun = _begun(db, which)
     db.execute(update(moves).where(which, moves.c.settled == _NOTED).values(settled=_TAKEN))

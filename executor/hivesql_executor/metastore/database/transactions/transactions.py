@@ -233,7 +233,7 @@ def release(db: Connection, txn_id: int) -> None:
 
 
 def state_of(db: Connection, txn_id: int) -> str | None:
-    """State of a transaction; one that is gone but left committed writes is committed."""
+    """Return a transaction's state; of one that is gone, committed if it left writes, or None."""
     state = db.scalar(select(txns.c.state).where(txns.c.id == txn_id))
     if state is None:
         of = completed_txn_components.c
