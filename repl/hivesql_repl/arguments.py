@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -74,6 +75,11 @@ class Arguments(argparse.ArgumentParser):
         lines = [f"{self.prog}: {message}"]
         if words and not wrong:
             lines += self._meant(words)
+        if choice := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message):
+            from hivesql.hints.meant import nearest
+
+            if value := nearest(choice[1], re.findall(r"[\w-]+", choice[2])):
+                lines.append(f"did you mean {value}?")
         self.exit(2, "\n".join([*lines, f"{self.prog} --help lists all flags\n"]))
 
     def _meant(self, typed: str) -> Iterator[str]:
@@ -90,6 +96,8 @@ class Arguments(argparse.ArgumentParser):
             yield f"did you mean {self.prog} {command}?"
         elif Path(first).is_file():
             yield f"to run a script: {self.prog} -f {first}"
+        elif Path(first).suffix.lower() in (".hql", ".sql", ".q"):
+            yield f"there is no file {first}; to run a script: {self.prog} -f FILE"
         else:
             yield f"to run a statement: {self.prog} -e {shlex.quote(typed)}"
 

@@ -52,7 +52,9 @@ class Checkpoint:
             try:
                 saved = json.loads(path.read_text(encoding="utf-8"))
                 return cls(path, str(saved["id"]), dict(saved["done"]))
-            except (OSError, ValueError, KeyError, TypeError) as error:
+            except OSError as error:
+                raise ValueError(f"cannot read {name}: {error.strerror}") from error
+            except (ValueError, KeyError, TypeError) as error:
                 raise ValueError(f"{name} is not a checkpoint of hivesql ({error})") from error
         fresh = cls(path, uuid.uuid4().hex, {})
         # Its id must outlive what commits under it.

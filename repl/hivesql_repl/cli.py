@@ -273,6 +273,8 @@ def _read(name: str) -> str:
         return read_script(Path(name), name)
     except FileNotFoundError as error:
         raise ValueError(f"cannot read {name}: no such file") from error
+    except OSError as error:
+        raise ValueError(f"cannot read {name}: {error.strerror}") from error
     except ParseError as error:
         raise ValueError(f"cannot read {error}") from error
 

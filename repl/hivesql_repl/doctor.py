@@ -162,22 +162,24 @@ def _warehouse(session: Session, place: str | None, *, reachable: bool) -> Itera
 
 
 def _local_warehouse(path: Path) -> Observation:
-    step = "made"
+    # What is not there yet is made by the first table.
+    there = next(place for place in (path, *path.parents) if place.exists())
+    step = "written" if there == path else "made"
     try:
-        path.mkdir(parents=True, exist_ok=True)
-        step = "written"
-        with tempfile.TemporaryFile(dir=path) as file:
+        with tempfile.TemporaryFile(dir=there) as file:
             file.write(b"hivesql")
         step = "listed"
-        with os.scandir(path) as entries:
+        with os.scandir(there) as entries:
             next(entries, None)
     except OSError as error:
         return Observation(
             "failed", "warehouse", f"{path} cannot be {step}: {error.strerror}",
             "give yourself the right to it, or choose another --warehouse",
         )  # fmt: skip
-    free = shutil.disk_usage(path).free
+    free = shutil.disk_usage(there).free
     answer = f"{path}, {free / (1 << 30):.1f} GiB free"
+    if there != path:
+        answer += " (not there yet: the first table makes it)"
     if free < _LITTLE_SPACE:
         return Observation(
             "warning", "warehouse", answer, "make room: Spark's jobs spill to disk too"

@@ -147,7 +147,12 @@ def _arguments() -> argparse.ArgumentParser:
 def _interval(text: str) -> float:
     from hivesql_repl.shell.watch import LONGEST, SHORTEST
 
-    every = float(text)
+    try:
+        every = float(text)
+    except ValueError:
+        every = 0.0
     if not SHORTEST <= every <= LONGEST:
-        raise argparse.ArgumentTypeError(f"between {SHORTEST:g} and {LONGEST:g} are wanted")
+        raise argparse.ArgumentTypeError(
+            f"seconds between {SHORTEST:g} and {LONGEST:g} are wanted, not {text!r}"
+        )
     return every

@@ -62,6 +62,8 @@ def test_bad_arguments(tmp_path: Path) -> None:
         done = hivesql(*arguments, cwd=tmp_path)
         assert done.returncode == 1, arguments
         assert done.stderr
+    assert "cannot read .: Is a directory\n" in hivesql("-f", ".", cwd=tmp_path).stderr
+    assert "not 'x'" in hivesql("top", "--every", "x", cwd=tmp_path).stderr
     assert (
         "cannot read nosuch.hql: no such file" in hivesql("-f", "nosuch.hql", cwd=tmp_path).stderr
     )

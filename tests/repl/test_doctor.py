@@ -106,6 +106,15 @@ def test_what_is_wrong_is_told_with_what_helps(
     )  # fmt: skip
 
 
+def test_a_warehouse_that_is_not_there_yet_is_not_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "later" / "warehouse"
+    assert main(["doctor", "--no-spark", str(place)]) == 0
+    assert f"{place}, " in (out := capsys.readouterr().out) and "not there yet" in out
+    assert not place.parent.exists()
+
+
 def test_what_helps_can_be_typed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     house = Warehouse(tmp_path)
     txn_id, _ = house.begin()

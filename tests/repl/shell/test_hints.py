@@ -102,6 +102,8 @@ WORDS = {
     ("a.hql",): "to run a script: hivesql -f a.hql",
     ("show", "tables"): "to run a statement: hivesql -e 'show tables'",
     ("--outputformat", "csv3"): "invalid choice: 'csv3'",
+    ("--outputformat", "tabel"): "did you mean table?",
+    ("nosuch.hql",): "there is no file nosuch.hql; to run a script: hivesql -f FILE",
 }
 
 
