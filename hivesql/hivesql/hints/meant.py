@@ -24,14 +24,14 @@ _CLOSE = 0.7
 _CLOSE_OF_FEW = 0.6
 
 
-class Asked(Protocol):
+class _Session(Protocol):
     """The part of a session that knows names."""
 
     runtime: Runtime
     database: str
 
 
-def add_hint(error: HiveSqlError, statement: StatementText, session: Asked) -> None:
+def add_hint(error: HiveSqlError, statement: StatementText, session: _Session) -> None:
     """Note what may have been meant at the error's place in a statement, if anything comes near."""
     if error.meant is not None or error.text is not None or error.file != statement.file:
         return
@@ -54,7 +54,7 @@ def nearest(word: str, candidates: Iterable[str], *, cutoff: float = _CLOSE) -> 
     return names[matches[0]] if matches else None
 
 
-def _meant(error: HiveSqlError, before: str | None, word: str, session: Asked) -> str | None:
+def _meant(error: HiveSqlError, before: str | None, word: str, session: _Session) -> str | None:
     if isinstance(error, ParseError):
         return _keyword(error.message, before, word)
     plain = word.replace("`", "")
@@ -106,7 +106,7 @@ def _choice(word: str, choices: Iterable[str]) -> str | None:
     return f"{meant}.{last}" if meant else None
 
 
-def _name(code: int | None, word: str, session: Asked) -> str | None:
+def _name(code: int | None, word: str, session: _Session) -> str | None:
     """Return a database or a table of the metastore."""
     store = session.runtime.metastore
     database, dot, name = word.rpartition(".")
