@@ -90,6 +90,8 @@ class Runtime:
     query_id: str = ""
     query_text: str = ""
     cancelled: threading.Event = field(default_factory=threading.Event)
+    explain: Callable[[Exception], BaseException] = lambda error: error
+    """Gives an error in our words, for notices of what goes on beside statements."""
     must_end: threading.Event = field(default_factory=threading.Event)
     """Set when services that were to end have had their time: their Spark jobs are stopped."""
     frames: Mapping[TableName, DataFrame] = field(default_factory=dict)

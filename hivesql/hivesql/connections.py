@@ -131,12 +131,19 @@ def connect(
             settings=user_settings,
             notify=print_line,
             newer_files=_newer_files,
+            explain=_explain,
             user=user or proxy_user or _user(access),
         )
         return _open_session(runtime, lazy, database, idempotency_key, set_by_user)
     except BaseException:
         store.close()
         raise
+
+
+def _explain(error: Exception) -> Exception:
+    from hivesql_executor.translate_errors import translate_error
+
+    return translate_error(error)
 
 
 def _newer_files(runtime: Runtime) -> Sequence[str]:

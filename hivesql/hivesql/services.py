@@ -36,6 +36,7 @@ def run_services(
     runtime = replace(
         session.runtime, cancelled=stop, rewrite_as=OwnersProcesses(session._spark.settings)
     )
+    session._spark.must_end = runtime.must_end
     services = services_of(runtime, pool=pool)
     if once:
         return run_round(services, runtime)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import subprocess
@@ -17,6 +18,7 @@ from thriftpy2.protocol import TBinaryProtocol
 from thriftpy2.thrift import TProcessor
 from thriftpy2.transport import TBufferedTransport, TSocket, TTransportException
 
+import hivesql
 from hivesql_executor.metastore.hms.client import idl
 from hostile_servers import listening
 
@@ -68,12 +70,14 @@ def listen() -> Iterator[Callable[[Metastore], str]]:
 
 
 @contextmanager
-def started(url: str, place: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+def started(
+    url: str, place: Path, *words: str, **environment: str
+) -> Iterator[subprocess.Popen[str]]:
     """Run the services beside a metastore in the block, which ends them."""
     settings = (f"--hiveconf={setting}" for setting in OFTEN)
     with subprocess.Popen(
         [sys.executable, "-m", "hivesql_repl", "services", f"--metastore={url}", *settings, *words],
-        stderr=subprocess.PIPE, text=True, cwd=place,
+        stderr=subprocess.PIPE, text=True, cwd=place, env={**os.environ, **environment},
     ) as process:  # fmt: skip
         try:
             yield process
@@ -100,6 +104,30 @@ def test_a_metastore_that_has_stopped_to_answer(
         _, told = process.communicate(timeout=100)
         assert process.returncode == (2 if hangs else 0), told
         assert ("did not end within 0.5 seconds (--drain)" in told) == hangs, told
+
+
+def test_a_spark_that_does_not_start_is_not_waited_for(tmp_path: Path) -> None:
+    """The compaction that needs it waits again."""
+    java = tmp_path / "jdk" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    # It says nothing, and ends when whoever started it does.
+    java.write_text(f"#!/bin/sh\n: > {tmp_path}/starts\nexec cat > /dev/null\n", encoding="utf-8")
+    java.chmod(0o755)
+    url = f"sqlite:///{tmp_path}/m.db"
+    with hivesql.connect(url, str(tmp_path / "w")) as session:
+        session.sql("SET hivesql.compactor.inline=false")
+        session.sql("CREATE TRANSACTIONAL TABLE t (a INT) STORED AS ORC")
+        session.sql("INSERT INTO t VALUES (1); ALTER TABLE t COMPACT 'rebalance'")
+        words = (f"--warehouse={tmp_path}/w", "--drain=0.5")
+        with started(url, tmp_path, *words, JAVA_HOME=f"{tmp_path}/jdk") as process:
+            while not (tmp_path / "starts").exists():
+                assert process.poll() is None
+                threading.Event().wait(0.1)
+            process.terminate()
+            _, told = process.communicate(timeout=100)
+        assert process.returncode == 0, told
+        assert "was stopped, and waits again" in told
+        assert [row[5] for row in session.sql("SHOW COMPACTIONS").rows] == ["initiated"]
 
 
 def test_a_metastore_that_answers_nothing_at_all(

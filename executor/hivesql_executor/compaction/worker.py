@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -34,6 +35,8 @@ from hivesql_planner.statements.unions import check_written
 _claims = threading.Lock()
 _running: set[int] = set()
 """Compactions that this process works on: in a container, one that died had perhaps its number."""
+_claiming: Counter[str] = Counter()
+"""Its workers that ask for one. A metastore that does not answer one of them keeps no other."""
 
 
 def worker_id(runtime: Runtime, number: int = 0) -> str:
@@ -55,13 +58,17 @@ def claim_next(
     None where none waits.
     """
     timeout = runtime.settings.seconds("metastore.compactor.worker.pool.timeout")
+    me, compaction = worker_id(runtime, number), None
     with _claims:
-        compaction = runtime.metastore.next_compaction(
-            worker_id(runtime, number), id=id, pool=pool, pool_timeout=timeout
-        )
-        if compaction is not None:
-            _running.add(compaction.id)
-    return compaction
+        _claiming[me] += 1
+    try:
+        compaction = runtime.metastore.next_compaction(me, id=id, pool=pool, pool_timeout=timeout)
+        return compaction
+    finally:
+        with _claims:
+            _claiming[me] -= 1
+            if compaction is not None:
+                _running.add(compaction.id)
 
 
 def run_claimed(
@@ -102,13 +109,24 @@ def release_dead(runtime: Runtime) -> int:
     """
     store = runtime.metastore
     released = 0
-    with _claims:
-        for row in store.compactions():
-            if row.state == WORKING and _is_dead(row, runtime):
-                if row.txn_id:
-                    store.abort_txns([row.txn_id], "the compactor died")
-                released += store.release_compactions(worker_id=row.worker_id)
+    for row in _dead(store.compactions(), runtime):
+        # What it was may have been claimed anew since; until it is released nobody claims more.
+        with _claims:
+            for again in _dead(store.compactions(), runtime):
+                if again.id == row.id:
+                    if again.txn_id:
+                        store.abort_txns([again.txn_id], "the compactor died")
+                    released += store.release_compactions(worker_id=again.worker_id)
     return released
+
+
+def _dead(rows: Collection[Compaction], runtime: Runtime) -> list[Compaction]:
+    """Choose those whose workers on this host are no more."""
+    busy = {row.worker_id for row in rows if row.id in _running}
+    return [
+        row for row in rows
+        if row.state == WORKING and row.worker_id not in busy and _is_dead(row, runtime)
+    ]  # fmt: skip
 
 
 def _is_dead(row: Compaction, runtime: Runtime) -> bool:
@@ -116,7 +134,9 @@ def _is_dead(row: Compaction, runtime: Runtime) -> bool:
     process = rest.partition(".")[0]
     if not dash or host != runtime.host:
         return False
-    return row.id not in _running if process == str(os.getpid()) else not is_alive(process)
+    if process == str(os.getpid()):
+        return row.id not in _running and not _claiming[row.worker_id or ""]
+    return not is_alive(process)
 
 
 @contextmanager

@@ -65,7 +65,8 @@ class Heartbeat:
             self.lost = error
             return False
         except Exception as error:  # noqa: BLE001 - a missed beat is not yet a lost transaction
-            self.runtime.notify(f"heartbeat of transaction {self.txn_id} failed: {error}")
+            reason = self.runtime.explain(error)
+            self.runtime.notify(f"heartbeat of transaction {self.txn_id} failed: {reason}")
         else:
             self._due = self.runtime.clock.monotonic() + self.interval
         return True

@@ -43,7 +43,7 @@ def left_to_reaper(problem: str, runtime: Runtime) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # noqa: BLE001 - whatever it is
-        runtime.notify(f"{problem}: {error}")
+        runtime.notify(f"{problem}: {runtime.explain(error)}")
 
 
 def mend(begun: BegunMoves, runtime: Runtime) -> None:

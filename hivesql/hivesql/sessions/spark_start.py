@@ -110,6 +110,8 @@ class LazySpark:
         self._start: Future[SparkSession] | None = None
         self._waiting = 0
         self._gave_up = threading.Event()
+        self.must_end: threading.Event | None = None
+        """Once set, nobody waits any more for Spark to start."""
         self._closed = False
         self._used = False
         self._with: dict[str, str] | None = None
@@ -130,7 +132,7 @@ class LazySpark:
                 except Unfinished:
                     if start.done():
                         raise
-                if self._gave_up.is_set():
+                if self._gave_up.is_set() or (self.must_end and self.must_end.is_set()):
                     raise Cancelled(CANCELLED)
         finally:
             self._waiting -= 1

@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from hand_made import T, Warehouse
+from hivesql_executor.compaction import worker
 from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.compaction.initiator import initiate
-from hivesql_executor.compaction.worker import release_dead, run_next
+from hivesql_executor.compaction.worker import claim_next, release_dead, run_next
 from hivesql_executor.metastore.api import AbortLimits
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.schema import txn_components
 from hivesql_executor.services import run_round, services_of
 from hivesql_planner.model.table import TableName
@@ -247,6 +249,37 @@ def test_a_dead_worker_s_request_is_queued_again(house: Warehouse) -> None:
     assert release_dead(house.runtime) == 0
     house.store.release_compactions(silent=-1)
     house.store.next_compaction(f"here-{done.pid}.0")
+    assert release_dead(house.runtime) == 1
+    assert house.state(1) == "initiated"
+
+
+def test_a_worker_whose_claim_hangs_keeps_no_other(house: Warehouse) -> None:
+    """Nor does anybody take for dead what it has perhaps claimed by now."""
+    house.write()
+    house.store.enqueue_compaction(T, None, "major", initiator_id="x")
+    asked, go_on = threading.Event(), threading.Event()
+
+    class Hanging(DatabaseMetastore):
+        """Its answers come late."""
+
+        def next_compaction(self, *words: Any, **named: Any) -> Any:
+            claimed = house.store.next_compaction(*words, **named)
+            asked.set()
+            assert go_on.wait(60)
+            return claimed
+
+    runtime = replace(house.runtime, metastore=Hanging(house.store._rdbms))
+    claims: list[Any] = []
+    hanging = threading.Thread(target=lambda: claims.append(claim_next(runtime)))
+    hanging.start()
+    assert asked.wait(60)
+    assert claim_next(house.runtime, number=1) is None
+    assert release_dead(house.runtime) == 0
+    go_on.set()
+    hanging.join()
+    assert [one.id for one in claims] == [1]
+    assert release_dead(house.runtime) == 0
+    worker._running.clear()
     assert release_dead(house.runtime) == 1
     assert house.state(1) == "initiated"
 
