@@ -25,12 +25,13 @@ from hivesql.dialect.tokens import Name
 from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.names import check_table
-from hivesql_planner.model.table import Table, partition_name
+from hivesql_planner.model.table import TEMPORARY, Table, partition_name
 from hivesql_planner.statements.alter import (
     AddColumns,
     AddConstraint,
     ChangeColumn,
     ChangeFormat,
+    ChangeLocation,
     ChangeOwner,
     ChangeProperties,
     ChangeRewrite,
@@ -59,6 +60,12 @@ def bind_alter(body: AlterBody, binding: Binding) -> AlterTable | AlterView:
         )
         binding.fail(error, body.start)
     change = body.change
+    if isinstance(change, ChangeLocation) and table.name.database.startswith(TEMPORARY):
+        # What is there would go with the session.
+        error = SemanticError(
+            "Unable to alter table. Temp table location cannot be changed", code=40013
+        )
+        binding.fail(error, body.start)
     if isinstance(change, AddConstraint):
         change = AddConstraint(complete(change.constraint, binding))
     elif isinstance(change, ChangeFormat):

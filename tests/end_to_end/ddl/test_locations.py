@@ -244,3 +244,11 @@ def test_unknown_file_systems_are_refused(spark: object, tmp_path: Path) -> None
         assert rows(session, "SHOW DATABASES") == [("d",), ("default",)]
         assert rows(session, "SHOW PARTITIONS p") == [("k=1",)]
         assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_temporary_table_stays_where_it_is(session: hivesql.Session, tmp_path: Path) -> None:
+    """As Hive: what is in another directory would go with the session."""
+    session.sql("CREATE TEMPORARY TABLE own (a int)")
+    with pytest.raises(HiveSqlError, match="Temp table location cannot be changed") as caught:
+        session.sql(f"ALTER TABLE own SET LOCATION '{tmp_path}/data'")
+    assert caught.value.code == 40013
