@@ -24,6 +24,7 @@ _NAMES: dict[type[exp.Expr], str] = {
     exp.LT: "LESS THAN", exp.LTE: "EQUAL OR LESS THAN", exp.GT: "GREATER THAN",
     exp.GTE: "EQUAL OR GREATER THAN", exp.Between: "EQUAL OR GREATER THAN",
 }  # fmt: skip
+_UNORDERED = {Kind.ARRAY: "LIST", Kind.STRUCT: "STRUCT", Kind.MAP: "MAP", Kind.UNION: "UNION"}
 _ORDERING = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
 
 
@@ -72,13 +73,15 @@ def hold_maps(kinds: Sequence[Type]) -> bool:
     return any(kind is not None and kind.holds(Kind.MAP) for kind in kinds)
 
 
-def check_maps(node: exp.Expr, kinds: Sequence[Type]) -> None:
-    """Refuse to order maps, and to compare those whose types differ (SemanticError 10014)."""
-    if not hold_maps(kinds):
-        return
+def check_compared(node: exp.Expr, kinds: Sequence[Type]) -> None:
+    """Refuse to order what has parts, and maps whose types differ (SemanticError 10014)."""
     name = _NAMES.get(type(node), "EQUAL")
     if isinstance(node, _ORDERING):
-        raise SemanticError(f"{name} does not support MAP types", code=10014)
+        for kind in kinds:
+            if (parts := _UNORDERED.get(kind.kind) if kind is not None else None) is not None:
+                raise SemanticError(f"{name} does not support {parts} types", code=10014)
+    if not hold_maps(kinds):
+        return
     first, *others = (kind for kind in kinds if kind is not None and kind.kind is not Kind.VOID)
     for other in others:
         if other != first:

@@ -8,6 +8,7 @@ from hivesql.dialect.value_types import (
     TIMES,
     Type,
     element,
+    group_of,
     is_decimal,
     is_float,
     is_number,
@@ -118,7 +119,8 @@ def _concatenated(call: Call) -> str | None:
 def _joined(call: Call) -> str | None:
     takes(2, 10_000)(call)
     for i, kind in enumerate(call.types[1:], 2):
-        if is_number(kind) or kind in (BOOLEAN, *TIMES):
+        inside = element(kind) if kind_of(kind) is Kind.ARRAY else kind
+        if is_number(inside) or inside in (BOOLEAN, BINARY, *TIMES):
             raise SemanticError(
                 f'Argument {i} of function CONCAT_WS must be "string or array<string>", '
                 f'but "{kind}" was found.',
@@ -433,12 +435,10 @@ def _same_category(call: Call) -> str | None:
         raise SemanticError(
             "NULLIF may not accept types belonging to VOID_GROUP as first argument", code=10016
         )
-    if (is_text(left) and is_number(right)) or (is_number(left) and is_text(right)):
-        raise SemanticError(
-            "The expressions after NULLIF should belong to the same category: "
-            f'"{left}" and "{right}"',
-            code=10016,
-        )
+    groups = {"bytes" if kind == BINARY else group_of(kind) for kind in (left, right)}
+    if len(groups - {"void", None}) > 1:
+        what = "The expressions after NULLIF should belong to the same category"
+        raise SemanticError(f'{what}: "{left}" and "{right}"', code=10016)
     if kind_of(left) is Kind.MAP and kind_of(right) not in (Kind.MAP, None):
         raise SemanticError(
             f'The expressions after NULLIF should all have the same type: "{left}" is expected '

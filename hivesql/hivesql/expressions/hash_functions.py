@@ -1,15 +1,18 @@
-"""HASH and MURMUR_HASH: Hive's own hashes, in 32 bits that wrap around."""
+"""HASH and MURMUR_HASH: Hive's own, in 32 bits that wrap around; digests of other than texts."""
 
 from __future__ import annotations
 
 from hivesql.dialect.value_types import Type
 from hivesql.expressions.calls import Call, Rule
 from hivesql_planner.errors import NotSupported
+from hivesql_planner.model.conversions import conversion
 from hivesql_planner.model.hive_type import (
+    BINARY,
     BOOLEAN,
     FLOATS,
     INTEGERS,
     SIZED_TEXTS,
+    STRING,
     TEXTS,
     TIMESTAMP,
     TINYINT,
@@ -64,4 +67,17 @@ def _by_bytes(version: int, kind: Type, value: str) -> str:
     return f"hive_hash_{version}_{kind.kind}({argument})"
 
 
-HASHES: dict[str, Rule] = {"hash": hash_template, "murmur_hash": hash_template}
+def _digest(call: Call) -> str | None:
+    """Take the bytes of a number's or a time's text; Spark takes texts and bytes alone."""
+    kind = call.type(0)
+    if kind is None or kind.is_text or kind in (BINARY, VOID):
+        return None
+    text = conversion(kind, STRING, call.zone) or "CAST(@0 AS STRING)"
+    return f"{call.name}({text})"
+
+
+HASHES: dict[str, Rule] = {
+    "hash": hash_template,
+    "murmur_hash": hash_template,
+    **dict.fromkeys(("crc32", "md5", "sha", "sha1"), _digest),
+}

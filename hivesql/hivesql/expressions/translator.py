@@ -39,7 +39,9 @@ from hivesql.expressions.casts import (
     unsafe,
     without_blanks,
 )
-from hivesql.expressions.comparisons import check_maps, list_of_equals
+from hivesql.expressions.checks.arguments import check_arguments
+from hivesql.expressions.checks.operands import check_days, check_members, extracted_unit
+from hivesql.expressions.comparisons import check_compared, list_of_equals
 from hivesql.expressions.composed_functions import discrete_percentile
 from hivesql.expressions.date_rules import as_timestamp
 from hivesql.expressions.function_rules import RULES, negated, text_of
@@ -152,10 +154,10 @@ class Translator:
             self._members(node)
         if isinstance(node, exp.Between):
             self._compared([node.this, node.args["low"], node.args["high"]], node, safe=True)
-        if isinstance(node, exp.RegexpLike):
-            self._regexp(node)
-        if isinstance(node, exp.Like):
-            self._like(node)
+        if isinstance(node, (exp.RegexpLike, exp.Like)):
+            operands = self.type_of(node.this), self.type_of(node.expression)
+            check_arguments(Call(node.key, operands, ()))
+            (self._like if isinstance(node, exp.Like) else self._regexp)(node)
         if isinstance(node, (exp.BitwiseLeftShift, exp.BitwiseRightShift)):
             raise ParseError("unexpected shift: Hive has shiftleft and shiftright")
         if isinstance(node, (exp.And, exp.Or, exp.Not, exp.Where, exp.Having)):
@@ -318,9 +320,10 @@ class Translator:
     def _arithmetic(self, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr) -> Type:
         kinds = self.type_of(left), self.type_of(right)
         check_terms(operator, kinds)
+        check_days(operator, *kinds)
         if operator in "+-" and (any(map(is_interval, kinds)) or set(kinds) <= set(TIMES)):
             return self._time_arithmetic(left, right)
-        if kinds[0] == DATE and is_integer(kinds[1]) and operator in "+-":
+        if kinds == (DATE, INT) and operator in "+-":
             return DATE
         for kind in kinds:
             if kind == BOOLEAN:
@@ -366,7 +369,7 @@ class Translator:
         kinds = [self.type_of(part) for part in parts]
         if None in kinds:
             return
-        check_maps(node, kinds)
+        check_compared(node, kinds)
         strict = refuses("type.safety", self.binding.settings)
         if strict and not safe and unsafe(kinds[0], kinds[1]):
             raise strict_error("type.safety", f"{kinds[0]} and {kinds[1]}", code=10014)
@@ -388,6 +391,7 @@ class Translator:
         """Bring what stands before IN and its values together; rows of values, place by place."""
         rows = [node.this, *node.expressions]
         if not all(isinstance(row, exp.Tuple) for row in rows):
+            check_members(list(map(self.type_of, rows)))
             if edit := membership_edit(node, list(map(self.type_of, rows)), self._call_of):
                 self.edits.append(edit)
             else:
@@ -466,6 +470,7 @@ class Translator:
             tuple(map(self._text, arguments)),
             self.binding.settings,
         )
+        check_arguments(call)
         rule = RULES.get(name)
         template = self.binding.of_session(name) or (rule(call) if callable(rule) else rule)
         template = template_in_zone(call, template)
@@ -538,7 +543,7 @@ class Translator:
             self._replace(node, template, [node.this.expressions[0], ordered.this])
 
     def _extract(self, node: exp.Extract) -> Type:
-        unit, kind = node.name.lower(), self._on_clock(node.expression)
+        unit, kind = extracted_unit(node.name), self._on_clock(node.expression)
         if unit == "second":
             self._replace(node, "second(@0)", [node.expression])
         elif is_text(kind):

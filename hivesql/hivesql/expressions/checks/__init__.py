@@ -1,0 +1,1 @@
+"""What Hive refuses of an expression by the types of its parts."""

@@ -1,0 +1,114 @@
+"""Which types Hive's functions take: Spark converts more, and gives rows where Hive refuses.
+
+A function of Hive's older kind has a method for each type that it takes: whole numbers grow wider,
+numbers and times become texts, and nothing else changes. Younger ones look at what they are given.
+"""
+
+from __future__ import annotations
+
+import re
+
+from hivesql.dialect.value_types import Type, element, is_text, kind_of
+from hivesql.expressions.calls import Call
+from hivesql_planner.errors import SemanticError
+from hivesql_planner.model.hive_type import INTEGERS, NUMBERS, TEXTS, Kind
+
+_SMALL = INTEGERS - {Kind.BIGINT}
+_TIMES = frozenset({Kind.DATE, Kind.TIMESTAMP})
+_BYTES = frozenset({Kind.BINARY})
+_READ_AS_NUMBER = NUMBERS | TEXTS
+_READ_AS_TIME = TEXTS | _TIMES
+_READ_AS_TEXT = NUMBERS | TEXTS | _TIMES
+_CHECKED = _READ_AS_TEXT | {Kind.BOOLEAN, Kind.BINARY, Kind.ARRAY, Kind.MAP, Kind.STRUCT}
+"""What is checked; all else is left to Spark."""
+
+_Places = tuple[frozenset[Kind] | None, ...]
+"""The kinds that each argument may have; None where any may stand."""
+
+
+def _alike(names: str, *places: frozenset[Kind] | None) -> dict[str, _Places]:
+    return dict.fromkeys(names.split(), places)
+
+
+_BY_METHOD: dict[str, _Places] = {
+    **_alike("ascii reverse unbase64 unhex", _READ_AS_TEXT),
+    **_alike("crc32 hex md5 sha sha1", _READ_AS_TEXT | _BYTES),
+    **_alike(
+        "abs acos asin atan chr cos degrees exp ln log10 log2 radians sign sin sqrt tan",
+        _READ_AS_NUMBER,
+    ),
+    **_alike("base64", _BYTES),
+    **_alike("bin from_unixtime", INTEGERS),
+    **_alike("conv", _READ_AS_TEXT, _SMALL, _SMALL),
+    **_alike("date_add date_sub to_date unix_timestamp weekofyear", _READ_AS_TIME),
+    **_alike("find_in_set get_json_object like parse_url", _READ_AS_TEXT, _READ_AS_TEXT),
+    **_alike("log pmod", _READ_AS_NUMBER, _READ_AS_NUMBER),
+    **_alike("regexp_extract regexp_replace", _READ_AS_TEXT, _READ_AS_TEXT),
+    **_alike("replace", _READ_AS_TEXT, _READ_AS_TEXT, _READ_AS_TEXT),
+    **_alike("repeat", _READ_AS_TEXT, _SMALL),
+    **_alike("shiftleft shiftright shiftrightunsigned", INTEGERS, _SMALL),
+    **_alike("space", _SMALL),
+    **_alike("str_to_map", TEXTS),
+    **_alike("substr substring mid", _READ_AS_TEXT | _BYTES, INTEGERS, INTEGERS),
+}
+"""Functions that have methods by types: Hive's error 10014."""
+
+_BY_ITSELF: dict[str, _Places] = {
+    **_alike("aes_encrypt", TEXTS | _BYTES),
+    **_alike("add_months", _READ_AS_TIME, _SMALL),
+    **_alike("bround round", _READ_AS_NUMBER, INTEGERS),
+    **_alike("cbrt", NUMBERS),
+    **_alike("concat_ws", TEXTS),
+    **_alike("ceil ceiling floor negative positive", _READ_AS_NUMBER),
+    **_alike("date_format next_day", _READ_AS_TIME, TEXTS),
+    **_alike("datediff months_between", _READ_AS_TIME, _READ_AS_TIME),
+    **_alike("decode", _BYTES),
+    **_alike("encode initcap soundex", TEXTS),
+    **_alike("factorial", _SMALL),
+    **_alike("format_number", NUMBERS, _SMALL | TEXTS),
+    **_alike("from_unixtime", None, TEXTS),
+    **_alike("hour last_day minute quarter second year", _READ_AS_TIME),
+    **_alike("levenshtein regexplike", TEXTS, TEXTS),
+    **_alike("likeall likeany", TEXTS),
+    **_alike("lpad rpad", None, _SMALL),
+    **_alike("pow power", _READ_AS_NUMBER, _READ_AS_NUMBER),
+    **_alike("sha2", TEXTS | _BYTES, _SMALL),
+    **_alike("substring_index", TEXTS, TEXTS, _SMALL),
+    **_alike("translate", TEXTS, TEXTS, TEXTS),
+    **_alike("width_bucket", NUMBERS, NUMBERS, NUMBERS, NUMBERS),
+}
+"""Functions that look at their arguments by themselves: Hive's error 10016."""
+
+_BELOW_ZERO = re.compile(r"-\s*\d+")
+
+
+def check_arguments(call: Call) -> None:
+    """Refuse types that a function of Hive does not take (SemanticError 10014, 10016)."""
+    if any(map(_is_refused, call.types, _BY_METHOD.get(call.name, ()))):
+        listed = ", ".join(str(kind or "unknown") for kind in call.types)
+        raise SemanticError(f"No matching method for {call.name} with ({listed})", code=10014)
+    for i, kinds in enumerate(zip(call.types, _BY_ITSELF.get(call.name, ()), strict=False), 1):
+        if _is_refused(*kinds):
+            message = f"Argument type mismatch: {call.name} takes no {kinds[0]} as argument {i}"
+            raise SemanticError(message, code=10016)
+    if call.name == "array_contains":
+        _check_member(element(call.type(0)), call.type(1))
+    if call.name == "format_number" and _BELOW_ZERO.fullmatch("".join(call.texts[1:2])):
+        what = f'Argument 2 of function FORMAT_NUMBER must be >= 0, but "{call.texts[1]}" was found'
+        raise SemanticError(what, code=10014)
+
+
+def _check_member(member: Type, value: Type) -> None:
+    """Refuse to look for a value of another type than an array's; lengths do not count."""
+    for kind in (member, value):
+        if kind is None or kind.kind not in _CHECKED or kind.is_nested:
+            return
+    if kind_of(member) != kind_of(value) and not (is_text(member) and is_text(value)):
+        message = f'"{member}" expected at function ARRAY_CONTAINS, but "{value}" is found'
+        raise SemanticError(message, code=10016)
+
+
+def _is_refused(kind: Type, taken: frozenset[Kind] | None) -> bool:
+    if kind is None or taken is None:
+        return False
+    return kind.kind in _CHECKED and kind.kind not in taken

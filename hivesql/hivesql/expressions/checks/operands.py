@@ -1,0 +1,41 @@
+"""What Hive adds to dates and looks for in lists; Spark converts more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hivesql.dialect.value_types import TIMES, Type
+from hivesql_planner.errors import ParseError, SemanticError
+from hivesql_planner.model.hive_type import BINARY, BOOLEAN, DATE, INT, INTERVALS, VOID
+
+_UNITS = (
+    "year", "quarter", "month", "week", "day", "dayofweek", "hour", "minute", "second",
+)  # fmt: skip
+
+
+def check_days(operator: str, left: Type, right: Type) -> None:
+    """Refuse what is added to a DATE, or taken from it, but INT behind it, times and intervals."""
+    if DATE not in (left, right) or operator not in "+-":
+        return
+    if left == DATE and right in (None, INT):
+        return
+    other = right if left == DATE else left
+    if other is None or other.kind in INTERVALS or (operator == "-" and other in TIMES):
+        return
+    raise SemanticError(f"No matching method for {operator} with ({left}, {right})", code=10014)
+
+
+def check_members(kinds: Sequence[Type]) -> None:
+    """Refuse booleans and bytes in IN beside other values (SemanticError 10014)."""
+    first, *others = kinds
+    for kind in others:
+        pair = {first, kind}
+        if len(pair) == 2 and pair & {BOOLEAN, BINARY} and not pair & {None, VOID}:
+            raise SemanticError(f"Type mismatch: {{{first} IN ({kind})}}", code=10014)
+
+
+def extracted_unit(unit: str) -> str:
+    """Return the unit of EXTRACT in small letters; Spark knows more (ParseError)."""
+    if unit.lower().removesuffix("s") not in _UNITS:
+        raise ParseError(f"unexpected {unit} in EXTRACT, which knows {', '.join(_UNITS)}")
+    return unit.lower()
