@@ -2859,3 +2859,12 @@ unhex('41') - INTERVAL '1' MONTH
 unhex('41') * INTERVAL '1' DAY
 unhex('41')[0]
 unhex('41').a
+date_format(TIMESTAMP '2020-03-05 23:11:12.123', 'n')
+date_format(TIMESTAMP '2020-03-05 23:11:12.123', 'A')
+date_format(TIMESTAMP '2020-03-05 23:11:12.123', 'N')
+date_format(TIMESTAMP '2020-03-05 00:00:12.5', 'nnnnnnnnnnnn')
+date_format(TIMESTAMP '2020-03-05 00:00:12.5', 'AAAAAAAAAA')
+date_format(TIMESTAMP '2020-03-05 00:00:12.5', 'yyyy-NNNNNNNNNNNNNNNN/n')
+date_format(DATE '2020-03-05', 'n A N')
+date_format('2020-03-05 01:02:03', 'A')
+date_format('1969-12-31 23:59:59.25', 'A n')

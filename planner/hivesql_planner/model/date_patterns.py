@@ -13,7 +13,20 @@ _DAY = "CAST({0} AS DATE)"
 _SATURDAY = f"date_add({_DAY}, 7 - dayofweek({_DAY}))"
 _WEEK = f"((dayofyear({_SATURDAY}) - 1) DIV 7 + 1)"
 _WEEK_OF_MONTH = f"((day({_DAY}) + dayofweek(trunc({_DAY}, 'MM')) - 2) DIV 7 + 1)"
-_WEEKS = {
+_MICROSECONDS = "unix_micros(CAST({0} AS TIMESTAMP))"
+_IN_DAY = f"pmod({_MICROSECONDS}, 86400000000)"
+_PARTS_OF_DAY = {
+    "n": f"(pmod({_MICROSECONDS}, 1000000) * 1000)",
+    "A": f"({_IN_DAY} DIV 1000)",
+    "N": f"({_IN_DAY} * 1000)",
+}
+_MOST_DIGITS = 19
+_LACKED = {
+    **{
+        letter * width: f"lpad({part}, greatest({width}, length({part})), '0')"
+        for letter, part in _PARTS_OF_DAY.items()
+        for width in range(1, _MOST_DIGITS + 1)
+    },
     "YY": f"lpad(pmod(year({_SATURDAY}), 100), 2, '0')",
     **{
         "Y" * width: f"lpad(year({_SATURDAY}), greatest({width}, length(year({_SATURDAY}))), '0')"
@@ -37,19 +50,19 @@ def formatted(moment: str, pattern: str | None) -> str | None:
     if pattern is None:
         return None
     tokens = [match[0] for match in _TOKEN.finditer(pattern)]
-    if not any(token in _WEEKS for token in tokens):
+    if not any(token in _LACKED for token in tokens):
         return None
     parts: list[str] = []
     plain = ""
     for token in [*tokens, ""]:
-        if token and token not in _WEEKS:
+        if token and token not in _LACKED:
             plain += token
             continue
         if plain:
             parts.append(f"date_format({moment}, {pattern_literal(plain)})")
             plain = ""
         if token:
-            parts.append(_WEEKS[token].format(moment))
+            parts.append(_LACKED[token].format(moment))
     return f"concat({', '.join(parts)})"
 
 
