@@ -45,6 +45,7 @@ from hivesql_executor.metastore.opening import counters_of
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.context import of_user
 from hivesql_executor.tracing import span
+from hivesql_executor.transactions.interrupts import NotingInterrupts
 from hivesql_executor.translate_errors import translate_error, translate_errors
 from hivesql_planner.errors import (
     AlreadyCommitted,
@@ -177,10 +178,7 @@ class Session:
         consume: Consume | None = None,
         idempotency_key: str | None = None,
     ) -> Iterator[Result]:
-        """Run the statements of a script one after the other, yielding each result.
-
-        Errors carry the file, line and column of the statement they come from.
-        """
+        """Run statements one by one, yielding each result; errors carry file, line and column."""
         self._running.check_open()
         positional = None if parameters is None else Positional(text, parameters)
         for number, statement in enumerate(split(text, file, self.variables), 1):
@@ -236,6 +234,10 @@ class Session:
         """
         return self._running.cancel(self._spark)
 
+    def end_interrupted(self) -> None:
+        """Roll back what is open: Ctrl-C came when a statement was done, and counts as an error."""
+        self._conversation.fail(self.runtime, KeyboardInterrupt())
+
     def stop(self, seconds: float) -> bool:
         """Cancel, and see to it that nothing is open after so many seconds.
 
@@ -246,8 +248,7 @@ class Session:
             return True
         if self._running.await_end(seconds):
             return True
-        mine = {self._running.txn_id, self.open_transaction or 0} - {0}
-        if mine:
+        if mine := {self._running.txn_id, self.open_transaction or 0} - {0}:
             self.runtime.metastore.abort_txns(sorted(mine), "stopped")
         return False
 
@@ -521,7 +522,6 @@ class Session:
         self._running.check_open()
         return TableName.of_text(text, self.database)
 
-    # -- about Spark, the cache and keys
     def progress(self) -> Progress | None:
         """Tell how far the running statement's Spark jobs are; None when none run."""
         return self._running.progress(self._spark)
@@ -572,7 +572,7 @@ class Session:
         """
         if not self._running.close():
             return
-        with ExitStack() as last_first:
+        with NotingInterrupts(), ExitStack() as last_first:
             last_first.callback(self._spark.stop)
             last_first.callback(self.runtime.metastore.close)
             last_first.callback(self.temporary.drop_all)

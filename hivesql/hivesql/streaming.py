@@ -38,6 +38,7 @@ from hivesql_executor.streaming.records import (
     StrictRegexWriter,
 )
 from hivesql_executor.streaming.unmanaged import Unmanaged
+from hivesql_executor.transactions.interrupts import noting_interrupts
 from hivesql_executor.translate_errors import translate_errors
 from hivesql_planner.errors import NoSuchObject, NotSupported
 from hivesql_planner.model.table import Table, TableName
@@ -143,6 +144,7 @@ class ConnectionBuilder:
         """Give the table as its committer has it (``HiveStreamingConnection.table``)."""
         return replace(self, table_object=table)
 
+    @noting_interrupts
     def connect(self) -> HiveStreamingConnection:
         """Check the options and the table; StreamingException when they do not fit."""
         if self.table is None and self.table_object is None:
@@ -243,6 +245,7 @@ class HiveStreamingConnection:
         """Options that are still empty."""
         return ConnectionBuilder()
 
+    @noting_interrupts
     def begin_transaction(self) -> None:
         """Begin the next transaction; a batch that is used up is followed by a new one."""
         self._check_open()
@@ -283,6 +286,7 @@ class HiveStreamingConnection:
             for piece in columns.to_batches(max_chunksize=FLUSH_ROWS):
                 batch.write(pa.Table.from_batches([piece]), piece.nbytes)
 
+    @noting_interrupts
     def commit_transaction(
         self,
         partitions: Collection[str] = (),
@@ -303,10 +307,12 @@ class HiveStreamingConnection:
             raise StreamingException(f"the key {key} does not begin with _meta")
         self._current().commit(partitions, None if key is None else (key, value or ""))
 
+    @noting_interrupts
     def abort_transaction(self) -> None:
         """Roll the transaction back."""
         self._current().abort()
 
+    @noting_interrupts
     def close(self) -> None:
         """Abort what has not ended. May be called again."""
         self._closed = True

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hivesql_executor.transactions.interrupts import heeding_interrupts
 from hivesql_executor.translate_errors import marking_user_errors
 from hivesql_planner.errors import SemanticError
 
@@ -33,10 +34,10 @@ class OrRows:
 def of_user(consume: Consume | None) -> Consume | None:
     """Return the consumer, whose own errors reach the user as they are."""
     if isinstance(consume, OrRows):
-        return OrRows(marking_user_errors(consume.consume))
+        return OrRows(marking_user_errors(heeding_interrupts(consume.consume)))
     if consume is not None and not callable(consume):
         raise SemanticError(f"consume is a function of a DataFrame, not {type(consume).__name__}")
-    return consume and marking_user_errors(consume)
+    return consume and marking_user_errors(heeding_interrupts(consume))
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,8 +127,8 @@ def commit(
 
     After CommitUnknown nothing is aborted: that could destroy committed data.
     """
-    opened.heartbeat.stop()
     try:
+        opened.heartbeat.stop()
         opened.heartbeat.check()
         hit_failpoint(FailPoint.BEFORE_COMMIT)
         with span("commit"):

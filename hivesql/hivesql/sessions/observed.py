@@ -14,6 +14,7 @@ from hivesql.script import StatementText
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.statement_log import LEVELS, STATEMENTS, beginning, current_work, log
 from hivesql_executor.tracing import span
+from hivesql_executor.transactions.interrupts import NotingInterrupts
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.settings.file_system_keys import HIDDEN_LIST, cover_beginning
 
@@ -28,6 +29,12 @@ class _Session(Protocol):
     def open_transaction(self) -> int | None:
         """The one that START TRANSACTION has opened."""
 
+    def cancel(self) -> bool:
+        """Stop the statement that runs; False when none runs."""
+
+    def end_interrupted(self) -> None:
+        """Roll back what is open, as after any other error."""
+
 
 S = TypeVar("S", bound=_Session)
 _Run = Callable[Concatenate[S, StatementText, P], Result]
@@ -39,12 +46,14 @@ def observed(run: _Run[S, P]) -> _Run[S, P]:
     @wraps(run)
     def call(session: S, text: StatementText, /, *args: P.args, **kwargs: P.kwargs) -> Result:
         tell, began = session.runtime.on_statement, time.monotonic()
-        with beginning() as work:
+        with NotingInterrupts(session.cancel) as interrupts, beginning() as work:
             work.transaction = session.open_transaction or 0
             _log_begin(session, text.text)
             try:
                 with span("statement", **_attributes(session, text.text)):
                     result = run(session, text, *args, **kwargs)
+                    if interrupts.is_noted:
+                        session.end_interrupted()
             except BaseException as error:
                 if isinstance(error, HiveSqlError):
                     error.statement_id = work.statement

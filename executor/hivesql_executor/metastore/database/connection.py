@@ -122,8 +122,8 @@ class Rdbms:
             return work()
 
         def joined(db: Connection) -> T:
-            self._joined.connection = db
             try:
+                self._joined.connection = db
                 return work()
             finally:
                 self._joined.connection = None
