@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.DriverManager;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
@@ -71,6 +72,8 @@ public final class MetadataWalk {
       print(question.answer(), true);
     } catch (SQLException error) {
       fail(error);
+    } catch (RuntimeException error) {
+      OUT.println("error of the driver " + error.getClass().getName());
     }
   }
 
@@ -80,6 +83,8 @@ public final class MetadataWalk {
       OUT.println("row " + question.answer());
     } catch (SQLException error) {
       fail(error);
+    } catch (RuntimeException error) {
+      OUT.println("error of the driver " + error.getClass().getName());
     }
   }
 
@@ -137,6 +142,95 @@ public final class MetadataWalk {
     tell("keywords", () -> meta.getSQLKeywords());
     tell("isolation", () -> meta.getDefaultTransactionIsolation());
     tell("user", () -> meta.getUserName());
+    ask("schemas of null", () -> meta.getSchemas(null, null));
+    ask("schemas of a catalog", () -> meta.getSchemas("", "doors"));
+    ask("tables of a tree", () -> meta.getTables(null, "doors", "%", new String[] {"TABLE", "VIEW", "MATERIALIZED_VIEW"}));
+    ask("tables of no kind", () -> meta.getTables(null, "doors", "%", new String[] {}));
+    ask("columns of a quoted name", () -> meta.getColumns(null, "doors", "t quo", "%"));
+    ask("columns of an escaped name", () -> meta.getColumns(null, "doors", "t\\_ro", null));
+    ask("unique indexes", () -> meta.getIndexInfo(null, "doors", "pk", true, false));
+    ask("best row", () -> meta.getBestRowIdentifier(null, "doors", "pk", 0, true));
+    ask("versions", () -> meta.getVersionColumns(null, "doors", "pk"));
+    ask("table privileges", () -> meta.getTablePrivileges(null, "doors", "%"));
+    ask("column privileges", () -> meta.getColumnPrivileges(null, "doors", "pk", "%"));
+    ask("own types", () -> meta.getUDTs(null, "doors", "%", null));
+    ask("super tables", () -> meta.getSuperTables(null, "doors", "%"));
+    ask("attributes", () -> meta.getAttributes(null, "doors", "%", "%"));
+    ask("client information", () -> meta.getClientInfoProperties());
+    tell("driver", () -> meta.getJDBCMajorVersion() + " " + meta.supportsTransactions() + " " + meta.supportsSchemasInTableDefinitions());
+    tell("cases", () -> meta.storesLowerCaseIdentifiers() + " " + meta.storesMixedCaseIdentifiers() + " " + meta.supportsMixedCaseIdentifiers());
+    tell("functions of numbers", () -> meta.getNumericFunctions() + meta.getStringFunctions() + meta.getTimeDateFunctions());
+    tell("read only", () -> meta.isReadOnly() + " " + meta.getProcedureTerm() + " " + meta.getMaxColumnNameLength());
+  }
+
+  /** What a tool with a tree of objects and an editor asks of its connection. */
+  private static void ask(Connection connection, Statement statement) throws SQLException {
+    tell("is valid", () -> connection.isValid(10) + " " + connection.isClosed() + " " + connection.isReadOnly());
+    tell("read only", () -> {
+      connection.setReadOnly(true);
+      return connection.isReadOnly();
+    });
+    tell("writes again", () -> {
+      connection.setReadOnly(false);
+      return connection.getWarnings();
+    });
+    tell("no autocommit", () -> {
+      connection.setAutoCommit(false);
+      return connection.getAutoCommit();
+    });
+    tell("commit", () -> {
+      connection.commit();
+      return connection.getAutoCommit();
+    });
+    tell("rollback", () -> {
+      connection.rollback();
+      return connection.getAutoCommit();
+    });
+    tell("autocommit", () -> {
+      connection.setAutoCommit(true);
+      return connection.getAutoCommit();
+    });
+    tell("isolation of a session", () -> {
+      connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+      return connection.getTransactionIsolation();
+    });
+    tell("quoted schema", () -> {
+      connection.setSchema("`default`");
+      return connection.getSchema();
+    });
+    tell("no such schema", () -> {
+      connection.setSchema("nosuch");
+      return connection.getSchema();
+    });
+    tell("schema again", () -> {
+      connection.setSchema("doors");
+      return connection.getSchema();
+    });
+    tell("client", () -> {
+      connection.setClientInfo("ApplicationName", "a tool");
+      return connection.getClientInfo("ApplicationName");
+    });
+    tell("native", () -> connection.nativeSQL("select 1"));
+    ask("prepared index", () -> {
+      PreparedStatement prepared = connection.prepareStatement("SHOW INDEX ON ?");
+      prepared.setString(1, "t_all");
+      return prepared.executeQuery();
+    });
+    ask("prepared quotes", () -> {
+      PreparedStatement prepared = connection.prepareStatement("select ? a, '?' b, ? c");
+      prepared.setString(1, "it's; \\ \"");
+      prepared.setInt(2, 7);
+      return prepared.executeQuery();
+    });
+    statement.setFetchSize(2);
+    tell("fetch size", () -> statement.getFetchSize() + " " + statement.getMaxRows() + " " + statement.getQueryTimeout());
+    run(statement, "select i from doors.t_ro order by i");
+    tell("more results", () -> statement.getMoreResults() + " " + statement.getUpdateCount() + " " + statement.getWarnings());
+    tell("cancelled after its end", () -> {
+      statement.cancel();
+      return statement.isClosed();
+    });
+    run(statement, "select i, s from doors.t_ro order by i limit 2");
   }
 
   public static void main(String[] arguments) throws Exception {
@@ -157,6 +251,7 @@ public final class MetadataWalk {
           connection.setSchema("doors");
           return connection.getSchema();
         });
+        ask(connection, statement);
         statement.setMaxRows(1);
         run(statement, "select i, s from doors.t_ro order by i");
       }

@@ -120,6 +120,7 @@ def _compare(
     hive, ours = both
     assert list(hive) == list(ours)
     used: set[Difference] = set()
+    others: dict[str, tuple[list[str], list[str]]] = {}
     for asked, lines in hive.items():
         left, right = lines, ours[asked]
         for difference in differences:
@@ -127,7 +128,12 @@ def _compare(
                 shorter = difference.without(left), difference.without(right)
                 used |= {difference} if left != right and shorter != (left, right) else set()
                 left, right = shorter
-        assert right == left, asked
+        if right != left:
+            others[asked] = (
+                [line for line in left if line not in right] or left,
+                [line for line in right if line not in left] or right,
+            )
+    assert others == {}
     assert not all_needed or set(differences) - used == set()
 
 
