@@ -21,6 +21,7 @@ _CHECKED = (
     exp.Select, exp.SetOperation, exp.ILike, exp.In, exp.Star, exp.QueryTransform, exp.Values,
     exp.TableAlias, exp.Alias,
 )  # fmt: skip
+_MOST_ROWS = 2**31 - 1
 _Node = TypeVar("_Node", bound=exp.Expr)
 
 
@@ -103,8 +104,7 @@ def _wrong_clauses(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
         limit = select.args.get("limit")
         if isinstance(limit, exp.Fetch):
             yield select, "unexpected FETCH: say LIMIT"
-        elif limit is not None and not _is_number(limit.expression):
-            yield select, "expected a whole number after LIMIT"
+        yield from _wrong_numbers(select)
         if isinstance(select, exp.SetOperation):
             first_operand = select.this
             for key in _LAST if isinstance(first_operand, exp.Select) else ():
@@ -112,6 +112,15 @@ def _wrong_clauses(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
                     message = f"unexpected {key.upper()} before a set operation: write brackets"
                     yield _first(first_operand.args[key]), message
         yield from _in_wrong_order(select)
+
+
+def _wrong_numbers(select: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
+    """Yield what is no number of rows; Hive's are integers of Java."""
+    for number in _numbers_of_rows(select):
+        if not isinstance(number, exp.Literal) or number.is_string or not number.name.isdigit():
+            yield _first(number), "expected a whole number after LIMIT"
+        elif int(number.name) > _MOST_ROWS:
+            yield _first(number), f"LIMIT takes whole numbers up to {_MOST_ROWS}"
 
 
 def _in_wrong_order(select: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
@@ -141,5 +150,10 @@ def _start(node: exp.Expr) -> int:
     return int(node.meta["start"] if "start" in node.meta else node.meta.get(RANGE, (0, 0))[0])
 
 
-def _is_number(node: exp.Expr | None) -> bool:
-    return isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit()
+def _numbers_of_rows(select: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield how many rows LIMIT gives, and how many it and OFFSET leave out."""
+    limit, offset = select.args.get("limit"), select.args.get("offset")
+    if isinstance(limit, exp.Limit):
+        yield from filter(None, (limit.expression, limit.args.get("offset")))
+    if offset is not None:
+        yield offset.expression

@@ -23,6 +23,7 @@ _NUMBER = re.compile(
 _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 _QUOTED = re.compile(r"`(?:[^`]|``)*`")
 _SYMBOL = re.compile(r"<=>|<>|!=|<=|>=|==|\|\||[-+*/%(),.;=<>!~^&|\[\]:]")
+_LARGEST = 2**63 - 1
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|[0-1][0-7]{2}|.)", re.DOTALL)
 _SURROGATES = re.compile("[\\ud800-\\udbff][\\udc00-\\udfff]|[\\ud800-\\udfff]")
 _ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a",
@@ -406,10 +407,12 @@ class Cursor:
         return text
 
     def integer(self, what: str = "a whole number") -> int:
-        """Take a whole number."""
+        """Take a whole number, of 64 bits at most as those of Hive and of databases are."""
         token = self.peek()
         if token.kind is not Kind.NUMBER or not token.text.isdigit():
             self.fail(f"expected {what}")
+        if int(token.text) > _LARGEST:
+            self.fail(f"expected {what} up to {_LARGEST}")
         self.position += 1
         return int(token.text)
 
