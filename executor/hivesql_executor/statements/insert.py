@@ -19,7 +19,7 @@ from hivesql_executor.metastore.api import TableNote
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.context import Work
 from hivesql_executor.statements.restore import of_changed_partitions
-from hivesql_executor.statements.tables import bear_table, empty_table, refuse_filled
+from hivesql_executor.statements.tables import bear_table, empty_table, exists, refuse_filled
 from hivesql_planner.definitions.steps import EmptyTable
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.locks.lock import Operation
@@ -44,10 +44,18 @@ def run_insert(insert: Insert, work: Work) -> Outcome:
     from hivesql_executor.statements.insert_by_spark import shaped
 
     (branch,) = insert.branches
+    if insert.create.if_not_exists and exists(insert.create.table.name, work.runtime):
+        return Outcome(affected=0)
     table = shaped(insert.create.table, branch, work)
     if table.materialized is not None:
         table = replace(table, materialized=table.materialized.seen(_visible(work)))
-    created = bear_table(table, work.txn.changes, work.runtime)
+    try:
+        created = bear_table(table, work.txn.changes, work.runtime)
+    except SemanticError:
+        # Somebody else has made it since we looked, and has perhaps filled it.
+        if not insert.create.if_not_exists or not exists(table.name, work.runtime):
+            raise
+        return Outcome(affected=0)
     return _insert_branches(insert, work, created)
 
 

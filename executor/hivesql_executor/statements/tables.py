@@ -50,9 +50,9 @@ def create_new_table(new: NewTable, txn_id: int, runtime: Runtime) -> None:
         table = _with_columns_of(table, *new.like_file, runtime)
     try:
         _create_table(table, new.home, txn_id, runtime)
-    except SemanticError as error:
-        # Somebody else has made it since we looked.
-        if not new.if_not_exists or error.code != _EXISTS:
+    except SemanticError:
+        # Somebody else has made it since we looked, and has perhaps filled it.
+        if not new.if_not_exists or not exists(table.name, runtime):
             raise
 
 

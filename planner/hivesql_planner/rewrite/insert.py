@@ -86,5 +86,7 @@ def rewrite_create_as(statement: CreateTable, rows: Query) -> Insert:
         query=rows,
         dynamic_partition=statement.table.partition_names,
     )
-    new = NewTable(table=statement.table, home=statement.home)
+    new = NewTable(
+        table=statement.table, home=statement.home, if_not_exists=statement.if_not_exists
+    )
     return Insert(branches=(branch,), create=new)

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,39 @@ import pytest
 import hivesql
 from end_to_end.answers import rows, table_of
 from hivesql.services import run_services
+from hivesql_executor.files.api import Files
 from hivesql_planner.errors import HiveSqlError, SemanticError
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("format_", [ACID, "STORED AS ORC"])
+def test_if_not_exists_does_nothing_where_others_were_first(
+    session: hivesql.Session, tmp_path: Path, format_: str
+) -> None:
+    """Though its table was not there when names were bound, and is perhaps filled now."""
+    fills = format_ == ACID  # The lock of a plain table's rows keeps others from writing.
+    url, home = f"sqlite:///{tmp_path}/metastore.db", str(tmp_path / "warehouse")
+    plain = session.runtime
+    with hivesql.connect(url, home) as other:
+
+        def first(place: str) -> Files:
+            if place.endswith("/t") and rows(other, "SHOW TABLES") == []:
+                other.sql(f"CREATE TABLE t (a INT) {ACID}")
+                if fills:
+                    other.sql("INSERT INTO t VALUES (7)")
+            return plain.files(place)
+
+        session.runtime = replace(plain, files=first)
+        session.sql(f"CREATE TABLE IF NOT EXISTS t {format_} AS SELECT 8 AS a")
+        session.runtime = plain
+        assert rows(session, "SELECT a FROM t") == ([(7,)] if fills else [])
+        assert session.check("t") == ()
+        with pytest.raises(SemanticError, match="already exists"):
+            session.sql(f"CREATE TABLE t {format_} AS SELECT 8 AS a")
+        assert rows(session, "SHOW LOCKS") == []
+        assert {path.name for path in (tmp_path / "warehouse").iterdir()} == {"t"}
 
 
 @pytest.mark.spark
