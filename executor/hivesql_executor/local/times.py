@@ -14,7 +14,7 @@ from hivesql_executor.orc import orc_proto
 from hivesql_executor.orc.proto import Message
 from hivesql_executor.orc.statistics import FIRST_PLAIN_DAY, LAST_PLAIN_DAY
 from hivesql_executor.orc.tail_bytes import read_postscript
-from hivesql_planner.errors import NotSupported
+from hivesql_planner.errors import DataError, NotSupported
 
 _ZONES = {"UTC", "GMT", "Etc/UTC"}
 _DAY = 86_400_000
@@ -37,13 +37,17 @@ def has_plain_times(files: Files, path: str, length: int, modified: int) -> bool
     A file that was changed at the same time is the same file.
     """
     source = readable(files, path, length, io.DEFAULT_BUFFER_SIZE, modified=modified)
-    reader: Any = pyorc.Reader(source)
-    if any(stripe.writer_timezone not in _ZONES for stripe in reader.iter_stripes()):
-        return False
     try:
-        footer = _footer(files, path, length, modified)
-    except NotSupported:
+        reader: Any = pyorc.Reader(source)
+        if any(stripe.writer_timezone not in _ZONES for stripe in reader.iter_stripes()):
+            return False
+        return _is_all_plain(_footer(files, path, length, modified))
+    except (DataError, NotSupported, ValueError, RuntimeError, pyorc.ORCError):
+        # Also of bytes that are damaged: Spark says what is wrong with them.
         return False
+
+
+def _is_all_plain(footer: Message) -> bool:
     kinds = [each.number(orc_proto.Type.KIND) for each in footer.messages(orc_proto.Footer.TYPES)]
     statistics = footer.messages(orc_proto.Footer.STATISTICS)
     timed = [column for column, kind in enumerate(kinds) if kind in _STATISTICS_OF]

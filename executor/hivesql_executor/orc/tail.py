@@ -108,12 +108,23 @@ def _read(files: Files, path: str, size: int, modified: int) -> OrcTail:
     try:
         reader: Any = pyorc.Reader(readable(files, path, size, _TAIL_GUESS, modified=modified))
     except Exception as error:
-        # ORC's library names the object that it reads from, whose address tells nobody anything.
-        why = str(error).partition(" from <")[0]
-        raise DataError(
-            f"{path} is not a readable ORC file ({why}). It may be truncated; restore it before "
-            "you read the table"
-        ) from error
+        raise _unreadable(path, error) from error
+    try:
+        return _tail_of(reader)
+    except (ValueError, KeyError, IndexError, pyorc.ORCError) as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: str, error: Exception) -> DataError:
+    # ORC's library names the object that it reads from, whose address tells nobody anything.
+    why = str(error).partition(" from <")[0]
+    return DataError(
+        f"{path} is not a readable ORC file ({why}). It may be truncated; restore it before "
+        "you read the table"
+    )
+
+
+def _tail_of(reader: Any) -> OrcTail:
     fields = tuple(reader.schema.fields)
     # Hive's query-based compactor writes the names in lower case; ORC itself compares so, in order.
     is_acid = [name.lower() for name in fields] == [name.lower() for name in ACID_FIELDS]

@@ -143,7 +143,10 @@ def user_metadata(items: Mapping[str, bytes]) -> bytes:
 
 
 def unpack(section: bytes, codec: int) -> bytes:
-    """Return a section without its codec; NotSupported for LZO, LZ4 and BROTLI."""
+    """Return a section without its codec; NotSupported for LZO, LZ4 and BROTLI.
+
+    ValueError for bytes that it did not write.
+    """
     if not codec:
         return section
     if codec not in _CODECS:
@@ -152,9 +155,13 @@ def unpack(section: bytes, codec: int) -> bytes:
         )
     unpacked, at = [], 0
     while at < len(section):
-        (header,) = struct.unpack("<I", section[at : at + 3] + b"\0")
-        chunk = section[at + 3 : at + 3 + (header >> 1)]
-        unpacked.append(chunk if header & 1 else _CODECS[codec](chunk))
+        try:
+            (header,) = struct.unpack("<I", section[at : at + 3] + b"\0")
+            chunk = section[at + 3 : at + 3 + (header >> 1)]
+            unpacked.append(chunk if header & 1 else _CODECS[codec](chunk))
+        except (OSError, zlib.error, struct.error, IndexError, MemoryError) as error:
+            # Arrow's OSError is of bytes in memory too: nothing was asked of the system.
+            raise ValueError(str(error)) from error
         at += 3 + (header >> 1)
     return b"".join(unpacked)
 

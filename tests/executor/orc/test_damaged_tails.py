@@ -1,0 +1,58 @@
+"""Ends of files that are damaged: what reads them says so, and names the file."""
+
+from __future__ import annotations
+
+import io
+import zlib
+from pathlib import Path
+
+import pyarrow as pa
+import pyorc
+import pytest
+
+from hivesql_executor.files.local import LocalFiles
+from hivesql_executor.orc.tail import read_tail
+from hivesql_executor.orc.tail_bytes import unpack
+from hivesql_planner.errors import DataError
+
+TEXT = b"of a footer " * 20
+
+
+def _deflated(data: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(data) + packer.flush()
+
+
+def _by_arrow(codec: str) -> bytes:
+    packed: bytes = pa.compress(TEXT, codec=codec, asbytes=True)
+    return packed
+
+
+CODECS = {1: _deflated(TEXT), 2: _by_arrow("snappy"), 5: _by_arrow("zstd")}
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_bytes_of_a_codec(codec: int) -> None:
+    """Changed or cut off anywhere, they are other bytes or a ValueError."""
+    whole = (len(CODECS[codec]) << 1).to_bytes(3, "little") + CODECS[codec]
+    assert unpack(whole, codec) == TEXT
+    refused = 0
+    for place in range(3, len(whole)):
+        changed = bytearray(whole)
+        changed[place] ^= 0xFF
+        for damaged in (bytes(changed), whole[:place]):
+            try:
+                unpack(damaged, codec)
+            except ValueError:
+                refused += 1
+    assert refused
+
+
+def test_names_that_are_no_text(tmp_path: Path) -> None:
+    written = io.BytesIO()
+    with pyorc.Writer(written, "struct<a:int>", compression=pyorc.CompressionKind.NONE) as writer:
+        writer.set_user_metadata(**{"some.name": b"value"})
+    path = tmp_path / "damaged"
+    path.write_bytes(written.getvalue().replace(b"some.name", b"some.\xff\xfeme"))
+    with pytest.raises(DataError, match=str(path)):
+        read_tail(LocalFiles(), str(path))
