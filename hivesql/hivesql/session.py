@@ -202,10 +202,12 @@ class Session:
         """
         began = time.monotonic()
         self._running.begin(text.text)
-        once = self._keys.next(text, idempotency_key, self.runtime)
-        request = StatementRequest(text, self.spark_views(), of_user(consume), frame, once, adapt)
         try:
-            outcome, decided = self._answer(request)
+            once = self._keys.next(text, idempotency_key, self.runtime)
+            views, of_rows = self.spark_views(), of_user(consume)
+            outcome, decided = self._answer(
+                StatementRequest(text, views, of_rows, frame, once, adapt)
+            )
         except BaseException as error:
             failure = self._running.as_cancellation(error)
             if isinstance(failure, Exception):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -34,6 +35,7 @@ class RunningStatement:
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
+        self._turn, self._process = threading.RLock(), os.getpid()
 
     def check_open(self) -> None:
         """SessionClosed once the session was closed."""
@@ -41,20 +43,32 @@ class RunningStatement:
             raise SessionClosed
 
     def begin(self, text: str) -> None:
-        """Let a statement run in this thread."""
-        with self._starting:
-            self.check_open()
-            self.cancelled, self._ended = threading.Event(), threading.Event()
-            self.txn_id = 0
-            self.only_reads = False
-            self._thread = threading.current_thread()
-            self.query_id = self.last_id = current_work().statement
-        self.text = text
+        """Let a statement run in this thread, once none of another thread does; ``end`` follows.
+
+        Statements of two threads at once would take each other's transaction for their own.
+        """
+        if self._process != os.getpid():
+            # Threads of the process that this one was forked from do not run here.
+            self._turn, self._process = threading.RLock(), os.getpid()
+        self._turn.acquire()
+        try:
+            with self._starting:
+                self.check_open()
+                self.cancelled, self._ended = threading.Event(), threading.Event()
+                self.txn_id = 0
+                self.only_reads = False
+                self._thread = threading.current_thread()
+                self.query_id = self.last_id = current_work().statement
+            self.text = text
+        except BaseException:
+            self._turn.release()
+            raise
 
     def end(self) -> None:
         """Tell those who wait for its end."""
         self.query_id = ""
         self._ended.set()
+        self._turn.release()
 
     def close(self) -> bool:
         """Let no other statement begin; False when that was so before."""

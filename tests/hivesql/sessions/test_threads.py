@@ -1,0 +1,71 @@
+"""One session that several threads use."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import hivesql
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> hivesql.Session:
+    return hivesql.connect(f"sqlite:///{tmp_path}/metastore.db", str(tmp_path / "warehouse"))
+
+
+def test_statements_of_threads_run_one_after_the_other(session: hivesql.Session) -> None:
+    """Each is its own transaction: none takes another thread's for its own."""
+    with session:
+        session.sql("CREATE TRANSACTIONAL TABLE t (thread INT, n INT) STORED AS ORC")
+        session.sql("CREATE TRANSACTIONAL TABLE counter (n INT) STORED AS ORC")
+        session.sql("INSERT INTO counter VALUES (0)")
+
+        def work(thread: int) -> list[str]:
+            errors = []
+            for number in range(5):
+                session.sql("UPDATE counter SET n = n + 1")
+                session.sql(f"INSERT INTO t VALUES ({thread}, {number})")
+                try:
+                    session.sql("INSERT INTO t VALUES (1, 2, 3)")
+                except hivesql.SemanticError as error:
+                    errors.append(str(error.code))
+            return errors
+
+        with ThreadPoolExecutor(8) as threads:
+            answers = list(threads.map(work, range(8)))
+        assert answers == [["10044"] * 5] * 8
+        assert session.sql("SELECT n FROM counter").rows == [(40,)]
+        rows = session.sql("SELECT thread, n FROM t").rows
+        assert sorted(rows) == [(thread, n) for thread in range(8) for n in range(5)]
+
+
+def test_threads_share_a_transaction_that_one_of_them_began(session: hivesql.Session) -> None:
+    with session:
+        session.sql("CREATE TRANSACTIONAL TABLE t (n INT) STORED AS ORC")
+        session.sql("START TRANSACTION")
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(lambda n: session.sql(f"INSERT INTO t VALUES ({n})"), range(8)))
+        session.sql("ROLLBACK")
+        assert session.sql("SELECT n FROM t").rows == []
+
+
+def test_who_waits_for_another_thread_learns_that_the_session_was_closed(
+    session: hivesql.Session,
+) -> None:
+    session.sql("CREATE TRANSACTIONAL TABLE t (n INT) STORED AS ORC")
+
+    def insert(n: int) -> str:
+        try:
+            for _ in range(50):
+                session.sql(f"INSERT INTO t VALUES ({n})")
+        except (hivesql.SessionClosed, hivesql.Cancelled) as error:
+            return type(error).__name__
+        return "done"
+
+    with ThreadPoolExecutor(4) as threads:
+        running = [threads.submit(insert, n) for n in range(4)]
+        session.close()
+        answers = {one.result() for one in running}
+    assert answers <= {"SessionClosed", "Cancelled"}
