@@ -53,8 +53,9 @@ SQL_SETTINGS: Mapping[str, str] = {
     "spark.sql.hive.convertMetastoreOrc": "false",
     "spark.sql.storeAssignmentPolicy": "LEGACY",
     "spark.sql.legacy.charVarcharAsString": "true",
-    # Of rows in memory: ACID scans estimate them by number and length, other files by length.
-    "spark.sql.autoBroadcastJoinThreshold": "64m",
+    # Of rows in memory: ACID scans estimate them by number and length, other files by length. A
+    # million rows and more are sooner shuffled: one thread alone makes what is broadcast of them.
+    "spark.sql.autoBroadcastJoinThreshold": "20m",
     "spark.sql.sources.fileCompressionFactor": "4.0",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     "spark.sql.sources.default": "orc",

@@ -65,6 +65,7 @@ def write_by_spark(
         change,
         target.rows,
         source.whole,
+        most_bytes=runtime.settings.integer("hivesql.merge.source.max.bytes"),
         most_keys=runtime.settings.integer("hivesql.merge.keys.max"),
         most_listed=runtime.settings.integer("hivesql.merge.keys.listed.max"),
     )

@@ -231,6 +231,9 @@ KEYS: Mapping[str, Setting] = _table(
     ("hivesql.scan.filter.min", "200000", "int",
      "Scans of at least this many rows decode what their filter does not need only for rows that "
      "pass it; -1: none does, and write ids are decoded even where footers tell them.", "rows"),
+    ("hivesql.merge.source.max.bytes", "67108864", "int",
+     "A MERGE's source that is read from files as it is, and takes more bytes in memory, is read "
+     "twice; all others are computed once, and kept until the statement ends.", "bytes"),
     ("hivesql.merge.keys.max", "1000000", "int",
      "Up to this many keys of a MERGE's source are looked for in the target as it is read; "
      "0: all of the target is read and joined.", "keys"),

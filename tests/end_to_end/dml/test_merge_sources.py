@@ -22,7 +22,7 @@ GROUPED = "STORED AS ORC TBLPROPERTIES ('transactional'='true', 'orc.row.index.s
 KEYS = "hivesql.merge.keys.max"
 LISTED = "hivesql.merge.keys.listed.max"
 FILTERED = "hivesql.scan.filter.min"
-THRESHOLD = "spark.sql.autoBroadcastJoinThreshold"
+SOURCE = "hivesql.merge.source.max.bytes"
 COLUMNS = """n INT, sm SMALLINT, l BIGINT, d DOUBLE, word STRING, c CHAR(8), dec DECIMAL(12,2),
   big DECIMAL(30,4), day DATE, ts TIMESTAMP, b BOOLEAN, v STRING"""
 
@@ -45,7 +45,6 @@ def values(number: str, v: str) -> str:
 def fill(session: hivesql.Session) -> None:
     """The target ``t`` has the numbers below 3,000; ``s`` every seventh below 4,000."""
     session.sql(f"""
-        SET {THRESHOLD}=64m;
         CREATE TABLE t ({COLUMNS}) {GROUPED};
         CREATE TABLE s ({COLUMNS}) {ACID};
         INSERT INTO t SELECT {values("i", "'old'")}
@@ -60,7 +59,9 @@ def fill(session: hivesql.Session) -> None:
 
 def forget(session: hivesql.Session) -> None:
     """Leave the settings of the one Spark as they were."""
-    session.sql(f"SET {KEYS}=1000000; SET {LISTED}=400; SET {FILTERED}=200000; SET {THRESHOLD}=64m")
+    session.sql(
+        f"SET {KEYS}=1000000; SET {LISTED}=400; SET {FILTERED}=200000; SET {SOURCE}=67108864"
+    )
 
 
 @pytest.fixture
@@ -303,7 +304,7 @@ def test_keys_at_both_ends(tables: hivesql.Session, spark: SparkSession) -> None
 def test_what_is_large_and_read_as_it_is_is_read_again(
     tables: hivesql.Session, spark: SparkSession
 ) -> None:
-    tables.sql(f"SET {THRESHOLD}=1000")
+    tables.sql(f"SET {SOURCE}=1000")
     tables.sql("""MERGE INTO t USING s ON t.n = s.n WHEN MATCHED THEN DELETE
         WHEN NOT MATCHED THEN INSERT (n, v) VALUES (s.n, 'come')""")
     found = tables.sql("SELECT v, count(*) FROM t GROUP BY v").rows

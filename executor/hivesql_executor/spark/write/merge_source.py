@@ -38,9 +38,15 @@ class Joined:
 
 @contextmanager
 def compute_source(
-    change: Change, target: DataFrame, source: DataFrame, *, most_keys: int, most_listed: int
+    change: Change,
+    target: DataFrame,
+    source: DataFrame,
+    *,
+    most_bytes: int,
+    most_keys: int,
+    most_listed: int,
 ) -> Iterator[Joined]:
-    """Compute the source, unless it is large and read from files as it is.
+    """Compute the source, unless it is read from files as it is and has more than ``most_bytes``.
 
     Up to ``most_keys`` keys of its rows tell which rows of the target to read, and up to
     ``most_listed`` different ones which of its files and row groups. The rows are kept
@@ -51,7 +57,9 @@ def compute_source(
     by_keys = change.on and not change.queries and not change.has(When.NOT_MATCHED_BY_SOURCE)
     on = change.on.sql if change.on and by_keys else None
     named = target._jdf.alias(change.target_alias), source._jdf.alias(change.source_alias)
-    settled: Any = gateway(spark).settle(*named, on, most_keys, min(most_listed, _MOST_LISTED))
+    settled: Any = gateway(spark).settle(
+        *named, on, most_bytes, most_keys, min(most_listed, _MOST_LISTED)
+    )
     if settled is None:
         yield Joined(target, source)
         return

@@ -86,9 +86,10 @@ public final class Gateway {
 
     /** A MERGE's source, computed now: see MergeSource; null where it is better read again. */
     public MergeSource settle(
-            Dataset target, Dataset source, String on, long mostKeys, int mostListed) {
-        return (MergeSource) session.withActive(
-                new MergeSourceQuery(session, target, source, on, mostKeys, mostListed));
+            Dataset target, Dataset source, String on, long mostBytes, long mostKeys,
+            int mostListed) {
+        return (MergeSource) session.withActive(new MergeSourceQuery(
+                session, target, source, on, mostBytes, mostKeys, mostListed));
     }
 
     /** Write rows as AcidWriter's plan says, with settings of ORC's; its answer. */
@@ -258,22 +259,25 @@ final class MergeSourceQuery extends AbstractFunction0 {
     private final Dataset target;
     private final Dataset source;
     private final String on;
+    private final long mostBytes;
     private final long mostKeys;
     private final int mostListed;
 
     MergeSourceQuery(
-            SparkSession session, Dataset target, Dataset source, String on, long mostKeys,
-            int mostListed) {
+            SparkSession session, Dataset target, Dataset source, String on, long mostBytes,
+            long mostKeys, int mostListed) {
         this.session = session;
         this.target = target;
         this.source = source;
         this.on = on;
+        this.mostBytes = mostBytes;
         this.mostKeys = mostKeys;
         this.mostListed = mostListed;
     }
 
     public Object apply() {
         Expression condition = on == null ? null : PlannedQuery.parsed(session, on);
-        return MergeSource.of(session, target, source, condition, mostKeys, mostListed);
+        return MergeSource.of(
+                session, target, source, condition, mostBytes, mostKeys, mostListed);
     }
 }

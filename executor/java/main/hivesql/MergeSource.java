@@ -36,6 +36,7 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.util.sketch.BloomFilter;
 import scala.Option;
 import scala.collection.immutable.Seq;
+import scala.math.BigInt;
 import scala.math.BigInt$;
 
 /**
@@ -73,10 +74,10 @@ public final class MergeSource {
 
     /** Compute the source now; null to leave what is read from files and more than some bytes. */
     static MergeSource of(
-            SparkSession session, Dataset target, Dataset source, Expression on, long mostKeys,
-            int mostListed) {
-        long most = session.sessionState().conf().autoBroadcastJoinThreshold();
-        boolean large = source.queryExecution().optimizedPlan().stats().sizeInBytes().toLong() > most;
+            SparkSession session, Dataset target, Dataset source, Expression on, long mostBytes,
+            long mostKeys, int mostListed) {
+        BigInt size = source.queryExecution().optimizedPlan().stats().sizeInBytes();
+        boolean large = size.$greater(BigInt$.MODULE$.apply(mostBytes));
         if (large && isRead(source.queryExecution().analyzed())) return null;
         List keys = new ArrayList();
         if (on != null && mostKeys > 0L) {
