@@ -215,14 +215,19 @@ class MetastoreReplaced(ExecutionError):
 
     code: int | None = 10280
     retryable: bool = True
+    known: str = ""
+    now: str = ""
 
-    def __init__(self, known: str, now: str) -> None:
-        super().__init__(
+    @classmethod
+    def of_servers(cls, known: str, now: str) -> MetastoreReplaced:
+        """Make the error of a server that answers now, where another one is known."""
+        error = cls(
             f"the metastore's database is another server ({now}) than the one before ({known}), "
             "and may have forgotten commits whose files are there. Open a session: what it first "
             "writes looks for them"
         )
-        self.known, self.now = known, now
+        error.known, error.now = known, now
+        return error
 
 
 class Deadlock(TransactionLost):

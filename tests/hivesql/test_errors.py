@@ -15,8 +15,8 @@ from hivesql import dbapi_errors as errors_of_dbapi
 from hivesql_planner.older_python import add_note
 
 RETRYABLE = {
-    "Deadlock", "ExecutorsLost", "LockTimeout", "SparkEnded", "StaleSnapshot", "TransactionLost",
-    "WriteConflict",
+    "Deadlock", "ExecutorsLost", "LockTimeout", "MetastoreReplaced", "SparkEnded", "StaleSnapshot",
+    "TransactionLost", "WriteConflict",
 }  # fmt: skip
 ERRORS = [
     one

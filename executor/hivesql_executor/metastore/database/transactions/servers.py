@@ -48,7 +48,7 @@ def require_server(db: Connection, answers: Iterable[Iterable[Row[tuple[str, str
         if answer.known is None and answer.now is not None:
             run_later(db, _FIRST, {"name": _NAME, "value": 0, "comment": answer.now})
         elif _is_other(answer):
-            raise MetastoreReplaced(answer.known, answer.now)
+            raise MetastoreReplaced.of_servers(answer.known, answer.now)
 
 
 def require_same_server(txn_id: int, answers: Iterable[Iterable[Row[tuple[str, str]]]]) -> None:
