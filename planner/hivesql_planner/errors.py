@@ -58,7 +58,7 @@ class HiveSqlError(Exception):
         ``choices`` are the names that there are, where one was not among them.
         """
         super().__init__(message)
-        self.choices = tuple(choices)
+        self.choices: tuple[str, ...] = tuple(choices)
         self.message = message
         self.about = about
         if code is not None:

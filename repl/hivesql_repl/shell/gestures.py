@@ -88,8 +88,9 @@ class Gestures:
                 text += f" IN {database.strip('`')}"
             else:
                 pattern = argument
-            # Those of sqlite have a percent sign, as names of databases alone have in Hive.
-            anything, other = ("%", "*") if kind == "DATABASES" else ("*", "%")
+            # Those of sqlite have a percent sign, as in Hive these names alone.
+            in_percent = kind in ("DATABASES", "FUNCTIONS")
+            anything, other = ("%", "*") if in_percent else ("*", "%")
             pattern = pattern.strip("'\"`").replace(other, anything).replace("'", "\\'")
             return self._sql(f"{text} LIKE '{pattern}'" if pattern else text)
 
