@@ -58,7 +58,7 @@ READ_ONLY = """
 show databases; show tables; show views; show extended tables; show locks; show locks p;
 show transactions; use default; show partitions p; show create table t; show tblproperties t;
 show columns in t; describe t; describe formatted t; describe formatted t b; describe p;
-describe extended p partition (k=1); describe database default; set hive.lock.numretries;
+describe database default; set hive.lock.numretries;
 """
 PLANS = """
 explain select b, count(*) from t where a > 1 group by b; explain select * from p where k = 1;

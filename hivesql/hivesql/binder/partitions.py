@@ -421,16 +421,19 @@ def chosen_names(
     partitions.sort(key=lambda partition: partition_name(table.partition_names, partition.values))
     for name, descending in reversed(chosen.order):
         if name.text not in types:
-            binding.fail(unsorted(name.text), name.start)
+            binding.fail(unsorted(name.text, table.partition_names), name.start)
         at = table.partition_names.index(name.text)
         partitions.sort(key=partial(_order_by, at), reverse=descending)
     names = (partition_name(table.partition_names, partition.values) for partition in partitions)
     return tuple(names)[: chosen.limit]
 
 
-def unsorted(name: str) -> SemanticError:
+def unsorted(name: str, columns: Iterable[str] = ()) -> SemanticError:
     """Say that partitions cannot be sorted by something that is no column of theirs."""
-    return SemanticError(f"Only partition keys are allowed for sorting partition names, not {name}")
+    return SemanticError(
+        f"Only partition keys are allowed for sorting partition names, not {name}",
+        choices=columns,
+    )
 
 
 def _order_by(at: int, partition: Partition) -> str:

@@ -110,8 +110,9 @@ def _name(code: int | None, word: str, session: _Session) -> str | None:
     """Return a database or a table of the metastore."""
     store = session.runtime.metastore
     database, dot, name = word.rpartition(".")
-    if code == _NO_DATABASE:
-        return nearest(database or name, store.databases())
+    databases = store.databases() if code == _NO_DATABASE or database else ()
+    if code == _NO_DATABASE or (code == _NO_TABLE and database and database not in databases):
+        return nearest(database or name, databases)
     if code == _NO_TABLE:
         tables = (table.name for table in store.tables(database or session.database))
         suggestion = nearest(name, tables)

@@ -150,6 +150,7 @@ def test_nothing_stays_open(name: str, session: hivesql.Session) -> None:
 
 @pytest.mark.parametrize("name", ["a query", "an INSERT"])
 def test_the_program_is_told(name: str, session: hivesql.Session) -> None:
+    before = signal.getsignal(signal.SIGINT)
     every = Signalling()
     with every.looking():
         CASES[name](session)
@@ -158,7 +159,7 @@ def test_the_program_is_told(name: str, session: hivesql.Session) -> None:
     with pytest.raises(KeyboardInterrupt), signalling.looking():
         CASES[name](session)
     assert signalling.is_sent
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_transaction_is_rolled_back_whose_statement_was_done(session: hivesql.Session) -> None:
