@@ -182,10 +182,16 @@ def _jar() -> Path:
     return unpacked.enter_context(resources.as_file(place))
 
 
+def java_program() -> str:
+    """Return the program that Spark's own scripts start: below JAVA_HOME, else of the PATH."""
+    home = os.environ.get("JAVA_HOME")
+    return str(Path(home) / "bin" / "java") if home else "java"
+
+
 def problem_of_java() -> str | None:
     """Say that Java is not where Spark's own scripts look for it; None where it is."""
-    home = os.environ.get("JAVA_HOME")
-    if shutil.which(f"{home}/bin/java" if home else "java"):
+    if shutil.which(java_program()):
         return None
+    home = os.environ.get("JAVA_HOME")
     where = f"JAVA_HOME={home} has no bin/java" if home else "there is no java on the PATH"
     return f"Java is missing: {where}. Install a JDK 17 and set JAVA_HOME"

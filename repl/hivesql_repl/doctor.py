@@ -18,6 +18,7 @@ from hivesql_executor.checks.finding import Observation
 from hivesql_executor.checks.warehouse import observe_activity, observe_tables
 from hivesql_executor.files.locations import complete_location
 from hivesql_executor.hadoop_user import problem_of_user
+from hivesql_executor.jvm import java_program
 from hivesql_executor.metastore.opening import THRIFT
 from hivesql_executor.spark.class_archive import find_archive, make_archive
 from hivesql_planner.settings.settings import Settings
@@ -104,8 +105,7 @@ def _python() -> Observation:
 
 
 def _java() -> Observation:
-    home = os.environ.get("JAVA_HOME")
-    program = str(Path(home) / "bin" / "java") if home else "java"
+    program = java_program()
     advice = f"install a JDK {_OLDEST_JAVA} and set JAVA_HOME, or put java on the PATH"
     if shutil.which(program) is None:
         return Observation("failed", "Java", f"{program} is not there", advice)

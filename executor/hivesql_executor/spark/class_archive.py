@@ -17,6 +17,7 @@ from pathlib import Path
 import platformdirs
 import pyspark
 
+from hivesql_executor.jvm import java_program
 from hivesql_planner.errors import ExecutionError
 
 _QUIET = "-Xshare:auto -Xlog:cds=off -Xlog:class+path=off -XX:+IgnoreUnrecognizedVMOptions"
@@ -109,6 +110,5 @@ def _key() -> str:
 
 
 def _java() -> Path | None:
-    home = os.environ.get("JAVA_HOME")
-    path = shutil.which(str(Path(home) / "bin" / "java") if home else "java")
+    path = shutil.which(java_program())
     return Path(path).resolve() if path else None
