@@ -230,7 +230,8 @@ def _readable(tokens: _Tokens) -> Iterator[Edit]:
             yield Edit(token.start, after.end, "")
         if token.is_("timestamplocaltz") and after.kind is Kind.STRING:
             yield Edit(token.start, token.end, "TIMESTAMP")
-        elif token.is_("timestamplocaltz"):
+        elif token.is_("timestamplocaltz") and after.is_(")"):
+            # The type of a cast; as a function or a name it is what it says.
             yield Edit(token.start, token.end, "TIMESTAMP_LTZ".ljust(token.end - token.start))
     for number, unit in bare_intervals(tokens):
         # A call that is as long: i(   )
