@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import islice
 from typing import Protocol
 
 from hivesql.dialect.function_names import listed_functions
 from hivesql.dialect.tokens import RESERVED
 from hivesql.hints.keywords import CLAUSES, KEYWORDS, OF_OTHERS, TYPES
 from hivesql.script import StatementText
+from hivesql_executor.metastore.api import Metastore
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.errors import HiveSqlError, ParseError
+from hivesql_planner.model.names import halves
 from hivesql_planner.older_python import add_note
 
 _NO_TABLE, _NO_DATABASE, _NO_FUNCTION = 10001, 10072, 10011
@@ -20,6 +23,8 @@ _WORD = re.compile(r"[\w`.]+|\S+")
 _EXPECTED = re.compile(r"expected (?P<what>.+?)(?: \((?P<listed>.+)\))?, found '")
 _NAME = re.compile(r"expected an? (?:\w+ )*(?:name|item), found '")
 _KEYWORD = re.compile(r"[A-Z_]{2,}")
+_MOST = 1_000
+"""So many names are looked at: to compare one takes 20 µs."""
 _CLOSE = 0.7
 _CLOSE_OF_FEW = 0.6
 
@@ -47,10 +52,18 @@ def add_hint(error: HiveSqlError, statement: StatementText, session: _Session) -
 
 
 def nearest(word: str, candidates: Iterable[str], *, cutoff: float = _CLOSE) -> str | None:
-    """Return the other word that looks most like it, if any does."""
+    """Return the other word that looks most like it, if any does.
+
+    Of very many words it is one that begins, or ends, as the half of the word does.
+    """
+    word = word.lower()
     names = {name.lower(): name for name in candidates}
-    others = (name for name in names if name != word.lower())
-    matches = get_close_matches(word.lower(), others, n=1, cutoff=cutoff)
+    names.pop(word, None)
+    others: Iterable[str] = names
+    if len(names) > _MOST:
+        begin, end = halves(word)
+        others = (name for name in names if name.startswith(begin) or name.endswith(end))
+    matches = get_close_matches(word, islice(others, _MOST), n=1, cutoff=cutoff)
     return names[matches[0]] if matches else None
 
 
@@ -114,10 +127,17 @@ def _name(code: int | None, word: str, session: _Session) -> str | None:
     if code == _NO_DATABASE or (code == _NO_TABLE and database and database not in databases):
         return nearest(database or name, databases)
     if code == _NO_TABLE:
-        tables = (table.name for table in store.tables(database or session.database))
-        suggestion = nearest(name, tables)
+        suggestion = nearest(name, _tables(database or session.database, name, store))
         return f"{database}{dot}{suggestion}" if suggestion else None
     return None
+
+
+def _tables(database: str, name: str, store: Metastore) -> Iterable[str]:
+    """Return a database's tables, or some of many."""
+    tables = store.some_tables(database, _MOST + 1)
+    if len(tables) > _MOST:
+        tables = store.some_tables(database, _MOST, name)
+    return (table.name for table in tables)
 
 
 def _words_at(

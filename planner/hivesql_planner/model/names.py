@@ -198,3 +198,9 @@ def _check_keys(keys: Iterable[str]) -> None:
 def _allowed(*, special: bool) -> str:
     also = ", and in back quotes of printable ASCII but dots and backslashes" if special else ""
     return f"Names are made of letters (a to z), digits and _{also}"
+
+
+def halves(name: str) -> tuple[str, str]:
+    """Return the two halves of a name, one of which a single mistake leaves as it is."""
+    middle = len(name) // 2
+    return name[:middle], name[middle + len(name) % 2 :]

@@ -78,7 +78,7 @@ def _prompt(runner: Runner, home: Path, style: str | None) -> PromptSession[str]
     return PromptSession(
         history=SecretiveHistory(FileHistory(str(home / "history"))),
         auto_suggest=AutoSuggestFromHistory(),
-        completer=FuzzyCompleter(ThreadedCompleter(completer)),
+        completer=ThreadedCompleter(FuzzyCompleter(completer)),
         complete_while_typing=True,
         enable_history_search=False,
         lexer=ShortTexts(),

@@ -29,13 +29,15 @@ _BEFORE_TABLE = frozenset(
 _ONLY_TABLE = frozenset({"FROM", "JOIN", "UPDATE", "USING"})
 _BEFORE_DATABASE = frozenset({"USE", "DATABASE", "SCHEMA"})
 _NO_ALIAS = frozenset(KEYWORDS)
+_MOST_TABLES = 2_000
+"""More would make the next key wait."""
 
 
 class Names(Protocol):
     """The part of a metastore that completion looks at."""
 
     def databases(self) -> tuple[str, ...]: ...
-    def tables(self, database: str) -> tuple[TableName, ...]: ...
+    def some_tables(self, database: str, most: int) -> tuple[TableName, ...]: ...
     def table(self, name: TableName) -> Table: ...
 
 
@@ -173,7 +175,7 @@ def _unqualified(
 
 def _tables(database: str, names: Names) -> Iterator[Suggestion]:
     try:
-        for name in names.tables(database):
+        for name in names.some_tables(database, _MOST_TABLES):
             yield Suggestion(name.name, "table", 0, database)
     except HiveSqlError:
         return

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 import hivesql
+from hivesql.hints.meant import nearest
+from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_repl.arguments import arguments
 from hivesql_repl.shell.aliases import command_of
 
@@ -131,6 +133,32 @@ def test_what_helps(text: str, told: str, session: hivesql.Session) -> None:
     with pytest.raises(hivesql.HiveSqlError) as caught:
         session.sql(text)
     assert told in f"{caught.value} {noted(caught.value)}"
+
+
+def test_of_many_names_only_a_few_are_looked_at(tmp_path: Path) -> None:
+    session = hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "warehouse"))
+    store = session.runtime.metastore
+    table = store.create_table(
+        Table(name=TableName("default", "stock"), columns=(Column.of("a", "int"),), location="")
+    )
+    looked_at = []
+
+    def some_tables(database: str, most: int, near: str = "") -> tuple[TableName, ...]:
+        found = tuple(TableName(database, f"st_{number}") for number in range(most))
+        looked_at.append(len(found))
+        return (*found[:-1], table.name) if near else found
+
+    names = [f"n{number}" for number in range(5000)]
+    assert nearest("stokc", [*names, "stock"]) == "stock"
+    assert nearest("n4999", names) is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(session.runtime.metastore, "some_tables", some_tables, raising=False)
+        patch.setattr(session.runtime.metastore, "tables", None, raising=False)
+        with pytest.raises(hivesql.HiveSqlError) as caught:
+            session.sql("select * from stokc")
+    assert caught.value.meant == "stock"
+    assert max(looked_at) < 1100
+    session.close()
 
 
 def noted(error: hivesql.HiveSqlError) -> str:

@@ -19,8 +19,9 @@ class Listed:
     def databases(self) -> tuple[str, ...]:
         return ("db2", "default")
 
-    def tables(self, database: str) -> tuple[TableName, ...]:
-        return tuple(name for name in self.catalog.tables if name.database == database)
+    def some_tables(self, database: str, most: int) -> tuple[TableName, ...]:
+        tables = [name for name in self.catalog.tables if name.database == database]
+        return tuple(tables[:most])
 
 
 def found(marked: str, kind: str | None = None) -> list[str]:

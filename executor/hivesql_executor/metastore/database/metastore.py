@@ -66,6 +66,7 @@ class CatalogCalls(Calls):
     drop_database = changing(catalog.drop_database)
     table = reading(catalog.table)
     tables = reading(catalog.tables)
+    some_tables = reading(catalog.some_tables)
     table_at = reading(shared_places.table_at)
     create_table = changing(catalog.create_table)
     alter_table = changing(catalog.alter_table)

@@ -21,7 +21,7 @@ from hivesql_executor.metastore.hms.tables import (
 )
 from hivesql_planner.definitions.places import usual_location
 from hivesql_planner.errors import NoSuchObject, SemanticError
-from hivesql_planner.model.names import check_database, check_table
+from hivesql_planner.model.names import check_database, check_table, halves
 from hivesql_planner.model.statistics import ACCURATE
 from hivesql_planner.model.table import Database, Table, TableName
 
@@ -112,6 +112,19 @@ class CatalogCalls:
         if not names:
             self.database(name)
         return tuple(TableName(name, table) for table in sorted(names))
+
+    def some_tables(self, database: str, most: int, near: str = "") -> tuple[TableName, ...]:
+        """At most so many of the tables and views, of those that are near a name; sorted.
+
+        Only by owners, times and parameters could the metastore choose: it gives so many of all.
+        """
+        name, (begin, end) = database.lower(), halves(near.lower())
+        names = self._client.call("get_table_names_by_filter", name, "", most, again=True)
+        return tuple(
+            TableName(name, table)
+            for table in sorted(names)
+            if table.startswith(begin) or table.endswith(end)
+        )
 
     def table_at(self, places: Collection[str], *, below: bool) -> tuple[TableName, str] | None:
         """Find a transactional table whose rows files at a place may be, and its directory.

@@ -33,6 +33,7 @@ QUESTIONS: dict[str, Select[Any]] = {
     "DATABASES": tables.DATABASES,
     "TABLE": tables.TABLE,
     "TABLES": tables.TABLES,
+    "SOME_TABLES": tables.SOME_TABLES,
     "STORAGE": table_rows.STORED,
     "DATABASE_PARAMETERS": table_rows.parameters(schema.database_params),
     "TABLE_PARAMETERS": table_rows.parameters(schema.table_params),

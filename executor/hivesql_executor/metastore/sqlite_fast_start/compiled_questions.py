@@ -32,6 +32,13 @@ SELECT "TBLS"."TBL_NAME" AS name
 FROM "TBLS"
 WHERE "TBLS"."DB_ID" = :owner
 """
+SOME_TABLES = """\
+SELECT "TBLS"."TBL_NAME" AS name
+FROM "TBLS"
+WHERE "TBLS"."DB_ID" = :owner AND ("TBLS"."TBL_NAME" LIKE :begin ESCAPE '/' OR "TBLS"."TBL_NAME"
+LIKE :end ESCAPE '/')
+ LIMIT :most OFFSET 0
+"""
 STORAGE = """\
 SELECT "SDS"."SD_ID" AS id, "SDS"."INPUT_FORMAT" AS input_format, "SDS"."IS_COMPRESSED" AS
 compressed, "SDS"."LOCATION" AS location, "SDS"."NUM_BUCKETS" AS bucket_count,

@@ -23,6 +23,7 @@ from hivesql_executor.metastore.database.catalog.catalog_values import (
     constraint_of,
     database_of,
     due_since,
+    name_patterns,
     parameters_of,
     partitions_of,
     table_of,
@@ -43,8 +44,8 @@ T = TypeVar("T")
 
 QUESTIONS = frozenset(
     (
-        "needs_housekeeping", "database", "databases", "tables", "table", "statistics",
-        "function_names", "partitions", "partition_count", "locks", "transactions",
+        "needs_housekeeping", "database", "databases", "tables", "some_tables", "table",
+        "statistics", "function_names", "partitions", "partition_count", "locks", "transactions",
     )
 )  # fmt: skip
 """The methods that answer as those of a metastore do, or None."""
@@ -116,6 +117,18 @@ class SqliteReads:
         def find(db: sqlite3.Connection) -> tuple[TableName, ...]:
             owner = _only(db, ask.DATABASE, database=database).id
             rows = db.execute(ask.TABLES, {"owner": owner})
+            return tuple(TableName(database, name) for name in sorted(row.name for row in rows))
+
+        return self._read(find)
+
+    def some_tables(self, database: str, most: int, near: str = "") -> tuple[TableName, ...] | None:
+        """At most so many of the tables and views, of those that are near a name; sorted."""
+        database = database.lower()
+
+        def find(db: sqlite3.Connection) -> tuple[TableName, ...]:
+            owner = _only(db, ask.DATABASE, database=database).id
+            values = {"owner": owner, "most": most, **name_patterns(near)}
+            rows = db.execute(ask.SOME_TABLES, values)
             return tuple(TableName(database, name) for name in sorted(row.name for row in rows))
 
         return self._read(find)

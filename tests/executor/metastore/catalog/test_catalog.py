@@ -98,6 +98,22 @@ def test_every_field_of_a_table_comes_back(metastore: Metastore, table: Table) -
     assert created.id > 0
 
 
+@pytest.mark.thrift
+def test_some_tables_are_near_a_name(metastore: Metastore) -> None:
+    for name in ("stock", "sto_ck", "stalks", "shock", "clerks"):
+        metastore.create_table(replace(VIEW, name=TableName("default", name)))
+
+    def found(most: int, near: str = "") -> list[str]:
+        return [table.name for table in metastore.some_tables("Default", most, near)]
+
+    assert found(9) == ["clerks", "shock", "stalks", "sto_ck", "stock"]
+    assert found(9, "STOKC") == ["stalks", "sto_ck", "stock"]
+    assert found(9, "hsock") == ["shock", "sto_ck", "stock"]
+    assert found(9, "sto_dy") == ["sto_ck", "stock"]
+    assert found(9, "%%") == []
+    assert len(found(2)) == 2
+
+
 @pytest.mark.parametrize("format", get_args(FileFormat))
 def test_every_format_comes_back(metastore: Metastore, format: FileFormat) -> None:
     assert metastore.create_table(replace(FULL, format=format)).format == format

@@ -122,6 +122,8 @@ def test_all_answers_are_those_of_the_database_layer(
     for name in behind.databases():
         same("database", name.upper())
         same("tables", name.upper())
+        same("some_tables", name.upper(), 2)
+        same("some_tables", name.upper(), 2, "P")
     for table in (T, P, Q, V):
         same("table", table)
         same("statistics", table)

@@ -5,6 +5,7 @@ A row is anything with attributes that are named as the columns' keys in ``schem
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from hivesql_executor.metastore.database.catalog.storage_formats import format_of
 from hivesql_planner.errors import DataError
 from hivesql_planner.model.materialized import MATERIALIZED, Materialized
+from hivesql_planner.model.names import halves
 from hivesql_planner.model.skew import SKEWED, Skew
 from hivesql_planner.model.statistics import ACCURATE, BASICS
 from hivesql_planner.model.table import (
@@ -30,6 +32,9 @@ from hivesql_planner.model.table import (
 if TYPE_CHECKING:
     pass
 
+ESCAPE = "/"
+"""Stands before what would be a wildcard in a pattern."""
+_WILD = re.compile("[%_/]")
 _MANY_TXNS = 100
 """Fewer ended transactions cost nobody anything."""
 ASCENDING, DESCENDING = 1, 0
@@ -170,3 +175,9 @@ def _table_type(text: str, name: TableName) -> TableType:
         if table_type == text:
             return table_type  # type: ignore[no-any-return]
     raise DataError(f"{name} has the unknown table type {text}")
+
+
+def name_patterns(near: str) -> dict[str, str]:
+    """Return the patterns of names that begin or end as the half of a name does."""
+    begin, end = (_WILD.sub(ESCAPE + r"\g<0>", half) for half in halves(near.lower()))
+    return {"begin": f"{begin}%", "end": f"%{end}"}

@@ -5,12 +5,26 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, delete, insert, select, update
+from sqlalchemy import (
+    Connection,
+    Integer,
+    Select,
+    bindparam,
+    delete,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from hivesql_executor.metastore.api import NewColumns, TableNote
 from hivesql_executor.metastore.database import history_cleanup as cleanup
 from hivesql_executor.metastore.database.catalog import functions, grants, table_rows
-from hivesql_executor.metastore.database.catalog.catalog_values import database_of
+from hivesql_executor.metastore.database.catalog.catalog_values import (
+    ESCAPE,
+    database_of,
+    name_patterns,
+)
 from hivesql_executor.metastore.database.catalog.partition_storage import (
     keep_columns,
     keep_storage,
@@ -189,6 +203,13 @@ def tables(db: Connection, database: str) -> tuple[TableName, ...]:
     return tuple(TableName(database.lower(), name) for name in sorted(row.name for row in rows))
 
 
+def some_tables(db: Connection, database: str, most: int, near: str = "") -> tuple[TableName, ...]:
+    """At most so many of the tables and views, of those that are near a name; sorted."""
+    values = {"owner": _database_id(db, database), "most": most, **name_patterns(near)}
+    rows = run(db, SOME_TABLES, values)
+    return tuple(TableName(database.lower(), name) for name in sorted(row.name for row in rows))
+
+
 def alter_table(
     db: Connection, name: TableName, new: Table, *, txn_id: int = 0, cascade: bool = True
 ) -> None:
@@ -308,6 +329,9 @@ DATABASE = select(*named(dbs)).where(dbs.c.name == bindparam("database"))
 DATABASES = select(dbs.c.name.label("name"))
 TABLE = _of_name(select(*named(tbls)))
 TABLES = select(tbls.c.name.label("name")).where(tbls.c.database_id == bindparam("owner"))
+SOME_TABLES = TABLES.where(
+    or_(*(tbls.c.name.like(bindparam(way), escape=ESCAPE) for way in ("begin", "end")))
+).limit(bindparam("most", type_=Integer))
 _ID = _of_name(select(tbls.c.id))
 # Its database's row stays free, which all other tables have too.
 _ID_FOR_UPDATE = (
