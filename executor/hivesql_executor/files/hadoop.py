@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import time
 from collections.abc import Callable, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-    from hivesql_executor.files.uploads import LeftUploads, Uploads
+    from hivesql_executor.files.uploads import LeftUploads, Upload, Uploads
 
 T = TypeVar("T")
 # PySpark turns some Java exceptions, UnsupportedOperationException among them, into its own.
@@ -363,7 +364,7 @@ class _HadoopUploads:
 
     files: HadoopFiles
 
-    def complete(self, uploaded: Sequence[tuple[str, str]]) -> None:
+    def complete(self, uploaded: Sequence[tuple[str, Upload]]) -> None:
         """Let files be seen."""
         try:
             self.files._tree().complete(_text_of(uploaded))
@@ -372,7 +373,7 @@ class _HadoopUploads:
                 f"an upload could not be completed: {_reason(error)}. Run the statement again"
             ) from error
 
-    def abort(self, uploaded: Sequence[tuple[str, str]]) -> None:
+    def abort(self, uploaded: Sequence[tuple[str, Upload]]) -> None:
         """Give up what is not completed."""
         try:
             self.files._tree().abort(_text_of(uploaded))
@@ -401,8 +402,15 @@ def _identity(text: str) -> int:
     return identity_of(text) if text.startswith("e") else int(text)
 
 
-def _text_of(uploaded: Sequence[tuple[str, str]]) -> str:
-    return "".join(f"{path}\0{upload}\0" for path, upload in uploaded)
+def _text_of(uploaded: Sequence[tuple[str, Upload]]) -> str:
+    return "".join(f"{path}\0{_word_of(upload)}\0" for path, upload in uploaded)
+
+
+def _word_of(upload: Upload) -> str:
+    """Return an upload as ``Uploads.java`` takes it, where it may be all of a file."""
+    if isinstance(upload, str):
+        return upload
+    return f"={base64.urlsafe_b64encode(upload).decode()}"
 
 
 def _reason(error: Exception) -> str:

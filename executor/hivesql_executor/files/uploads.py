@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
 from typing import Protocol
 
-_WHOLE = "="
-"""How the word of a small file begins that is nowhere yet (``Uploads.java``)."""
-
-
-def is_whole(word: str) -> bool:
-    """Tell whether a task has told all of a file, and uploaded nothing."""
-    return word.startswith(_WHOLE)
-
-
-def content_of(word: str) -> bytes:
-    """Return the file that a task has told."""
-    return base64.urlsafe_b64decode(f"{word.removeprefix(_WHOLE)}===")
-
-
-def word_of(content: bytes) -> str:
-    """Return the word of a file of which this is all."""
-    return f"{_WHOLE}{base64.urlsafe_b64encode(content).decode().rstrip('=')}"
+Upload = str | bytes
+"""What a task has told of its file: a word of its upload; or all of it, which is nowhere yet."""
 
 
 class LeftUploads(Protocol):
@@ -43,6 +27,10 @@ class Uploads(LeftUploads, Protocol):
     Each is a pair of the path and of what its writer told of the upload.
     """
 
-    def complete(self, uploaded: Sequence[tuple[str, str]]) -> None:
+    def complete(self, uploaded: Sequence[tuple[str, Upload]]) -> None:
         """Let files be seen, whole; ExecutionError where one of them cannot be."""
+        ...
+
+    def abort(self, uploaded: Sequence[tuple[str, Upload]]) -> None:
+        """Give up what is not completed; what is nowhere yet is forgotten."""
         ...

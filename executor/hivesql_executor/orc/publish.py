@@ -47,7 +47,7 @@ from hivesql_planner.plan import Write, WriteKind
 from hivesql_planner.settings.compression import Compression
 
 if TYPE_CHECKING:
-    from hivesql_executor.files.uploads import Uploads
+    from hivesql_executor.files.uploads import Upload, Uploads
     from hivesql_executor.transactions.file_changes import BegunWrite, FileChanges
     from hivesql_planner.acid.snapshot import FileStatus
 
@@ -131,7 +131,7 @@ class StagedRows:
     staged: Sequence[EventFile] | ListedFiles
     columns: Measured = field(default_factory=dict)
     """What was measured of the rows' columns."""
-    waiting: dict[str, str] = field(default_factory=dict)
+    waiting: dict[str, Upload] = field(default_factory=dict)
     """Uploads that are not completed, by the files' paths."""
 
     def partitions(self) -> set[str | None]:
@@ -160,7 +160,7 @@ class StagedRows:
         _discard(self.publication, self.files, self.waiting)
 
 
-def _discard(publication: Publication, files: Files, waiting: dict[str, str]) -> None:
+def _discard(publication: Publication, files: Files, waiting: dict[str, Upload]) -> None:
     if not publication.by_spark:
         if files.has_directories:
             files.delete(publication.staging)
@@ -182,7 +182,7 @@ def stage_rows(
 
     Or let them be uploaded: what waits is given up where that fails.
     """
-    waiting: dict[str, str] = {}
+    waiting: dict[str, Upload] = {}
     try:
         with span("jobs"):
             staged = write()
@@ -282,7 +282,7 @@ def _publish_events(
     publication: Publication,
     staged: Sequence[EventFile],
     files: Files,
-    waiting: dict[str, str],
+    waiting: dict[str, Upload],
 ) -> Iterator[WrittenFile]:
     # All before the first file moves: some may be refused.
     partitions = [named_partition(publication, file.keys) for file in staged]
@@ -330,7 +330,7 @@ def _complete(
     publication: Publication,
     files: Files,
     begun: BegunWrite,
-    waiting: dict[str, str],
+    waiting: dict[str, Upload],
 ) -> None:
     """Let all uploaded files be seen, each in its directory, which is begun first."""
     targets = {
@@ -346,7 +346,7 @@ def _complete(
 
 
 def _uploads_to(
-    targets: Collection[str], publication: Publication, files: Files, waiting: Mapping[str, str]
+    targets: Collection[str], publication: Publication, files: Files, waiting: Mapping[str, Upload]
 ) -> Uploads:
     """Return what completes the uploads; ExecutionError where tasks called places otherwise."""
     uploads = files.uploads(publication.table.location)
@@ -415,7 +415,7 @@ def _begin(files: Files, directory: str, begun: BegunWrite, write_id: int) -> No
 
 
 def _publish_plain(
-    publication: Publication, listed: ListedFiles, files: Files, waiting: dict[str, str]
+    publication: Publication, listed: ListedFiles, files: Files, waiting: dict[str, Upload]
 ) -> Iterator[WrittenFile]:
     (write,) = publication.writes
     by_directory: dict[str, list[_Staged]] = defaultdict(list)
@@ -447,7 +447,7 @@ def _complete_plain(
     publication: Publication,
     files: Files,
     begun: BegunWrite,
-    waiting: dict[str, str],
+    waiting: dict[str, Upload],
 ) -> Iterator[WrittenFile]:
     """Let uploaded files be seen in the directories of a write, where all names are free.
 

@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hivesql_executor.files.uploads import content_of, is_whole, word_of
 from hivesql_executor.orc.row_counts import is_of_lines, row_count, rows_of_content
 from hivesql_executor.orc.tail import amend, amended
 from hivesql_executor.orc.types import instants
 
 if TYPE_CHECKING:
     from hivesql_executor.files.api import Files
-    from hivesql_executor.files.uploads import Uploads
+    from hivesql_executor.files.uploads import Upload, Uploads
     from hivesql_executor.orc.tail_bytes import StoredType
     from hivesql_planner.model.table import Table
 
@@ -23,7 +22,7 @@ class UploadedFile:
     """A file of a table without row ids that a task has uploaded to its place."""
 
     path: str
-    upload: str
+    upload: Upload
     lines: int
 
 
@@ -35,7 +34,7 @@ def plain_types(table: Table) -> dict[int, StoredType]:
 
 def count_waiting(
     uploaded: Iterable[UploadedFile],
-    waiting: dict[str, str],
+    waiting: dict[str, Upload],
     table: Table,
     uploads: Uploads,
     *,
@@ -49,11 +48,10 @@ def count_waiting(
     rows: dict[str, int] = {}
     types = plain_types(table)
     for file in uploaded:
-        if is_whole(file.upload):
-            content = content_of(file.upload)
-            rows[file.path] = rows_of_content(content, file.path, table.format)
+        if isinstance(file.upload, bytes):
+            rows[file.path] = rows_of_content(file.upload, file.path, table.format)
             if types and rows[file.path]:
-                waiting[file.path] = word_of(amended(content, {}, types))
+                waiting[file.path] = amended(file.upload, {}, types)
         elif is_of_lines(table.format):
             rows[file.path] = file.lines
     if unwanted := [path for path, n in rows.items() if n == 0 and not even_empty]:
@@ -62,7 +60,7 @@ def count_waiting(
 
 
 def complete_counted(
-    waiting: dict[str, str],
+    waiting: dict[str, Upload],
     lengths: Mapping[str, int],
     rows: Mapping[str, int],
     table: Table,
@@ -79,8 +77,8 @@ def complete_counted(
     if waiting:
         uploads.complete([*waiting.items()])
     lengths = {
-        path: len(content_of(word)) if is_whole(word) else lengths[path]
-        for path, word in waiting.items()
+        path: len(upload) if isinstance(upload, bytes) else lengths[path]
+        for path, upload in waiting.items()
     }
     waiting.clear()
     types = plain_types(table)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 from dataclasses import dataclass
 
+from hivesql_executor.files.uploads import Upload
 from hivesql_planner.acid.files_to_read import DataFile, DeleteFile, FilesToRead
 from hivesql_planner.model.table import DEFAULT_PARTITION, Partition
 
@@ -44,6 +45,6 @@ class EventFile:
     bytes: int
     write: int
     writer: int
-    upload: str = ""
+    upload: Upload = ""
     content: builtins.bytes = b""
     keys: tuple[str, ...]

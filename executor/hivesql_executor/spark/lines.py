@@ -6,7 +6,7 @@ import importlib
 import inspect
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from py4j.protocol import Py4JError
@@ -38,6 +38,7 @@ __all__ = [
     "empty_frame",
     "frame_of",
     "message_of",
+    "read_served",
     "settings_of",
     "struct_of",
     "try_cast",
@@ -87,6 +88,16 @@ def arrow_batches(frame: DataFrame) -> Iterator[pa.RecordBatch] | None:
     # A module that Spark 4 makes when it starts.
     messages = importlib.import_module("pyspark.rdd")._local_iterator_from_socket
     return _read_batches(messages(served, NoOpSerializer()), schema, waiting)
+
+
+def read_served(served: Any) -> list[bytes]:
+    """Read all items that ``PythonRDD.serveIterator`` gives; less where the JVM ends meanwhile."""
+    from pyspark.serializers import NoOpSerializer
+
+    items = importlib.import_module("pyspark.rdd")._load_from_socket(served, NoOpSerializer())
+    # From Spark 4.2 on it closes what it has opened.
+    with items if hasattr(items, "__enter__") else nullcontext(items) as each:
+        return list(each)
 
 
 @contextmanager

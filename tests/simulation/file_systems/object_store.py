@@ -10,14 +10,13 @@ are files below a directory of this machine, where whoever compares what is ther
 
 from __future__ import annotations
 
-import base64
 import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from hivesql_executor.files.identity import identity_of
-from hivesql_executor.files.uploads import content_of, is_whole
+from hivesql_executor.files.uploads import Upload
 from hivesql_planner.acid.layout import MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import DataError, ExecutionError
@@ -57,13 +56,13 @@ class SimulatedStore:
 
     left_uploads = uploads
 
-    def begin(self, path: str, data: bytes) -> str:
+    def begin(self, path: str, data: bytes) -> Upload:
         """What a task does: upload a file to a path, all of it; what tells the upload from others.
 
         It stays when whoever asked dies. Some files are told whole, and are nowhere yet.
         """
         if data and self._happens(_TOLD_WHOLE, f"whole {path}"):
-            return f"={base64.urlsafe_b64encode(data).decode()}"
+            return data
 
         def work() -> str:
             self._count += 1
@@ -73,11 +72,11 @@ class SimulatedStore:
 
         return self._ask("upload", path, work)
 
-    def complete(self, uploaded: Sequence[tuple[str, str]]) -> None:
+    def complete(self, uploaded: Sequence[tuple[str, Upload]]) -> None:
         """Let files be seen, each by a request."""
         for path, word in uploaded:
-            if is_whole(word):
-                self.write(path, content_of(word))
+            if isinstance(word, bytes):
+                self.write(path, word)
             else:
                 self._ask("complete", path, lambda path=path, word=word: self._complete(path, word))
 
@@ -91,9 +90,9 @@ class SimulatedStore:
             self._count += 1
             self._begun[path, f"upload-{self._count}"] = data
 
-    def abort(self, uploaded: Sequence[tuple[str, str]]) -> None:
+    def abort(self, uploaded: Sequence[tuple[str, Upload]]) -> None:
         """Give up what is not completed."""
-        for pair in [pair for pair in uploaded if not is_whole(pair[1])]:
+        for pair in [pair for pair in uploaded if not isinstance(pair[1], bytes)]:
             self._ask("give up", pair[0], lambda pair=pair: self._begun.pop(pair, None))
 
     def waiting(self, location: str) -> list[tuple[str, str]]:

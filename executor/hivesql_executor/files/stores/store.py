@@ -31,7 +31,6 @@ from hivesql_executor.files.stores.clients import (
     open_store,
 )
 from hivesql_executor.files.stores.pages import list_directories, list_files, lists_anything
-from hivesql_executor.files.uploads import content_of, is_whole
 from hivesql_planner.acid.layout import MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import DataError, ExecutionError
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 
     from hivesql_executor.files.hadoop import ObjectStoreFiles
     from hivesql_executor.files.top import Top
-    from hivesql_executor.files.uploads import LeftUploads, Uploads
+    from hivesql_executor.files.uploads import LeftUploads, Upload, Uploads
 
 _LARGEST = 5 * 1000**3
 """Larger files are not copied by one request."""
@@ -437,16 +436,16 @@ class _StoreUploads:
     files: StoreFiles
     of_hadoop: Uploads
 
-    def complete(self, uploaded: Sequence[tuple[str, str]]) -> None:
+    def complete(self, uploaded: Sequence[tuple[str, Upload]]) -> None:
         """Let files be seen."""
-        whole = {path: content_of(word) for path, word in uploaded if is_whole(word)}
+        whole = {path: upload for path, upload in uploaded if isinstance(upload, bytes)}
         each_at_once(self.files, lambda path: self.files.write(path, whole[path]), [*whole])
         if others := [(path, word) for path, word in uploaded if path not in whole]:
             self.of_hadoop.complete(others)
 
-    def abort(self, uploaded: Sequence[tuple[str, str]]) -> None:
+    def abort(self, uploaded: Sequence[tuple[str, Upload]]) -> None:
         """Give up what is not completed."""
-        if others := [(path, word) for path, word in uploaded if not is_whole(word)]:
+        if others := [(path, word) for path, word in uploaded if isinstance(word, str)]:
             self.of_hadoop.abort(others)
 
     def waiting(self, location: str) -> list[tuple[str, str]]:

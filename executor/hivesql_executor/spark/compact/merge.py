@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 
 from hivesql_executor.files.api import Files
 from hivesql_executor.files.small_contents import KnownFiles
+from hivesql_executor.files.uploads import Upload
 from hivesql_executor.jvm import know_our_file_systems, new_object
 from hivesql_executor.orc.footers import (
     check_deletes,
@@ -31,6 +32,7 @@ from hivesql_executor.orc.footers import (
 from hivesql_executor.orc.tail import OrcTail
 from hivesql_executor.snapshot.flushed_lengths import spark_path
 from hivesql_executor.spark.nanoseconds.columns import SPARK_VERSION, may_hold_nanoseconds
+from hivesql_executor.spark.task_answers import TaskAnswers
 from hivesql_planner.acid.files_to_read import DataFile, DeleteFile, FilesToRead
 from hivesql_planner.acid.key_spans import KeySpan, in_order
 from hivesql_planner.acid.layout import bucket_file_name, original_file_name
@@ -86,7 +88,7 @@ class Merged:
     stripes: int
     copied: int
     """So many of its stripes were copied as they were."""
-    upload: str = ""
+    upload: Upload = ""
     """The file waits, uploaded to its path, to be completed; '' where it is there."""
 
 
@@ -244,13 +246,19 @@ def run_merges(
     )
     work = new_object(spark, "MergeFiles", context._jsc.hadoopConfiguration())
     try:
-        lines_back = list(context._jsc.parallelize(lines, len(merges)).map(work).collect())
+        answers = TaskAnswers(work.run(context._jsc, lines))
     except (Py4JJavaError, PySparkException) as error:
         if _UNSORTED in str(error):
             return None
         raise
-    answers = [json.loads(line) for line in lines_back]
-    return [Merged(merge.bucket, **answer) for merge, answer in zip(merges, answers, strict=True)]
+    lines_back = answers.text.splitlines()
+    return [_merged(merge, line, answers) for merge, line in zip(merges, lines_back, strict=True)]
+
+
+def _merged(merge: Merge, line: str, answers: TaskAnswers) -> Merged:
+    answer = json.loads(line)
+    answer["upload"] = answers.upload(answer["upload"], answer.pop("length"))
+    return Merged(merge.bucket, **answer)
 
 
 def _describe(merge: Merge, upload_to: str | None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pyspark.sql import functions as f
 
 from hivesql_executor.files.api import Files
 from hivesql_executor.files.staging import working_directory
-from hivesql_executor.files.uploads import Uploads
+from hivesql_executor.files.uploads import Upload, Uploads
 from hivesql_executor.orc.footers import holds_changes, read_footers
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.compact.merge import Merge, plan_deletes, plan_inserts, run_merges
@@ -134,7 +134,7 @@ def _merge(
 
 
 def _publish(
-    done: Sequence[tuple[str, str, int]], directory: str, uploads: Uploads | None, files: Files
+    done: Sequence[tuple[str, Upload, int]], directory: str, uploads: Uploads | None, files: Files
 ) -> None:
     """Let files be seen in a new directory, which says first of which version it is.
 

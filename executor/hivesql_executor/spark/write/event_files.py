@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from hivesql_executor.jvm import gateway
 from hivesql_executor.snapshot.partition_files import EventFile
+from hivesql_executor.spark.task_answers import TaskAnswers
 from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import BLOOM_FILTER_COLUMNS, Table, escape_path_part
 from hivesql_planner.plan import Write, WriteKind
@@ -105,11 +106,12 @@ def write_events(
         groups = branches or [[i] for i in range(len(writes))]
         return json.dumps({**plan, "branches": groups, "even empty": even_empty, "once": once})
 
-    text = gateway(spark).write(rows._jdf, plan(columns, even_empty=False), settings)
-    if even_empty and not text:
+    jvm = gateway(spark)
+    answers = TaskAnswers(jvm.write(rows._jdf, plan(columns, even_empty=False), settings))
+    if even_empty and not answers.text:
         nothing = plan(EventColumns(), even_empty=True)
-        text = gateway(spark).writeNothing(rows._jdf, nothing, settings)
-    return tuple(map(_file, text.splitlines()))
+        answers = TaskAnswers(jvm.writeNothing(rows._jdf, nothing, settings))
+    return tuple(_file(line, answers) for line in answers.text.splitlines())
 
 
 def _plan(
@@ -135,7 +137,7 @@ def _plan(
     }
 
 
-def _file(line: str) -> EventFile:
+def _file(line: str, answers: TaskAnswers) -> EventFile:
     name, rows, length, write, writer, upload, *keys = line.split(" ")
     return EventFile(
         name=unquote_plus(name),
@@ -143,7 +145,7 @@ def _file(line: str) -> EventFile:
         bytes=int(length),
         write=int(write),
         writer=int(writer),
-        upload="" if upload == "-" else upload,
+        upload="" if upload == "-" else answers.upload(upload, int(length)),
         keys=tuple(map(unquote_plus, keys)),
     )
 

@@ -12,6 +12,7 @@ from urllib.parse import unquote_plus
 from hivesql_executor.jvm import call_static, finding_our_classes, know_our_file_systems
 from hivesql_executor.orc.publish import ListedFiles
 from hivesql_executor.orc.uploaded_rows import UploadedFile
+from hivesql_executor.spark.task_answers import TaskAnswers
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import ExecutionError
 
@@ -95,13 +96,15 @@ def _committing(spark: SparkSession, protocol: str) -> Iterator[None]:
 
 def _uploaded(spark: SparkSession, staging: str) -> ListedFiles:
     """Return what the tasks of a job have told."""
-    parts = call_static(spark, "UploadedRows", "take", staging).split("\0")[:-1]
+    answers = TaskAnswers(call_static(spark, "UploadedRows", "take", staging))
+    parts = answers.text.split("\0")[:-1]
     statuses, uploaded = [], {}
     for at in range(0, len(parts), _FIELDS):
         name, path, upload, length, lines = parts[at : at + _FIELDS]
         name = unquote_plus(name)
         statuses.append(FileStatus(name, int(length), 0))
-        uploaded[name] = UploadedFile(unquote_plus(path), upload, int(lines))
+        word = answers.upload(upload, int(length))
+        uploaded[name] = UploadedFile(unquote_plus(path), word, int(lines))
     places = len({file.path for file in uploaded.values()})
     if places != len(statuses):
         raise ExecutionError(

@@ -97,8 +97,8 @@ public final class AcidWriter implements Serializable {
         this.once = plan.get("once").asBoolean();
     }
 
-    /** The answer for the rows of a task, a line for each file. */
-    String write(int partition, Iterator rows) throws Exception {
+    /** The answer for the rows of a task, a line for each file, and those that are nowhere yet. */
+    Object[] write(int partition, Iterator rows) throws Exception {
         WriterTask task = new WriterTask(this, partition);
         try {
             while (rows.hasNext()) {
@@ -112,7 +112,7 @@ public final class AcidWriter implements Serializable {
             task.abandonFiles();
             throw failed;
         }
-        return task.written.toString();
+        return TaskAnswers.answer(task.written.toString(), task.contents);
     }
 }
 
@@ -133,6 +133,7 @@ final class WriterTask {
     private int begun;
     private final List<Uploads.Stream> uploads = new ArrayList<>();
     final StringBuilder written = new StringBuilder();
+    final List<byte[]> contents = new ArrayList<>();
 
     WriterTask(AcidWriter plan, int partition) {
         this.plan = plan;
@@ -234,7 +235,7 @@ final class WriterTask {
         for (int i = 0; i < open.length; i++) {
             if (open[i] == null) continue;
             for (int j = 0; j < open[i].length; j++) {
-                written.append(open[i][j].finish());
+                written.append(open[i][j].finish(contents));
                 for (int k = 0; k < keys.length; k++) {
                     written.append(' ').append(URLEncoder.encode(keys[k].toString(), "UTF-8"));
                 }
@@ -416,7 +417,7 @@ final class EventFile {
     }
 
     /** What there is to tell of the file, but the keys. */
-    String finish() throws Exception {
+    String finish(List<byte[]> contents) throws Exception {
         flush();
         file.close();
         file = null;
@@ -426,6 +427,7 @@ final class EventFile {
             return path.getName() + " " + count + " " + length + counted + "-";
         }
         String name = URLEncoder.encode(path.toString(), "UTF-8");
+        if (upload.stream().content() != null) contents.add(upload.stream().content());
         return name + " " + count + " " + upload.stream().length() + counted + upload.stream().told();
     }
 

@@ -1,7 +1,6 @@
 package hivesql;
 
 import java.io.Serializable;
-import java.util.Arrays;
 import org.apache.spark.TaskContext;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.execution.QueryExecution;
@@ -26,8 +25,8 @@ public final class EventJob extends AbstractFunction0 {
     }
 
     /** The writer's answers, a line for each file. */
-    public String run() {
-        return (String) SQLExecution.withNewExecutionId(query, Option.apply("write events"), this);
+    public TaskAnswers run() {
+        return (TaskAnswers) SQLExecution.withNewExecutionId(query, Option.apply("write events"), this);
     }
 
     public Object apply() {
@@ -35,12 +34,16 @@ public final class EventJob extends AbstractFunction0 {
     }
 
     /** The same for rows that are no query's. Spark takes functions of RDDs apart, and classes not. */
-    public String write(RDD rows) {
-        TaskAnswers answers = new TaskAnswers(rows.getNumPartitions());
+    public TaskAnswers write(RDD rows) {
+        AnswersByTask answers = new AnswersByTask(rows.getNumPartitions());
         rows.sparkContext().runJob(
                 rows, new WriteTask(writer), Range$.MODULE$.apply(0, answers.of.length), answers,
-                ClassTag$.MODULE$.apply(String.class));
-        return String.join("", answers.of);
+                ClassTag$.MODULE$.apply(Object[].class));
+        TaskAnswers all = new TaskAnswers();
+        for (Object answer : answers.of) {
+            if (answer != null) all.add(answer);
+        }
+        return all;
     }
 }
 
@@ -64,16 +67,15 @@ final class WriteTask extends AbstractFunction2 implements Serializable {
 }
 
 /** What tasks answered, by their numbers. */
-final class TaskAnswers extends AbstractFunction2 {
-    final String[] of;
+final class AnswersByTask extends AbstractFunction2 {
+    final Object[] of;
 
-    TaskAnswers(int tasks) {
-        of = new String[tasks];
-        Arrays.fill(of, "");
+    AnswersByTask(int tasks) {
+        of = new Object[tasks];
     }
 
     public Object apply(Object task, Object answer) {
-        of[((Integer) task).intValue()] = (String) answer;
+        of[((Integer) task).intValue()] = answer;
         return BoxedUnit.UNIT;
     }
 }

@@ -93,7 +93,7 @@ public final class Gateway {
     }
 
     /** Write rows as AcidWriter's plan says, with settings of ORC's; its answer. */
-    public String write(Dataset rows, String plan, String settings) throws IOException {
+    public TaskAnswers write(Dataset rows, String plan, String settings) throws IOException {
         return new EventJob(rows.queryExecution(), writer(rows, plan, settings)).run();
     }
 
@@ -174,7 +174,7 @@ public final class Gateway {
     }
 
     /** Write no rows at all. */
-    public String writeNothing(Dataset rows, String plan, String settings) throws IOException {
+    public TaskAnswers writeNothing(Dataset rows, String plan, String settings) throws IOException {
         JavaSparkContext context = JavaSparkContext.fromSparkContext(session.sparkContext());
         return new EventJob(rows.queryExecution(), writer(rows, plan, settings))
                 .write(context.parallelize(new ArrayList(), 1).rdd());

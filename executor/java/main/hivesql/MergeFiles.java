@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.Serializable;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.PriorityQueue;
@@ -21,6 +22,7 @@ import org.apache.orc.StripeInformation;
 import org.apache.orc.StripeStatistics;
 import org.apache.orc.TypeDescription;
 import org.apache.orc.Writer;
+import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.api.java.function.Function;
 import org.apache.spark.util.SerializableConfiguration;
 
@@ -43,6 +45,14 @@ public final class MergeFiles implements Function, Serializable {
     public Object call(Object plan) throws Exception {
         JsonNode line = new ObjectMapper().readTree((String) plan);
         return new Merge(line, new Configuration(settings.value())).run();
+    }
+
+    /** Merge files, a task for each plan, whose answers come in the plans' order, a line for each. */
+    public TaskAnswers run(JavaSparkContext context, List<String> plans) {
+        TaskAnswers answers = new TaskAnswers();
+        List merged = context.parallelize(plans, plans.size()).map(this).collect();
+        merged.forEach(answers::add);
+        return answers;
     }
 
     static final class Merge {
@@ -85,7 +95,7 @@ public final class MergeFiles implements Function, Serializable {
             deletes = new Deletes(plan.get("deletes"), conf, snapshot);
         }
 
-        String run() throws IOException {
+        Object[] run() throws IOException {
             try {
                 describe();
                 for (int i = 0; i < plan.get("groups").size(); i++) {
@@ -104,10 +114,16 @@ public final class MergeFiles implements Function, Serializable {
                     upload.stream().abort();
                 }
             }
-            return "{\"path\":" + new ObjectMapper().writeValueAsString(writer == null ? "" : output)
+            List<byte[]> contents = new ArrayList<>();
+            if (upload != null && upload.stream().content() != null) {
+                contents.add(upload.stream().content());
+            }
+            String line = "{\"path\":" + new ObjectMapper().writeValueAsString(writer == null ? "" : output)
                 + ",\"upload\":\"" + (upload == null ? "" : upload.stream().told()) + "\""
+                + ",\"length\":" + (upload == null ? 0 : upload.stream().length())
                 + ",\"rows\":" + rows
-                    + ",\"stripes\":" + stripes + ",\"copied\":" + copied + "}";
+                    + ",\"stripes\":" + stripes + ",\"copied\":" + copied + "}\n";
+            return TaskAnswers.answer(line, contents);
         }
 
         /** Schema, calendar and size of the chunks are those of the first input. */

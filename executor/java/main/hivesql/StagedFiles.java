@@ -54,7 +54,7 @@ public final class StagedFiles extends FileCommitProtocol implements Serializabl
     }
 
     /** What the tasks of a job told of their files, each ended by a zero. */
-    static String joined(Seq<TaskCommitMessage> tasks) {
+    private static String joined(Seq<TaskCommitMessage> tasks) {
         StringBuilder files = new StringBuilder();
         for (Iterator<TaskCommitMessage> all = tasks.iterator(); all.hasNext();) {
             for (String file : (String[]) all.next().obj()) {

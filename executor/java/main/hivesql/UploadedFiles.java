@@ -28,6 +28,8 @@ import org.apache.hadoop.util.Progressable;
 public final class UploadedFiles extends FileSystem {
     /** The attribute of a file that tells its upload. */
     static final String UPLOAD = "user.upload";
+    /** The attribute that is all of a file of which the other says that it is nowhere. */
+    static final String CONTENT = "user.content";
     private static final String SCHEME = "hivesqlupload";
     /** What tasks of this process write, until it is asked for. */
     private static final Map<String, Counted> WRITTEN = new ConcurrentHashMap<>();
@@ -120,9 +122,10 @@ public final class UploadedFiles extends FileSystem {
         return counted;
     }
 
-    /** The word of an upload, its length, and ends of lines, with zeros in between. */
+    /** The word of an upload, its length, and ends of lines, with zeros in between; or its content. */
     @Override
     public byte[] getXAttr(Path path, String name) throws IOException {
+        if (name.equals(CONTENT)) return written(path).stream.content();
         return written(path).told().getBytes(StandardCharsets.UTF_8);
     }
 

@@ -8,6 +8,7 @@ import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -35,7 +36,9 @@ public final class UploadedRows extends FileCommitProtocol implements Serializab
     /** Below a staging directory, which nobody makes. */
     private static final String JOB = "job";
     /** What a file is, of those that count, by the name of the job; see ``take``. */
-    private static final Map<String, String> COMMITTED = new ConcurrentHashMap<>();
+    private static final Map<String, TaskAnswers> COMMITTED = new ConcurrentHashMap<>();
+    /** How many parts there are of a file. */
+    private static final int PARTS = 5;
     /** Stands in names of directories before what they cannot hold. */
     private static final char ESCAPE = '\uffff';
 
@@ -55,8 +58,8 @@ public final class UploadedRows extends FileCommitProtocol implements Serializab
      * A job's files, all their parts ended by zeros: name by partition and task, path (both encoded),
      * word of the upload, length, ends of lines; told once.
      */
-    public static String take(String directory) {
-        String files = COMMITTED.remove(UploadedFiles.path(new Path(directory), JOB).toString());
+    public static TaskAnswers take(String directory) {
+        TaskAnswers files = COMMITTED.remove(UploadedFiles.path(new Path(directory), JOB).toString());
         if (files == null) throw new IllegalStateException(directory + ": no job has ended there");
         return files;
     }
@@ -73,14 +76,16 @@ public final class UploadedRows extends FileCommitProtocol implements Serializab
 
     @Override
     public void onTaskCommit(TaskCommitMessage task) {
-        for (String file : (String[]) task.obj()) {
-            committed.add(file.split("\0"));
+        String[] parts = ((String) ((Object[]) task.obj())[0]).split("\0");
+        for (int at = 0; at + PARTS <= parts.length; at += PARTS) {
+            committed.add(Arrays.copyOfRange(parts, at, at + PARTS));
         }
     }
 
     @Override
     public void commitJob(JobContext context, Seq<TaskCommitMessage> tasks) {
-        COMMITTED.merge(directory, StagedFiles.joined(tasks), String::concat);
+        TaskAnswers all = COMMITTED.computeIfAbsent(directory, job -> new TaskAnswers());
+        Seqs.toJava(tasks).forEach(task -> all.add(task.obj()));
     }
 
     /** Give up what tasks have uploaded; what cannot be now the cleaner gives up. */
@@ -153,22 +158,26 @@ public final class UploadedRows extends FileCommitProtocol implements Serializab
 
     @Override
     public TaskCommitMessage commitTask(TaskAttemptContext context) {
-        List<String> files = new ArrayList<>();
+        StringBuilder files = new StringBuilder();
+        List<byte[]> contents = new ArrayList<>();
         try {
             for (String[] file : begun) {
                 Path path = new Path(file[2]);
                 FileSystem system = path.getFileSystem(context.getConfiguration());
-                byte[] upload = system.getXAttr(path, UploadedFiles.UPLOAD);
+                byte[] told = system.getXAttr(path, UploadedFiles.UPLOAD);
+                String upload = new String(told, StandardCharsets.UTF_8);
+                if (upload.startsWith(Uploads.WHOLE)) {
+                    contents.add(system.getXAttr(path, UploadedFiles.CONTENT));
+                }
                 system.removeXAttr(path, UploadedFiles.UPLOAD);
-                files.add(String.join(
-                        "\0", URLEncoder.encode(file[0], StandardCharsets.UTF_8),
-                        URLEncoder.encode(file[1], StandardCharsets.UTF_8),
-                        new String(upload, StandardCharsets.UTF_8)));
+                files.append(URLEncoder.encode(file[0], StandardCharsets.UTF_8)).append('\0');
+                files.append(URLEncoder.encode(file[1], StandardCharsets.UTF_8)).append('\0');
+                files.append(upload).append('\0');
             }
         } catch (IOException error) {
             throw new UncheckedIOException(error);
         }
-        return new TaskCommitMessage(files.toArray(new String[0]));
+        return new TaskCommitMessage(TaskAnswers.answer(files.toString(), contents));
     }
 
     @Override

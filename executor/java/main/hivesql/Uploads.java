@@ -35,11 +35,12 @@ import org.apache.spark.TaskContext;
  * Files that tasks upload to where they belong, and that are there once the driver completes them.
  *
  * <p>An object store has no cheap rename, and whoever runs a task a second time must not be seen: so
- * what a task leaves is an upload that waits, told as one word without blanks.
+ * what a task leaves is an upload that waits, told as one word without blanks. All of a small file
+ * comes with its word.
  */
 final class Uploads {
-    /** How the word of a file begins that is nowhere yet: what follows is all of it. */
-    private static final String WHOLE = "=";
+    /** The word of a file that is nowhere yet, and comes with it; or, with all of it behind, from the driver. */
+    static final String WHOLE = "=";
     /** Files that are no longer are told whole: the driver writes each by one request, not by three. */
     private static final String MOST = "fs.hivesql.whole.bytes";
     private static final int USUAL_MOST = Stream.PART;
@@ -259,7 +260,12 @@ final class Uploads {
 
         /** The file as a word for the driver. */
         String told() {
-            return whole == null ? uploadAsWord() : WHOLE + word(whole);
+            return whole == null ? uploadAsWord() : WHOLE;
+        }
+
+        /** All of a file that is nowhere yet; null of others. */
+        byte[] content() {
+            return whole;
         }
 
         abstract String uploadAsWord();
