@@ -72,6 +72,9 @@ MISSING_BUCKETS = ("<Code>NoSuchBucket", "<Code>ContainerNotFound")
 """What a store says where not a file, but all of its place is missing."""
 _CODE_OF_STORE = re.compile(r"<Code>(\w+)</Code>")
 _STATUS = re.compile(r"status code: (\d+[^:\n]*)")
+_REDIRECT = "redirect without LOCATION"
+"""What the client says of the answer of another region."""
+_ODD_NAME = re.compile(r'object with invalid path: .*?Path "(.*?)"(?= contained|: )', re.DOTALL)
 _NO_KEYS = re.compile(r"169\.254\.|credential|security token|CredentialProvider", re.IGNORECASE)
 _REMEDIES = {
     "PathComponentTooLong": SHORTER_NAME,
@@ -136,6 +139,8 @@ def refusal_of_store(path: str, report: str) -> ExecutionError:
 
     Retryable where only the moment was wrong.
     """
+    if odd := _ODD_NAME.search(report):
+        return _refusal_of_name(path, odd[1])
     first = report.partition("\n")[0]
     scheme = "abfs" if path.startswith("abfs") else path.partition(":")[0]
     code, status = _CODE_OF_STORE.search(report), _STATUS.search(report)
@@ -145,6 +150,8 @@ def refusal_of_store(path: str, report: str) -> ExecutionError:
         remedy = NEEDS_RIGHT
     if remedy is None and _NO_KEYS.search(first):
         remedy = _GIVE.get(scheme, _GIVE_KEYS)
+    if remedy is None and _REDIRECT in first and scheme not in _OF_OTHERS:
+        remedy = _RIGHT_REGION
     if remedy is not None:
         reason = code[1] if code else first
         return ExecutionError(f"the file system refused it: {path}: {reason}. {remedy}", code=40000)
@@ -156,6 +163,16 @@ def refusal_of_store(path: str, report: str) -> ExecutionError:
     )
     failure.retryable = True
     return failure
+
+
+def _refusal_of_name(path: str, key: str) -> ExecutionError:
+    """Return the error for a list with a name that is no path; files of tables have none such."""
+    return ExecutionError(
+        f"{path} cannot be listed: the store has {key!r} there, whose name has an empty part, '.', "
+        "'..' or a control character, as no file of a table has. Delete or rename it by the "
+        "store's own tools",
+        code=40000,
+    )
 
 
 def refusal_of_no_store(path: str) -> ExecutionError:

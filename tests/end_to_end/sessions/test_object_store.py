@@ -292,6 +292,10 @@ REFUSED = {
     "denied": "Give yourself the right to it",
     "wrong": "Correct the credentials",
     "skewed": "Set this machine's clock",
+    "unknown": "Correct the credentials",
+    "expired": "Renew the credentials",
+    "region": "Set fs.s3a.endpoint.region",
+    "moved": "Set fs.s3a.endpoint.region",
     "slow": "Run the statement again",
 }
 
@@ -302,7 +306,9 @@ def test_refusals_say_what_to_do(server: S3Server, tmp_path: Path) -> None:
         for fault, remedy in REFUSED.items():
             server.fault = lambda request, fault=fault: fault  # type: ignore[misc]
             try:
-                for statement in ("INSERT INTO t VALUES (1)", "SELECT * FROM t"):
+                # The last one asks for one file first, where an answer has no body.
+                create = f"CREATE TABLE u (k INT) {ACID}"
+                for statement in ("INSERT INTO t VALUES (1)", "SELECT * FROM t", create):
                     with pytest.raises(hivesql.HiveSqlError, match=remedy) as refused:
                         session.sql(statement)
                     assert refused.value.retryable == (fault == "slow"), statement
@@ -311,6 +317,46 @@ def test_refusals_say_what_to_do(server: S3Server, tmp_path: Path) -> None:
         with pytest.raises(hivesql.HiveSqlError, match="Make the bucket, or correct its name"):
             session.sql(f"CREATE TABLE u (k INT) LOCATION 's3a://nowhere/u' {ACID}")
         assert session.sql("SELECT * FROM t").rows == []
+
+
+ODD = ("x//y", "/", "./z", "..", "a\x01b")
+
+
+def test_a_name_that_is_no_path_is_told(server: S3Server, tmp_path: Path) -> None:
+    """Other programs leave such, as a marker of a directory without a name."""
+    import boto3
+
+    client = boto3.client("s3", endpoint_url=server.url, region_name="us-east-1")
+    with connect(server, tmp_path / "m.db", "odd") as session:
+        session.sql(f"CREATE TABLE t (k INT) {ACID}; INSERT INTO t VALUES (1)")
+        for name in ODD:
+            key = f"odd/t/{name}"
+            client.put_object(Bucket=BUCKET, Key=key)
+            with pytest.raises(hivesql.HiveSqlError, match="Delete or rename it") as refused:
+                session.sql("SELECT * FROM t")
+            assert repr(key) in str(refused.value)
+            assert not refused.value.retryable
+            client.delete_object(Bucket=BUCKET, Key=key)
+            assert session.sql("SELECT * FROM t").rows == [(1,)]
+
+
+def test_empty_files_are_told_from_markers_side_by_side(server: S3Server, tmp_path: Path) -> None:
+    """Each waits until four are asked for: alone it would wait for ever."""
+    import boto3
+
+    client = boto3.client("s3", endpoint_url=server.url, region_name="us-east-1")
+    names = ["a b", "%2F+", "ü", "_SUCCESS"]
+    for name in names:
+        client.put_object(Bucket=BUCKET, Key=f"empty/t/{name}")
+    barrier = threading.Barrier(len(names))
+    with connect(server, tmp_path / "m.db", "empty") as session:
+        files = session.runtime.files(f"s3a://{BUCKET}/empty")
+        server.waits = lambda request: request.startswith("HEAD") and barrier.wait(timeout=60)
+        try:
+            listed = files.list(f"s3a://{BUCKET}/empty/t")
+        finally:
+            server.waits = lambda request: None
+        assert {status.path for status in listed} == {"a b", "%2F+", "ü"}
 
 
 Rows = dict[int, str]

@@ -55,8 +55,8 @@ _NOBODYS = "_hivesql_nobody_writes_this"
 # A client that keeps parts of paths cannot say these.
 _UNSPEAKABLE = re.compile(r"[\x00-\x1f\x7f]|(?:^|/)\.\.?(?:/|$)|//|/$")
 _OF_DIRECTORY = "hdi_isfolder"
-# The store has said no, and would again.
-_REFUSED = re.compile(r"non-2xx status code: 4\d\d")
+# The store has said no, and would again; not that it took too long (408), or too many came (429).
+_REFUSED = re.compile(r"non-2xx status code: 4(?!08|29)\d\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,12 +377,23 @@ class StoreFiles:
         """Length, and a number of the contents; None where there is no file."""
         try:
             with _asking(path):
-                status = self._store.head(_key(path))
+                status = self._ask_for_status(path)
         except DataError:
             return None
         if not status["e_tag"]:
             raise refusal_of_no_store(path)
         return status["size"], _identity(status)
+
+    def _ask_for_status(self, path: str) -> Any:
+        """Ask for a file's status; why that is refused only the answer to a list says."""
+        try:
+            return self._store.head(_key(path))
+        except (NotFoundError, FileNotFoundError):
+            raise
+        except BaseError as error:
+            if _REFUSED.search(str(error)):
+                lists_anything(self._store, _key(path), path, longest_wait(self.access))
+            raise
 
     def _entries(self, location: str) -> _Entries:
         """List every file below a directory, hidden ones too."""
@@ -406,9 +417,13 @@ class StoreFiles:
             for parts in [entry.path.split("/")]
             for depth in range(1, len(parts))
         }
+        alone = [status.path for status in empty if status.path not in inner]
+        # Mostly there are few.
+        are_files = each_at_once(self, lambda path: self.is_file(f"{location}/{path}"), alone)
+        empty_files = {path for path, is_file in zip(alone, are_files, strict=True) if is_file}
         markers = []
         for status in empty:
-            if status.path not in inner and self.is_file(f"{location}/{status.path}"):
+            if status.path in empty_files:
                 files.append(status)
             elif isinstance(self.access, AzureAccess):
                 markers.append(status.path)
