@@ -1,19 +1,22 @@
-"""DISTINCT, UNION and ORDER BY of maps: Spark groups by maps, and compares them not else."""
+"""DISTINCT, UNION and ORDER BY of what Spark takes otherwise: maps, and FLOAT beside DECIMAL.
+
+Spark groups by maps, and compares them not else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from hivesql.dialect.edits import Edit, filled, insert
 from hivesql.dialect.structure import RANGE, place_of, span_of
 from hivesql.dialect.tokens import Token, first_from
-from hivesql.dialect.value_types import Type
+from hivesql.dialect.value_types import Type, is_decimal
 from hivesql.expressions.comparisons import without_maps
 from hivesql.python_sqlglot import exp
 from hivesql.query.qualify import first_word
 from hivesql.query.scope import Outputs
 from hivesql_planner.errors import NotSupported
-from hivesql_planner.model.hive_type import Kind
+from hivesql_planner.model.hive_type import FLOAT, Kind, quote_name
 
 _AROUND, _GROUP = "SELECT * FROM (", " GROUP BY ALL"
 _LAST_CLAUSES = ("order", "sort", "distribute", "cluster", "limit", "offset")
@@ -75,6 +78,45 @@ def united_map_edits(
     return [*edits, insert(end, f"){_GROUP}")]
 
 
+def united_float_edits(
+    operands: Sequence[exp.Expr],
+    sides: Sequence[Outputs],
+    columns: Outputs,
+    constant: Collection[int],
+    tokens: Sequence[Token],
+) -> Iterator[Edit]:
+    """Make FLOATs of the DECIMALs beside them in a row of UNIONs: Spark would take DOUBLE.
+
+    ``sides`` are the columns of each operand, ``columns`` those of all; ``constant`` are the
+    places of rows of constants, which may become one table.
+    """
+    for place, (operand, side) in enumerate(zip(operands, sides, strict=True)):
+        select = operand.unnest()
+        if not isinstance(select, exp.Select) or not side or len(side) != len(columns or ()):
+            continue
+        pairs = zip(side, columns or (), strict=True)
+        casts = [column.type == FLOAT and is_decimal(own.type) for own, column in pairs]
+        if not any(casts):
+            continue
+        if place in constant:
+            for item, cast in zip(select.expressions, casts, strict=True):
+                span = place_of(item.unalias())
+                if cast:
+                    yield Edit(*span, "", ("CAST(", span, " AS FLOAT)"))
+            continue
+        items = (
+            f"CAST(`c{i}` AS FLOAT) AS {quote_name(column.name)}"
+            if cast
+            else f"`c{i}` AS {quote_name(column.name)}"
+            for i, (column, cast) in enumerate(zip(side, casts, strict=True))
+        )
+        names = ", ".join(f"`c{i}`" for i in range(len(casts)))
+        first = first_word(select, tokens)
+        stops = _BEHIND if isinstance(operand, exp.Subquery) else (*_BEHIND, *_LAST_CLAUSES)
+        yield insert(tokens[first].start, f"SELECT {', '.join(items)} FROM (")
+        yield insert(_end_before(stops, tokens, first), f") AS `side`({names})")
+
+
 def _order_edits(
     select: exp.Select, outputs: Outputs, type_of: Callable[[exp.Expr], Type]
 ) -> list[Edit]:
@@ -111,9 +153,14 @@ def _end(query: exp.Expr, tokens: Sequence[Token], i: int) -> int:
     if clauses:
         inside = first_from(tokens, min(span_of(clause)[0] for clause in clauses))
         return tokens[_last_before(tokens, inside, _LAST_CLAUSES) - 1].end
+    return _end_before(_BEHIND, tokens, i)
+
+
+def _end_before(stops: Sequence[str], tokens: Sequence[Token], i: int) -> int:
+    """Find where a query ends whose last part begins at a token: before one of these words."""
     depth, end = 0, tokens[i].end
     for token in tokens[i:]:
-        if depth == 0 and (token.is_(")") or any(map(token.is_, _BEHIND))):
+        if depth == 0 and (token.is_(")") or any(map(token.is_, stops))):
             break
         depth += token.is_("(") - token.is_(")")
         end = token.end

@@ -26,7 +26,7 @@ from hivesql.python_sqlglot import exp
 from hivesql.query.bucket_sample import bucket_sample, sample_edit, sampled_by
 from hivesql.query.checks.aggregation import check_aggregation, check_grouping, check_places
 from hivesql.query.checks.placement import check_aliases, check_placement, check_width, is_generator
-from hivesql.query.distinct_maps import map_edits, united_map_edits
+from hivesql.query.distinct_maps import map_edits, united_float_edits, united_map_edits
 from hivesql.query.expanded_text import expanded_names
 from hivesql.query.hidden_columns import hidden_text, note_properties
 from hivesql.query.inline_tables import constant_rows, selects_of_rows, tables_of_rows
@@ -184,6 +184,7 @@ class Walk:
         constant = constant_rows(every, operations, self._constant_row)
         self.edits += tables_of_rows(constant, self.binding.tokens, self.spans)
         columns: Outputs = None
+        sides = []
         for i, (operand, in_scope) in enumerate(operands):
             if i in constant:
                 other: Outputs = constant[i].columns
@@ -191,6 +192,7 @@ class Walk:
                 other = self._operand(operand, in_scope, outer)
             else:
                 other = self.query(operand, in_scope, outer)
+            sides.append(other)
             try:
                 if i:
                     check_united(columns, other, self.binding.settings)
@@ -198,6 +200,7 @@ class Walk:
             except HiveSqlError as error:
                 self.binding.fail(error, *span_of(operand))
         self.edits += united_map_edits(every, operations, columns, self.binding.tokens)
+        self.edits += united_float_edits(every, sides, columns, constant, self.binding.tokens)
         return columns
 
     def _constant_row(self, select: exp.Select) -> tuple[Output, ...]:

@@ -57,6 +57,21 @@ T = "`default__t__1`"
             "SELECT 1 AS `_c0` UNION ((SELECT 2 AS `_c0` UNION SELECT 3 AS `_c0` ) "
             "INTERSECT SELECT 4 AS `_c0`)",
         ),
+        # FLOAT beside DECIMAL
+        (
+            "SELECT cast(id AS FLOAT) f, id FROM t UNION ALL (SELECT 1.25, id FROM t LIMIT 1) "
+            "UNION SELECT cast(id AS DECIMAL(5,2)), 3 FROM t WHERE id > 3 ORDER BY f LIMIT 5",
+            f"SELECT cast(id AS FLOAT) f, id FROM {T} AS `t` UNION ALL (SELECT CAST(`c0` AS FLOAT) "
+            "AS `_c0`, `c1` AS `id` FROM (SELECT 1.25 AS `_c0`, id FROM `default__t__2` AS `t` "
+            "LIMIT 1) AS `side`(`c0`, `c1`)) UNION SELECT CAST(`c0` AS FLOAT) AS `id`, `c1` AS "
+            "`_c1` FROM (SELECT cast(id AS DECIMAL(5,2)) AS `id`, 3 AS `_c1` FROM `default__t__3` "
+            "AS `t` WHERE id > 3) AS `side`(`c0`, `c1`) ORDER BY f NULLS LAST LIMIT 5",
+        ),
+        (
+            "SELECT 1.5 UNION ALL SELECT CAST(1.1 AS FLOAT)",
+            "SELECT * FROM VALUES (CAST(1.5 AS FLOAT)) AS `rows`(`_c0`) UNION ALL "
+            "SELECT * FROM VALUES (CAST(1.1 AS FLOAT)) AS `rows`(`_c0`)",
+        ),
         # functions over windows
         (
             "SELECT id, sum(id) OVER () s FROM t ORDER BY sum(id) OVER () DESC, id",
