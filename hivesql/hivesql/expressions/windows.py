@@ -60,6 +60,10 @@ class Windows:
         if name in _OF_ORDER and not (node.args.get("order") or node.args.get("alias")):
             # To Hive all rows come at once then, where Spark asks for an order.
             edits.append(insert(self._end(node) - 1, " ORDER BY 1"))
+        if name == "count" and _is_of_nothing(function):
+            # To Hive it counts all rows.
+            start, end = place_of(function)
+            return [*edits, Edit(self.text.index("(", start), end, "(*)")]
         if name and function.expressions and isinstance(function.expressions[0], exp.Distinct):
             edits += self._distinct(node, name, function.expressions[0])
         if name and function.expressions:
@@ -187,6 +191,12 @@ class Windows:
             return []
         parts = tuple(filled(template, [place_of(value), over]))
         return [Edit(start, end, "", parts)]
+
+
+def _is_of_nothing(call: exp.Expr) -> bool:
+    """Tell whether it is ``count()`` or ``count(DISTINCT)``."""
+    (argument, *_) = call.expressions or [exp.Distinct()]
+    return isinstance(argument, exp.Distinct) and not argument.expressions
 
 
 def _distance(number: str, kind: Type, *, beyond: bool) -> str | None:

@@ -9,20 +9,36 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 
-from hivesql.dialect.edits import Edit, Span, Spans
+from hivesql.binding import Binding
+from hivesql.dialect.edits import Edit, Span, Spans, insert
+from hivesql.dialect.numbers import number
+from hivesql.dialect.plain_rows import constants_in
 from hivesql.dialect.spark_differences import tokens_in
 from hivesql.dialect.structure import RANGE, is_constant_select, place_of
-from hivesql.dialect.tokens import Token, first_from
-from hivesql.dialect.value_types import Type, common
+from hivesql.dialect.tokens import Kind, Token, first_from
+from hivesql.dialect.value_types import Type, common, is_decimal, is_text
 from hivesql.python_sqlglot import exp
 from hivesql.query.scope import Output, Outputs
-from hivesql_planner.model.hive_type import VOID, HiveType, quote_name
+from hivesql_planner.errors import ParseError, SemanticError
+from hivesql_planner.model.hive_type import (
+    BOOLEAN,
+    DATE,
+    FLOAT,
+    STRING,
+    TIMESTAMP,
+    VOID,
+    HiveType,
+    quote_name,
+)
 
 OTHER_EACH_TIME = frozenset({"rand", "uuid", "reflect", "java_method", "surrogate_key"})
 """Functions that may give another value each time."""
 _MOST_DIGITS = 19
 """Of numbers that come together: what they become has room for all of them, whatever they are."""
+_LONG = 2**16
+"""Rows that are longer than this are left to Spark, which reads them anyhow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +137,109 @@ def _joined(before: Type, new: Type, *, first: bool) -> Type:
 
 def _is_exact(kind: HiveType) -> bool:
     return kind.digits is not None and kind.digits[0] <= _MOST_DIGITS
+
+
+def columns_of_rows(
+    rows: exp.Values, binding: Binding, spans: Spans, type_of: Callable[[exp.Expr], Type]
+) -> tuple[tuple[Output, ...], list[Edit]]:
+    """Name the columns of VALUES, as the first row does or ``col1`` …; what lets Spark do so too.
+
+    Their types are told where they are rows of FROM: what is written has those of the table.
+
+    Raises ParseError for a name in another row, SemanticError 10083 for one that is there twice.
+    """
+    first, *others = map(_items, rows.expressions)
+    for item in (item for row in others for item in row):
+        if isinstance(item, exp.Alias):
+            what = "unexpected name: the first row of VALUES names the columns"
+            binding.fail(ParseError(what), *place_of(item))
+    names = tuple(
+        item.alias.lower() if isinstance(item, exp.Alias) else f"col{i}"
+        for i, item in enumerate(first, 1)
+    )
+    if len(set(names)) < len(names):
+        error = SemanticError(
+            "The number of aliases supplied in the AS clause does not match the number of columns "
+            f"output by the UDTF expected {len(names)} aliases but got {len(set(names))}: the "
+            "first row of VALUES gives a name twice",
+            code=10083,
+        )
+        binding.fail(error, *place_of(first[0]))
+    types: Sequence[Type] = (None,) * len(names)
+    if rows.parent is not None:
+        types = _types_of_rows([first, *others], binding.tokens, type_of)
+    edits = selects_of_rows(rows, binding.tokens, spans)
+    edits += _name_edits(rows, first, names, binding.tokens)
+    return tuple(map(Output, names, types)), edits
+
+
+def _types_of_rows(
+    rows: Sequence[Sequence[exp.Expr]],
+    tokens: tuple[Token, ...],
+    type_of: Callable[[exp.Expr], Type],
+) -> list[Type]:
+    """Return the type of each column; None where only Spark knows it."""
+    columns = [{type_of(item.unalias()) for item in column} for column in zip(*rows, strict=True)]
+    # Long rows are one token behind the first of them.
+    bracket = first_from(tokens, place_of(rows[-1][-1])[1])
+    after = tokens[min(bracket + 1, len(tokens) - 1)]
+    if after.kind is Kind.ROWS:
+        if len(after.text) > _LONG:
+            return [None] * len(columns)
+        for constant, kinds in zip(constants_in(after.text), cycle(columns), strict=False):
+            kinds.add(_type_of_constant(constant))
+    return list(map(_type_of_column, columns))
+
+
+def _type_of_constant(text: str) -> Type:
+    word = re.match(r"[a-z]*", text, re.IGNORECASE)
+    match word[0].lower() if word else "":
+        case "null":
+            return VOID
+        case "true" | "false":
+            return BOOLEAN
+        case "date":
+            return DATE
+        case "timestamp":
+            return TIMESTAMP
+    return STRING if text[0] in "'\"" else number(text.lstrip("+-"))[0]
+
+
+def _type_of_column(kinds: set[Type]) -> Type:
+    kinds = kinds - {VOID}
+    if not kinds or None in kinds:
+        return None
+    if len(kinds) > 1 and any(map(is_text, kinds)):
+        return STRING
+    # Spark takes another type than Hive for FLOAT beside DECIMAL.
+    differs = FLOAT in kinds and any(map(is_decimal, kinds))
+    return None if differs else common([*kinds])
+
+
+def _items(row: exp.Expr) -> list[exp.Expr]:
+    return row.expressions if isinstance(row, exp.Tuple) else [row]
+
+
+def _name_edits(
+    rows: exp.Values, first: Sequence[exp.Expr], names: Sequence[str], tokens: Sequence[Token]
+) -> list[Edit]:
+    named = [item for item in first if isinstance(item, exp.Alias)]
+    if not named:
+        return []
+    i = first_from(tokens, place_of(first[0])[0])
+    while not tokens[i].is_("values"):
+        i -= 1
+    depth, end = 0, tokens[i].end
+    for token in tokens[i + 1 :]:
+        if depth == 0 and not (token.is_("(") or token.is_(",") or token.kind is Kind.ROWS):
+            break
+        depth += token.is_("(") - token.is_(")")
+        end = token.end
+    return [
+        *(Edit(place_of(item.this)[1], place_of(item)[1], "") for item in named),
+        insert(tokens[i].start, "SELECT * FROM ("),
+        insert(end, f") AS `rows`({', '.join(map(quote_name, names))})"),
+    ]
 
 
 def selects_of_rows(rows: exp.Values, tokens: tuple[Token, ...], spans: Spans) -> list[Edit]:

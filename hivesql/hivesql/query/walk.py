@@ -29,7 +29,7 @@ from hivesql.query.checks.placement import check_aliases, check_placement, check
 from hivesql.query.distinct_maps import map_edits, united_float_edits, united_map_edits
 from hivesql.query.expanded_text import expanded_names
 from hivesql.query.hidden_columns import hidden_text, note_properties
-from hivesql.query.inline_tables import constant_rows, selects_of_rows, tables_of_rows
+from hivesql.query.inline_tables import columns_of_rows, constant_rows, tables_of_rows
 from hivesql.query.meaning.learning import QUERIES, learn
 from hivesql.query.meaning.looks import Looked, look_of
 from hivesql.query.meaning.predicates import all_of, conjuncts
@@ -244,9 +244,9 @@ class Walk:
             self.binding.fail(error, *span_of(node))
         for column in zip(*rows, strict=True):
             self.translator.unify_types(column)
-        self.edits += selects_of_rows(node, self.binding.tokens, self.spans)
-        # Without an alias, Hive and Spark name them col1, col2, ….
-        columns = tuple(Output(f"col{i + 1}") for i in range(widths.pop()))
+        type_of = self.translator.type_of
+        columns, edits = columns_of_rows(node, self.binding, self.spans, type_of)
+        self.edits += edits
         return renamed(columns, node.args.get("alias"))
 
     def _select(self, node: exp.Select, ctes: Ctes, outer: Scope | None) -> Outputs:

@@ -41,6 +41,10 @@ def bound(sql: str, **settings: str) -> Any:
         ("ALTER TABLE p ADD PARTITION (ds='1', hr='x')", 10248, (1, 38)),
         ("INSERT INTO p PARTITION (ds='1', hr=' 2 ') SELECT 1, 'a', null", 10248, (1, 34)),
         ("SELECT id FROM t WHERE id = ALL (SELECT id FROM s)", 10250, (1, 24)),
+        ("SELECT * FROM (VALUES (1 x, 'a' x), (2, 'b')) q", 10083, (1, 24)),
+        ("SELECT * FROM (VALUES (1, 'a'), (2 z, 'b')) q", None, (1, 34)),
+        ("SELECT count() FROM t", None, (1, 8)),
+        ("SELECT count(DISTINCT) FROM t", None, (1, 8)),
         # aggregates, in every statement that has a query or a condition
         ("SELECT id, count(1) FROM t", 10025, (1, 8)),
         ("SELECT t.id FROM t GROUP BY name", 10025, (1, 8)),

@@ -72,7 +72,26 @@ T = "`default__t__1`"
             "SELECT * FROM VALUES (CAST(1.5 AS FLOAT)) AS `rows`(`_c0`) UNION ALL "
             "SELECT * FROM VALUES (CAST(1.1 AS FLOAT)) AS `rows`(`_c0`)",
         ),
+        # names in VALUES, and types of its columns
+        (
+            "SELECT x, `A b` FROM (VALUES (1 x, 'a' AS `A b`, 3), (2, 'b', 4)) q",
+            "SELECT x, `A b` AS `a b` FROM (SELECT * FROM (VALUES (1, 'a', 3), (2, 'b', 4)) "
+            "AS `rows`(`x`, `a b`, `col3`)) q",
+        ),
+        (
+            "VALUES (1 x, rand() y), (3, 4)",
+            "SELECT * FROM ( SELECT 1, rand()  UNION ALL  SELECT 3, 4 ) AS `rows`(`x`, `y`)",
+        ),
+        (
+            "SELECT col1 = '2' a FROM (VALUES (1), (NULL)) q",
+            "SELECT CAST(col1 AS DOUBLE) = CAST('2' AS DOUBLE) a FROM (VALUES (1), (NULL)) q",
+        ),
         # functions over windows
+        (
+            "SELECT count() OVER () + 1 a, count(DISTINCT) OVER (PARTITION BY id) b FROM t",
+            "SELECT count(*) OVER () + 1 a, count(*) OVER (PARTITION BY id) b "
+            f"FROM {T} AS `t`",
+        ),
         (
             "SELECT id, sum(id) OVER () s FROM t ORDER BY sum(id) OVER () DESC, id",
             f"SELECT id, sum(id) OVER () s FROM {T} AS `t` ORDER BY 2 DESC NULLS FIRST, "

@@ -291,7 +291,7 @@ def _check_call(call: exp.Anonymous, binding: Binding) -> None:
     name = str(call.this).lower()
     over = _window_of(call) is not None
     if names_aggregate(call):
-        _check_arguments(name, call, binding)
+        _check_arguments(name, call, binding, over=over)
         inside = [node for argument in call.expressions for node in _outside_queries(argument)]
         shifts = [node for node in inside if isinstance(node, exp.Anonymous)
                   and str(node.this).lower() in ("lead", "lag")]  # fmt: skip
@@ -307,7 +307,7 @@ def _check_call(call: exp.Anonymous, binding: Binding) -> None:
         fail(message, None, call, binding)
 
 
-def _check_arguments(name: str, call: exp.Anonymous, binding: Binding) -> None:
+def _check_arguments(name: str, call: exp.Anonymous, binding: Binding, *, over: bool) -> None:
     arguments = [
         part
         for argument in call.expressions
@@ -318,6 +318,8 @@ def _check_arguments(name: str, call: exp.Anonymous, binding: Binding) -> None:
             message = f"The specified syntax for UDAF invocation is invalid: {name}(*)"
             fail(message, None, call, binding)
         return
+    if name == "count" and not arguments and not over:
+        fail("Argument expected: count()", None, call, binding)
     if name in _OF_ONE and len(arguments) != 1:
         fail(f"Exactly one argument is expected: {name}", None, call, binding)
     if name == "count" and len(arguments) > 1 and not _is_distinct(call):
