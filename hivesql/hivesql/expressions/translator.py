@@ -90,7 +90,7 @@ _BACKSLASHES = "regexp_replace(@0, '\\\\\\\\(?![%_])', '\\\\\\\\\\\\\\\\')"
 _ARITHMETIC = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%"}
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
 _TRUTHS = (
-    exp.And, exp.Or, exp.Not, exp.Is, exp.Like, exp.Escape, exp.RegexpLike, exp.In, exp.Between,
+    exp.And, exp.Or, exp.Not, exp.Is, exp.Like, exp.RegexpLike, exp.In, exp.Between,
     exp.Exists, exp.Boolean,
 )  # fmt: skip
 _BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
@@ -156,7 +156,8 @@ class Translator:
             self._compared([node.this, node.args["low"], node.args["high"]], node, safe=True)
         if isinstance(node, (exp.RegexpLike, exp.Like)):
             operands = self.type_of(node.this), self.type_of(node.expression)
-            check_arguments(Call(node.key, operands, ()))
+            is_any = isinstance(node.expression, (exp.Any, exp.All))
+            check_arguments(Call("likeany" if is_any else node.key, operands, ()))
             (self._like if isinstance(node, exp.Like) else self._regexp)(node)
         if isinstance(node, (exp.BitwiseLeftShift, exp.BitwiseRightShift)):
             raise ParseError("unexpected shift: Hive has shiftleft and shiftright")

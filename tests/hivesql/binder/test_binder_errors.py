@@ -43,6 +43,11 @@ def bound(sql: str, **settings: str) -> Any:
         ("SELECT id FROM t WHERE id = ALL (SELECT id FROM s)", 10250, (1, 24)),
         ("SELECT * FROM (VALUES (1 x, 'a' x), (2, 'b')) q", 10083, (1, 24)),
         ("SELECT * FROM (VALUES (1, 'a'), (2 z, 'b')) q", None, (1, 34)),
+        ("SELECT id FROM t WHERE name LIKE 'a#%' ESCAPE '#'", None, (1, 47)),
+        ("SELECT id LIKE ANY ('1') FROM t", 10016, (1, 8)),
+        ("SELECT 1 FROM t WHERE id NOT LIKE ALL ('1', name)", 10016, (1, 23)),
+        ("SELECT regexp_extract('abc', '(b)', 2)", 10014, (1, 8)),
+        ("SELECT regexp_extract('abc', 'b')", 10014, (1, 8)),
         ("SELECT count() FROM t", None, (1, 8)),
         ("SELECT count(DISTINCT) FROM t", None, (1, 8)),
         # aggregates, in every statement that has a query or a condition

@@ -79,6 +79,7 @@ _BY_ITSELF: dict[str, _Places] = {
 }
 """Functions that look at their arguments by themselves: Hive's error 10016."""
 
+_WHOLE = re.compile(r"-?\s*\d+")
 _BELOW_ZERO = re.compile(r"-\s*\d+")
 
 
@@ -93,6 +94,8 @@ def check_arguments(call: Call) -> None:
             raise SemanticError(message, code=10016)
     if call.name == "array_contains":
         _check_member(element(call.type(0)), call.type(1))
+    if call.name == "regexp_extract":
+        _check_group(call)
     if call.name == "format_number" and _BELOW_ZERO.fullmatch("".join(call.texts[1:2])):
         what = f'Argument 2 of function FORMAT_NUMBER must be >= 0, but "{call.texts[1]}" was found'
         raise SemanticError(what, code=10014)
@@ -106,6 +109,20 @@ def _check_member(member: Type, value: Type) -> None:
     if kind_of(member) != kind_of(value) and not (is_text(member) and is_text(value)):
         message = f'"{member}" expected at function ARRAY_CONTAINS, but "{value}" is found'
         raise SemanticError(message, code=10016)
+
+
+def _check_group(call: Call) -> None:
+    """Refuse a group that the pattern has not, where all is constant: Hive computes it at once."""
+    text, pattern, number = call.literal(0), call.literal(1), "".join(call.texts[2:]) or "1"
+    if text is None or pattern is None or not _WHOLE.fullmatch(number):
+        return
+    try:
+        match = re.search(pattern, text)
+    except re.error:
+        return  # What is a pattern to Java only is Spark's to say.
+    group = int(number.replace(" ", ""))
+    if match is not None and not 0 <= group <= match.re.groups:
+        raise SemanticError(f"regexp_extract: No group {group} in '{pattern}'", code=10014)
 
 
 def _is_refused(kind: Type, taken: frozenset[Kind] | None) -> bool:
