@@ -30,9 +30,11 @@ AGGREGATES = frozenset(
     stddev stddev_pop stddev_samp sum var_pop var_samp variance""".split()  # noqa: SIM905
 )
 
-_OF_ORDER = (
+OF_ORDER = (
     "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lead", "lag",
 )  # fmt: skip
+SHIFTS = ("lag", "lead")
+"""Functions that look at another row, and may do so inside of another function over rows."""
 _FRAME = re.compile(
     r"\b(rows|range)\s+(?:between\s+(?P<start>.+?)\s+and\s+(?P<end>.+?)|(?P<only>[^)]+?))\s*\)?\s*$",
     re.IGNORECASE | re.DOTALL,
@@ -57,7 +59,10 @@ class Windows:
         function = node.this
         name = str(function.this).lower() if isinstance(function, exp.Anonymous) else ""
         edits = self._frame_edits(node, name)
-        if name in _OF_ORDER and not (node.args.get("order") or node.args.get("alias")):
+        alias = node.args.get("alias")
+        if name in OF_ORDER and alias is not None and node.args.get("spec") is None:
+            edits += self._with_order(node, place_of(alias))
+        if name in OF_ORDER and not (node.args.get("order") or node.args.get("alias")):
             # To Hive all rows come at once then, where Spark asks for an order.
             edits.append(insert(self._end(node) - 1, " ORDER BY 1"))
         if name == "count" and _is_of_nothing(function):
@@ -69,6 +74,16 @@ class Windows:
         if name and function.expressions:
             edits += self._about_nulls(node, function.expressions[0])
         return edits
+
+    def _with_order(self, node: exp.Window, name: Span) -> list[Edit]:
+        """Say the brackets of a window without an order for its name: see ``edits``."""
+        definition = definition_of(node)
+        if definition is None or definition.args.get("order") is not None:
+            return []
+        if self.frame(definition) is not None:
+            return []
+        start = self.text.index("(", span_of(definition.this)[1])
+        return [Edit(*name, "", ((start, self.end_of_spec(definition) - 1), " ORDER BY 1)"))]
 
     def _check_comparable(self, node: exp.Window) -> None:
         """Refuse maps in PARTITION BY and ORDER BY, as Hive."""
@@ -100,17 +115,17 @@ class Windows:
     def _frame_edits(self, node: exp.Window, name: str) -> list[Edit]:
         definition = definition_of(node)
         edits: list[Edit] = []
-        is_call = name and name not in _OF_ORDER
+        is_call = name and name not in OF_ORDER
         if is_call and (column := self._emptied_by(definition)) is not None:
             empty = "0L" if name == "count" else "NULL"
             template = f"CASE WHEN {column} IS NULL THEN {empty} ELSE @0 END"
             start, end = place_of(node)
             edits = [Edit(start, end, "", tuple(filled(template, [(start, end)])))]
-        frame = self._frame(node)
+        frame = self.frame(node)
         if frame is None:
             return edits
         (start, end), match = frame
-        if name in _OF_ORDER:
+        if name in OF_ORDER:
             return [Edit(start, end, "")]  # Hive does not look at it
         if node.args.get("order") is None:
             # All rows are as far as each other.
@@ -120,18 +135,23 @@ class Windows:
             edits += self._bounds(key, match)
         return edits
 
-    def _frame(self, node: exp.Window) -> tuple[Span, re.Match[str]] | None:
+    def frame(self, node: exp.Window) -> tuple[Span, re.Match[str]] | None:
         """Find the frame that stands in this window's own brackets."""
         if node.args.get("spec") is None:
             return None
-        order = node.args.get("order")
-        start = max(
-            [span_of(part)[1] for part in (*(node.args.get("partition_by") or ()), order) if part]
-            or [span_of(node.this)[1]]
-        )
+        start = self._keys_end(node)
         end = self.text.find(")", start)
         match = _FRAME.search(self.text, start, end if end >= 0 else len(self.text))
         return None if match is None else ((match.start(), match.end()), match)
+
+    def end_of_spec(self, node: exp.Window) -> int:
+        """Return the place behind the brackets of a window that has no frame."""
+        return self.text.index(")", self._keys_end(node)) + 1
+
+    def _keys_end(self, node: exp.Window) -> int:
+        order = node.args.get("order")
+        keys = [part for part in (*(node.args.get("partition_by") or ()), order) if part]
+        return max([span_of(key)[1] for key in keys] or [span_of(node.this)[1]])
 
     def _bounds(self, key: exp.Ordered, match: re.Match[str]) -> list[Edit]:
         """Change distances: to Hive an end PRECEDING and a start FOLLOWING lie before them."""
@@ -197,6 +217,40 @@ def _is_of_nothing(call: exp.Expr) -> bool:
     """Tell whether it is ``count()`` or ``count(DISTINCT)``."""
     (argument, *_) = call.expressions or [exp.Distinct()]
     return isinstance(argument, exp.Distinct) and not argument.expressions
+
+
+def shift_edits(call: exp.Expr, text: str) -> list[Edit]:
+    """Give LAG and LEAD inside of another function over rows the rows of that function."""
+    if not isinstance(call, exp.Anonymous) or str(call.this).lower() not in SHIFTS:
+        return []
+    window = window_around(call)
+    definition = definition_of(window) if window is not None else None
+    if definition is None:
+        return []
+    windows = Windows(text, lambda node: None)
+    start = text.index("(", _name_end(definition))
+    frame = windows.frame(definition)
+    end, rest = (windows.end_of_spec(definition), "") if frame is None else (frame[0][0], ")")
+    place = place_of(call)
+    parts = tuple(filled(f"@0 OVER @1{rest}", [place, (start, end)]))
+    return [Edit(*place, "", parts)]
+
+
+def window_around(call: exp.Expr) -> exp.Window | None:
+    """Return the window of the function that a call without OVER is an argument of."""
+    inner, around = call, call.parent
+    while isinstance(around, (exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls, exp.Filter)):
+        inner, around = around, around.parent
+    if isinstance(around, exp.Window) and around.this is inner:
+        return None
+    while around is not None and not isinstance(around, (exp.Query, exp.Window)):
+        inner, around = around, around.parent
+    return around if isinstance(around, exp.Window) and around.this is inner else None
+
+
+def _name_end(definition: exp.Window) -> int:
+    """Return where the brackets of a window may begin: behind its function or its name."""
+    return span_of(definition.this)[1]
 
 
 def _distance(number: str, kind: Type, *, beyond: bool) -> str | None:

@@ -9,7 +9,13 @@ from typing import NoReturn
 from hivesql.binding import Binding
 from hivesql.dialect.structure import place_of, span_of
 from hivesql.expressions.translator import OWN_KIND
-from hivesql.expressions.windows import AGGREGATES
+from hivesql.expressions.windows import (
+    AGGREGATES,
+    OF_ORDER,
+    SHIFTS,
+    definition_of,
+    window_around,
+)
 from hivesql.python_sqlglot import exp
 from hivesql.query.meaning.learning import QUERIES
 from hivesql.query.ordering import knows_positions
@@ -271,12 +277,26 @@ def _check_outside(window: exp.Window, binding: Binding) -> None:
 
 
 def _check_inside(window: exp.Window, binding: Binding) -> None:
-    """Refuse LAG and LEAD that count in the rows of another function's window, as Hive's do."""
+    """Refuse LAG and LEAD in arguments where Hive has no rows that they could count in."""
     for call in window.this.find_all(exp.Anonymous):
-        name = str(call.this).lower()
-        if name in ("lag", "lead") and not isinstance(call.parent, (exp.Window, *_AROUND_CALL)):
-            feature = f"{name} inside of another function over rows: calculate it in a subquery"
+        if str(call.this).lower() not in SHIFTS or window_around(call) is not window:
+            continue
+        definition = definition_of(window)
+        has_order = definition is not None and definition.args.get("order") is not None
+        if not has_order or _is_argument_of(call, OF_ORDER):
+            feature = (
+                f"{call.this} inside of another function over rows: calculate it in a subquery"
+            )
             binding.fail(NotSupported(feature), *span_of(call))
+
+
+def _is_argument_of(call: exp.Anonymous, names: Collection[str]) -> bool:
+    around = call.parent
+    while around is not None and not isinstance(around, exp.Window):
+        if isinstance(around, exp.Anonymous) and str(around.this).lower() in names:
+            return True
+        around = around.parent
+    return False
 
 
 def _check_nulls(window: exp.Window, binding: Binding) -> None:
