@@ -13,8 +13,7 @@ from hivesql_executor.spark.buckets import register_hashes
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.statements.functions import BY_CLASS, CLASS_PREFIX, FunctionKind
 
-# Some lines of Spark have the first one themselves.
-_FUNCTIONS_OF_OURS = {"try_reflect(": "YoungerFunctions", "hive_zoned_": "DatePatterns"}
+_FUNCTIONS_OF_OURS = {"hive_zoned_": "DatePatterns"}
 _CALLED = re.compile(rf"\b{CLASS_PREFIX}(\w+)\(")
 
 

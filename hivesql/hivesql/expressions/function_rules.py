@@ -562,9 +562,8 @@ RULES: dict[str, Rule] = {
     "logged_in_user": "CAST(NULL AS STRING)",
     "lpad": _padded,
     "ltrim": _trimmed,
-    # What a method throws is NULL.
-    **dict.fromkeys(("java_method", "reflect"), "try_reflect(@*)"),
     **dict.fromkeys(("in_file", "reflect2"), _by_class),
+    **{name: f"{CLASS_PREFIX}{name}(@0, @1*)" for name in ("java_method", "reflect")},
     **dict.fromkeys(("map_keys", "map_values"), _of_map),
     **dict.fromkeys(("max", "min"), _extreme),
     "mid": _part,

@@ -22,9 +22,11 @@ BY_CLASS = {
     "mask_last_n": f"{_UDF}.generic.GenericUDFMaskLastN",
     "mask_show_first_n": f"{_UDF}.generic.GenericUDFMaskShowFirstN",
     "mask_show_last_n": f"{_UDF}.generic.GenericUDFMaskShowLastN",
+    "java_method": f"{_UDF}.generic.GenericUDFReflect",
     "ngrams": "hivesql.NGrams",
     "percentile_approx": f"{_UDF}.generic.GenericUDAFPercentileApprox",
     "rand": f"{_UDF}.UDFRand",
+    "reflect": f"{_UDF}.generic.GenericUDFReflect",
     "reflect2": f"{_UDF}.generic.GenericUDFReflect2",
     "soundex": f"{_UDF}.generic.GenericUDFSoundex",
 }
