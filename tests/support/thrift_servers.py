@@ -5,18 +5,23 @@ from __future__ import annotations
 import socket
 import ssl
 import struct
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from thriftpy2.protocol import TBinaryProtocol
 from thriftpy2.thrift import TClient
-from thriftpy2.transport import TBufferedTransport, TSocket
+from thriftpy2.transport import TBufferedTransport, TSocket, TTransportException
 
 from hivesql.server.options import ServerOptions
 from hivesql.server.protocol import idl
 from hivesql.server.server import Server
+from programs import free_port
+from waiting import wait_until
 
 
 @contextmanager
@@ -37,6 +42,33 @@ def serving(
         yield server
     finally:
         server.close()
+
+
+@contextmanager
+def running_server(home: Path, txn_timeout: int = 300) -> Iterator[Any]:
+    """A server in a process of its own, whose Spark starts late; its ``port`` and ``process``."""
+    port = free_port()
+    command = [
+        sys.executable, "-m", "hivesql_repl", "serve", "--port", str(port), "--auth", "nosasl",
+        "--lazy-spark", "--master", "local[2]", "--warehouse", f"{home}/w",
+        "--metastore", f"sqlite:///{home}/m.db",
+        "--hiveconf", f"hive.txn.timeout={txn_timeout}s",
+    ]  # fmt: skip
+    log = home / "log"
+    with log.open("w") as printed, subprocess.Popen(command, stdout=printed, stderr=printed) as it:
+        try:
+            wait_until(lambda: _listens(port))
+            yield SimpleNamespace(port=port, process=it)
+        finally:
+            it.kill()
+
+
+def _listens(port: int) -> bool:
+    try:
+        Client(SimpleNamespace(port=port)).close()  # type: ignore[arg-type]
+    except TTransportException:
+        return False
+    return True
 
 
 class Client:

@@ -5,51 +5,20 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import psutil
 import pytest
 from thriftpy2.transport import TTransportException
 
 import hivesql
-from programs import free_port
-from thrift_servers import Client
+from thrift_servers import Client, running_server
 from waiting import wait_until
 
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 TIMEOUT = 3
 """Seconds after which a transaction counts as dead."""
-
-
-@contextmanager
-def running(home: Path) -> Iterator[Any]:
-    """A server in a process of its own; its ``port`` and ``process``."""
-    port = free_port()
-    command = [
-        sys.executable, "-m", "hivesql_repl", "serve", "--port", str(port), "--auth", "nosasl",
-        "--lazy-spark", "--master", "local[2]", "--warehouse", f"{home}/w",
-        "--metastore", f"sqlite:///{home}/m.db",
-        "--hiveconf", f"hive.txn.timeout={TIMEOUT}s",
-    ]  # fmt: skip
-    log = home / "log"
-    with log.open("w") as printed, subprocess.Popen(command, stdout=printed, stderr=printed) as it:
-        try:
-            wait_until(lambda: _listens(port))
-            yield SimpleNamespace(port=port, process=it)
-        finally:
-            it.kill()
-
-
-def _listens(port: int) -> bool:
-    try:
-        Client(SimpleNamespace(port=port)).close()  # type: ignore[arg-type]
-    except TTransportException:
-        return False
-    return True
 
 
 def clear(home: Path) -> None:
@@ -71,7 +40,7 @@ def states(client: Client) -> list[str]:
 
 def test_a_server_that_is_killed(tmp_path: Path) -> None:
     with ExitStack() as clients:
-        with running(tmp_path) as server:
+        with running_server(tmp_path, TIMEOUT) as server:
             owner = clients.enter_context(Client(server)).open()
             waiting = clients.enter_context(Client(server)).open("bob")
             for text in (
@@ -89,7 +58,7 @@ def test_a_server_that_is_killed(tmp_path: Path) -> None:
             with pytest.raises((TTransportException, OSError)):
                 client.calls.GetOperationStatus(request)
     assert len(directories(tmp_path)) == 4  # of rows that are seen, and of three changes
-    with running(tmp_path) as server, Client(server).open() as late:
+    with running_server(tmp_path, TIMEOUT) as server, Client(server).open() as late:
         # Old handles are nobody's.
         old, own = owner.session, late.session
         late.session = old
@@ -122,7 +91,7 @@ def test_a_server_that_is_killed(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_a_server_that_is_killed_while_spark_writes(tmp_path: Path, write: str) -> None:
     rows = [(number,) for number in range(2000)]
-    with running(tmp_path) as server, Client(server).open() as owner:
+    with running_server(tmp_path, TIMEOUT) as server, Client(server).open() as owner:
         owner.checked(owner.execute(f"CREATE TABLE t (i INT) {ACID}"))
         values = ", ".join(f"({number})" for (number,) in rows)
         owner.checked(owner.execute(f"INSERT INTO t VALUES {values}"))
@@ -139,7 +108,7 @@ def test_a_server_that_is_killed_while_spark_writes(tmp_path: Path, write: str) 
         assert server.process.wait() == -signal.SIGKILL
         # Spark ends with it: nobody writes on.
         assert psutil.wait_procs(started, timeout=60)[1] == []
-    with running(tmp_path) as server, Client(server).open() as late:
+    with running_server(tmp_path, TIMEOUT) as server, Client(server).open() as late:
         assert sorted(late.fetch(late.checked(
             late.execute("SELECT i FROM t")).operationHandle, most=5000)) == rows  # fmt: skip
         wait_until(lambda: _is_cleared(tmp_path, late))
