@@ -55,6 +55,7 @@ from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError, St
 from hivesql_planner.model.statistics import BASICS, Statistics, overlay_statistics
 from hivesql_planner.model.table import Database, Partition, Table, TableName, partition_name
 
+_EXISTS = 10073
 Change = Callable[[], object]
 """One change of the catalog, with all that it needs."""
 
@@ -113,22 +114,25 @@ def _check_unchanged(steps: Iterable[Step], runtime: Runtime) -> None:
                 _check_table(table, runtime)
             case DropEntry(entry=Table() as table):
                 _check_dropped(table, runtime)
-            case DropEntry(entry=Database() as database, is_whole=True):
-                _check_database(database, steps, runtime)
+            case DropEntry(entry=Database() as database, is_whole=is_whole):
+                _check_database(database, steps if is_whole else None, runtime)
 
 
 def _check_table(table: Table, runtime: Runtime) -> None:
-    if runtime.metastore.table(table.name) != table:
+    if _table_now(table, runtime) != table:
         raise _stale(f"{table.name} was altered")
 
 
-def _check_dropped(table: Table, runtime: Runtime) -> None:
+def _table_now(table: Table, runtime: Runtime) -> Table:
     try:
-        now = runtime.metastore.table(table.name)
+        return runtime.metastore.table(table.name)
     except NoSuchObject:
-        now = None
-    if now is None or _fate(now) != _fate(table):
-        raise _stale(f"{table.name} was changed or dropped")
+        raise _stale(f"{table.name} was dropped") from None
+
+
+def _check_dropped(table: Table, runtime: Runtime) -> None:
+    if _fate(_table_now(table, runtime)) != _fate(table):
+        raise _stale(f"{table.name} was changed")
 
 
 def _fate(table: Table) -> tuple[object, ...]:
@@ -136,20 +140,29 @@ def _fate(table: Table) -> tuple[object, ...]:
     return table.id, table.type, table.location, table.owns_files
 
 
-def _check_database(database: Database, steps: Iterable[Step], runtime: Runtime) -> None:
-    """Fail where it has other tables by now than those that are to be dropped with it."""
-    store = runtime.metastore
+def _check_database(database: Database, steps: Iterable[Step] | None, runtime: Runtime) -> None:
+    """Fail where another one is there by now, or none.
+
+    Or it has other tables than those that ``steps`` drop with it; None where it must be empty.
+    """
+    now = _database_now(database, runtime)
+    is_changed = now.location != database.location
+    if steps is not None and not is_changed:
+        planned = {
+            step.entry.name
+            for step in steps
+            if isinstance(step, DropEntry) and isinstance(step.entry, Table)
+        }
+        is_changed = {*runtime.metastore.tables(now.name)} != planned
+    if is_changed:
+        raise _stale(f"{database.name} was changed")
+
+
+def _database_now(database: Database, runtime: Runtime) -> Database:
     try:
-        now = store.database(database.name)
+        return runtime.metastore.database(database.name)
     except NoSuchObject:
         raise _stale(f"{database.name} was dropped") from None
-    planned = {
-        step.entry.name
-        for step in steps
-        if isinstance(step, DropEntry) and isinstance(step.entry, Table)
-    }
-    if now.location != database.location or {*store.tables(now.name)} != planned:
-        raise _stale(f"{database.name} was changed")
 
 
 def _stale(what: str) -> StaleSnapshot:
@@ -250,7 +263,7 @@ def _adding(step: AddEntry, txn_id: int, runtime: Runtime) -> Change:
             return partial(store.create_database, owned, if_not_exists=step.if_not_exists)
         case Table():
             owned_table = replace(entry, owner=runtime.user)
-            return partial(store.create_table, owned_table, if_not_exists=step.if_not_exists)
+            return partial(_add_table, step, owned_table, runtime)
         case Partitions(table=table):
             places = (_with_location(table, partition, runtime) for partition in entry.partitions)
             located = inheriting(table, places, runtime)
@@ -260,6 +273,15 @@ def _adding(step: AddEntry, txn_id: int, runtime: Runtime) -> Change:
             )  # fmt: skip
         case _:
             return partial(store.create_function, replace(entry, owner=runtime.user))
+
+
+def _add_table(step: AddEntry, table: Table, runtime: Runtime) -> None:
+    try:
+        runtime.metastore.create_table(table, if_not_exists=step.if_not_exists)
+    except SemanticError as error:
+        if step.or_replace and error.code == _EXISTS:
+            raise _stale(f"{table.name} was created") from error
+        raise
 
 
 def _with_location(table: Table, partition: Partition, runtime: Runtime) -> Partition:
@@ -273,8 +295,8 @@ def _with_location(table: Table, partition: Partition, runtime: Runtime) -> Part
 def _altering(step: AlterEntry, txn_id: int, runtime: Runtime) -> Change:
     store = runtime.metastore
     match step.before, step.after:
-        case Database(), Database() as database:
-            return partial(store.alter_database, _complete(database, runtime))
+        case Database() as known, Database() as database:
+            return partial(_alter_database, known, _complete(database, runtime), runtime)
         case Table(name=name) as before, Table() as after:
             if after.name != name and after.name in store.tables(after.name.database):
                 raise SemanticError(f"new table {after.name} already exists", code=40013)
@@ -291,6 +313,17 @@ def _altering(step: AlterEntry, txn_id: int, runtime: Runtime) -> Change:
             pairs = tuple(zip(olds, news, strict=True))
             return partial(_alter_partitions, table.name, pairs, txn_id, runtime)
     raise NotSupported(f"altering {step.before}")
+
+
+def _alter_database(before: Database, after: Database, runtime: Runtime) -> None:
+    """Replace a description that nobody has changed meanwhile: there is no lock for it."""
+
+    def alter() -> None:
+        if _database_now(before, runtime) != before:
+            raise _stale(f"{before.name} was altered")
+        runtime.metastore.alter_database(after)
+
+    runtime.metastore.run_in_transaction(alter)
 
 
 def _alter_partitions(

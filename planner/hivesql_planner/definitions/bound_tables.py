@@ -33,10 +33,9 @@ def bound_tables(  # noqa: C901 - one flat list
             there = {partition.values: partition for partition in known}
             named = {partition.values: there.get(partition.values) for partition in partitions}
             yield BoundTable(table, named)
-        case (
-            ddl.RenamePartition(table=table, partition=partition)
-            | ddl.MovePartition(table=table, partition=partition)
-        ):
+        case ddl.RenamePartition(table=table, partition=partition, values=values):
+            yield BoundTable(table, {values: None, partition.values: partition})
+        case ddl.MovePartition(table=table, partition=partition):
             yield BoundTable(table, {partition.values: partition})
         case ddl.ExchangePartitions(table=table, source=source, partitions=partitions):
             yield BoundTable(source, {partition.values: partition for partition in partitions})

@@ -66,8 +66,11 @@ def plan_definition(  # noqa: C901 - one flat list of statements
                 if_not_exists=statement.if_not_exists, like_file=statement.like_file,
             )  # fmt: skip
             return _definition(new)
-        case CreateView(table=view, known=None, if_not_exists=if_not_exists):
-            return _definition(AddEntry(entry=view, if_not_exists=if_not_exists))
+        case CreateView(table=view, known=None):
+            new_view = AddEntry(
+                entry=view, if_not_exists=statement.if_not_exists, or_replace=statement.or_replace
+            )
+            return _definition(new_view)
         case CreateView(table=view, known=existing, or_replace=True) if existing is not None:
             return _definition(AlterEntry(before=existing, after=view))
         case CreateView(table=view, if_not_exists=if_not_exists):

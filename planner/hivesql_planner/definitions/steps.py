@@ -101,6 +101,8 @@ class AddEntry:
 
     entry: Entry
     if_not_exists: bool = False
+    or_replace: bool = False
+    """Of a view: where there is one by now, it is to be altered instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
