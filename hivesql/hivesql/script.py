@@ -180,6 +180,20 @@ def check_length(length: int, most_characters: int) -> None:
         )
 
 
+def refuse_semicolon(text: str) -> None:
+    """ParseError for a ``;`` behind a statement, as Hive's where a text must be one statement."""
+    try:
+        start = _statement_start(text, 0)
+        end = _statement_end(text, start) if start < len(text) else start
+    except _Unclosed:
+        return  # Whoever splits the text tells of it.
+    if end < len(text) and text[end] == ";":
+        line, column = text.count("\n", 0, end) + 1, end - text.rfind("\n", 0, end)
+        raise ParseError(
+            "extraneous input ';' expecting EOF: a server's clients send one statement, without it"
+        ).at(None, line, column)
+
+
 def is_complete(text: str) -> bool:
     """Tell whether the text ends with the ``;`` of a statement, outside quotes and comments."""
     position = 0

@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from hivesql.dialect.tokens import Kind, at, tokenize
-from hivesql.script import StatementText, check_length, is_processor, split, split_key
+from hivesql.script import (
+    StatementText,
+    check_length,
+    is_processor,
+    refuse_semicolon,
+    split,
+    split_key,
+)
 from hivesql_planner.errors import NotSupported, ParseError, SemanticError
 from hivesql_planner.settings.file_system_keys import spark_name
 from hivesql_planner.statements.bound import (
@@ -33,6 +40,7 @@ def statement_of(
 ) -> StatementText:
     """Return the one statement of a text, with its variables; ParseError for none or several."""
     check_length(len(text), most_characters)
+    refuse_semicolon(text)
     seen = variables if allow_local else _OwnVariables(variables)
     statements = split(text, None, seen, reads_files=allow_local, most_characters=most_characters)
     statement = next(statements, None)

@@ -96,6 +96,19 @@ def test_thousands_of_columns(client: Client, count: int) -> None:
     client.checked(client.execute("DROP TABLE wide"))
 
 
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [("SELECT i FROM t;", "1:15"), ("-- a;b\nSELECT ';' FROM t -- ;\n ; ", "3:1"),
+     ("SELECT 1; SELECT 2", "1:8"), ("SET hivevar:a=1;", "1:15")],
+)  # fmt: skip
+def test_a_semicolon_is_no_statements_as_in_hive(client: Client, text: str, place: str) -> None:
+    status = client.execute(text).status
+    assert (status.sqlState, status.errorCode) == ("42000", 40000)
+    assert "extraneous input ';' expecting EOF" in status.errorMessage
+    assert f"line {place} " in status.errorMessage
+    assert client.rows("SELECT ';' FROM t WHERE i = 1 /* ; */") == [(";",)]
+
+
 def test_a_closed_operation_is_no_more(client: Client) -> None:
     handle = client.checked(client.execute("SELECT i FROM t")).operationHandle
     request = client.thrift.TCloseOperationReq(operationHandle=handle)
