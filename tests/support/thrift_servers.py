@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import ssl
 import struct
@@ -20,6 +21,7 @@ from thriftpy2.transport import TBufferedTransport, TSocket, TTransportException
 from hivesql.server.options import ServerOptions
 from hivesql.server.protocol import idl
 from hivesql.server.server import Server
+from hivesql_executor.failpoints import VARIABLE
 from programs import free_port
 from waiting import wait_until
 
@@ -45,9 +47,15 @@ def serving(
 
 
 @contextmanager
-def running_server(home: Path, txn_timeout: int = 300) -> Iterator[Any]:
-    """A server in a process of its own, whose Spark starts late; its ``port`` and ``process``."""
-    port = free_port()
+def running_server(
+    home: Path, txn_timeout: int = 300, *, port: int = 0, fail_point: str = ""
+) -> Iterator[Any]:
+    """A server in a process of its own, whose Spark starts late; its ``port`` and ``process``.
+
+    A ``fail_point`` is where it dies.
+    """
+    port = port or free_port()
+    variables = os.environ | ({VARIABLE: fail_point} if fail_point else {})
     command = [
         sys.executable, "-m", "hivesql_repl", "serve", "--port", str(port), "--auth", "nosasl",
         "--lazy-spark", "--master", "local[2]", "--warehouse", f"{home}/w",
@@ -55,7 +63,10 @@ def running_server(home: Path, txn_timeout: int = 300) -> Iterator[Any]:
         "--hiveconf", f"hive.txn.timeout={txn_timeout}s",
     ]  # fmt: skip
     log = home / "log"
-    with log.open("w") as printed, subprocess.Popen(command, stdout=printed, stderr=printed) as it:
+    with (
+        log.open("w") as printed,
+        subprocess.Popen(command, stdout=printed, stderr=printed, env=variables) as it,
+    ):
         try:
             wait_until(lambda: _listens(port))
             yield SimpleNamespace(port=port, process=it)

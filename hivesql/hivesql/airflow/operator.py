@@ -136,7 +136,7 @@ class HiveSqlOperator(ServedOperator):
                 # Airflow's time-out is raised right here; the session outlives the statement.
                 self._stop(session, worker)
         for error in failures:
-            if isinstance(error, (hivesql.ParseError, hivesql.NotSupported)):
+            if self._fails_for_good(type(error).__name__):
                 raise AirflowFailException(str(error)) from error
             raise error
         if not self._is_complete:
@@ -175,8 +175,10 @@ class HiveSqlOperator(ServedOperator):
                     raise AirflowException(
                         f"killed; statements that had ended: {script.totals.statements}"
                     )
-        except (hivesql.ParseError, hivesql.NotSupported) as error:
-            raise AirflowFailException(str(error)) from error
+        except hivesql.HiveSqlError as error:
+            if self._fails_for_good(type(error).__name__):
+                raise AirflowFailException(str(error)) from error
+            raise
         finally:
             self._log_lines(script.close())
         return self._end_served(script.totals, context)
@@ -188,10 +190,17 @@ class HiveSqlOperator(ServedOperator):
     def execute_complete(self, context: Any, event: Mapping[str, Any]) -> dict[str, int]:
         """Go on when the trigger tells how the script ended."""
         if "error" in event:
-            # What no attempt would change is not tried again.
-            final = event["kind"] in ("ParseError", "NotSupported")
+            final = self._fails_for_good(event["kind"])
             raise (AirflowFailException if final else AirflowException)(event["error"])
         return self._end_served(Totals(**event), context)
+
+    def _fails_for_good(self, kind: str) -> bool:
+        """Tell whether an error is one that no other attempt would change, or that it might double.
+
+        Without keys a statement whose commit has no answer would be done again.
+        """
+        is_unknown = kind == hivesql.CommitUnknown.__name__
+        return kind in ("ParseError", "NotSupported") or (is_unknown and not self.idempotent)
 
     def _end_served(self, totals: Totals, context: Any) -> dict[str, int]:
         self._totals = totals

@@ -19,12 +19,19 @@ from hivesql.server.protocol import (
     idl,
 )
 from hivesql_executor.metastore.hms.access.transports import Access, PasswordLogin
-from hivesql_planner.errors import Cancelled, ExecutionError, HiveSqlError, NotSupported, ParseError
+from hivesql_planner.errors import (
+    Cancelled,
+    CommitUnknown,
+    ExecutionError,
+    HiveSqlError,
+    NotSupported,
+    ParseError,
+)
 
 _ANSWER_SECONDS = 120.0
 """A server answers each call within a second, unless it is in trouble."""
 _STATES: dict[str, type[HiveSqlError]] = {
-    "42000": ParseError, "0A000": NotSupported, "HY008": Cancelled,
+    "42000": ParseError, "0A000": NotSupported, "HY008": Cancelled, "40003": CommitUnknown,
 }  # fmt: skip
 _LINES = 1000
 _INFO = "INFO  : "
@@ -96,6 +103,8 @@ class ServedSession:
         limits.begin(_ANSWER_SECONDS)
         self._guard = threading.Lock()
         self._operation: Any = None
+        self.is_lost: bool = False
+        """Whether the server did not answer: what it runs, it may have committed."""
         encryption = ssl.create_default_context(cafile=place.ca_file) if place.tls else None
         login = PasswordLogin(place.user, place.password or "-") if place.sasl else None
         try:
@@ -191,6 +200,7 @@ class ServedSession:
             with self._guard:
                 answer = self._client.ask(method, request, seconds=_ANSWER_SECONDS)
         except Exception as error:
+            self.is_lost = True
             raise _unreachable(self.place, error) from error
         if answer.status.statusCode != idl().TStatusCode.SUCCESS_STATUS:
             raise _error(answer.status.sqlState, answer.status.errorMessage)
@@ -212,17 +222,39 @@ class ScriptRun:
 
     def steps(self) -> Iterator[tuple[list[str], bool]]:
         """Run one statement after the other: new lines of the log, and whether one still runs."""
-        session, count = self.session, len(self.statements)
         for number, text in enumerate(self.statements, 1):
-            session.start(text, key=None if self.key is None else f"{self.key}/{number}")
-            self.is_in_group = True
-            yield [f"{GROUP_START}statement {number} of {count}", text.strip()], False
-            while not session.has_ended(self.totals):
-                yield session.new_lines(), True
-            lines = [line for line in session.new_lines() if not self.totals.note(line)]
-            session.finish()
-            self.is_in_group = False
-            yield [*lines, GROUP_END], False
+            try:
+                yield from self._steps_of(number, text)
+            except ExecutionError as error:
+                if not self.session.is_lost:
+                    raise
+                raise self._unknown(number, error) from error
+
+    def _steps_of(self, number: int, text: str) -> Iterator[tuple[list[str], bool]]:
+        session = self.session
+        session.start(text, key=None if self.key is None else f"{self.key}/{number}")
+        self.is_in_group = True
+        yield [f"{GROUP_START}statement {number} of {len(self.statements)}", text.strip()], False
+        while not session.has_ended(self.totals):
+            yield session.new_lines(), True
+        lines = [line for line in session.new_lines() if not self.totals.note(line)]
+        session.finish()
+        self.is_in_group = False
+        yield [*lines, GROUP_END], False
+
+    def _unknown(self, number: int, error: ExecutionError) -> CommitUnknown:
+        """Tell of a server that ended, or was cut off, within a statement."""
+        what_to_do = (
+            "without a key for it another attempt may do it twice: look what is there first"
+            if self.key is None
+            else "another attempt does not do again what was committed"
+        )
+        unknown = CommitUnknown(
+            f"statement {number} of {len(self.statements)} has no answer, and may be committed: "
+            f"{what_to_do}. {error.message[:1].upper()}{error.message[1:]}"
+        )
+        unknown.retryable = self.key is not None
+        return unknown
 
     def close(self) -> list[str]:
         """End the session; the lines that the log lacks where the script has not ended."""

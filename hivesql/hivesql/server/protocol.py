@@ -10,6 +10,7 @@ from typing import Any
 from hivesql_executor.metastore.thrift_interface import load_interface
 from hivesql_planner.errors import (
     Cancelled,
+    CommitUnknown,
     ExecutionError,
     HiveSqlError,
     NoSuchObject,
@@ -42,6 +43,8 @@ _UNKNOWN_TABLE = "42S02"
 _EXISTS = "42S01"
 _CANCELLED = "HY008"
 _EXECUTION = "08S01"
+_UNKNOWN_END = "40003"
+"""As SQL has it for a commit without an answer, which Hive has no state for."""
 _GENERAL = "HY000"
 _STATES_BY_CODE = {10001: _UNKNOWN_TABLE, 10015: "21000", 10073: _EXISTS, 10074: _UNKNOWN_TABLE}
 """As Hive's ErrorMsg has them, but for 10073: Hive calls an object that is there an unknown one."""
@@ -113,6 +116,8 @@ def describe_error(error: Exception) -> tuple[str, int, str]:
             return _SYNTAX, code or _GENERIC, message
         case NotSupported():
             return _NOT_SUPPORTED, code, message
+        case CommitUnknown():
+            return _UNKNOWN_END, code or 1, message
         case ExecutionError():
             return _EXECUTION, code or 1, message
         case HiveSqlError():

@@ -12,7 +12,7 @@ from impala.error import HiveServer2Error
 
 from hivesql.server.protocol import describe_error
 from hivesql.server.server import Server
-from hivesql_planner.errors import SemanticError
+from hivesql_planner.errors import CommitUnknown, SemanticError
 from thrift_servers import Client, serving
 
 TABLE = (
@@ -187,6 +187,7 @@ def test_errors_have_hives_codes_and_states(client: Client) -> None:
 def test_errors_without_a_code_of_their_own_have_hives_general_one() -> None:
     assert describe_error(SemanticError("two of that name"))[:2] == ("42000", 40000)
     assert describe_error(SemanticError("too few arguments", code=10015))[:2] == ("21000", 10015)
+    assert describe_error(CommitUnknown("no answer"))[:2] == ("40003", 1)
 
 
 MADE = (
