@@ -7,6 +7,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hivesql.hints.places import unheeded_places
 from hivesql.session import Session
 from hivesql.sessions.hive_site import METASTORE_ADDRESSES, site_settings
 from hivesql.sessions.settings import unheeded_notice
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
 
 DEFAULT_METASTORE = "sqlite:///metastore.db"
 DEFAULT_WAREHOUSE = "warehouse"
+_ELSEWHERE = (
+    ": one that is elsewhere is named by --metastore, or for good in the configuration file"
+)
 
 
 @translate_errors
@@ -57,9 +61,10 @@ def connect(
     ``mysql://user@host/database`` for MariaDB), or the address of a Hive Metastore
     (``thrift://host:9083``); without it the setting ``hive.metastore.uris`` counts, and then
     ``sqlite:///metastore.db`` in the working directory. ``warehouse`` is the directory or URI of
-    managed tables (default ``warehouse``; a Hive Metastore has its own). ``spark`` is a session to
-    work beside; without it a local Spark starts when it is first needed. Keys of ``settings`` that
-    start with ``spark.`` go to Spark, and so do those of Hadoop's file systems (``fs.s3a.…``).
+    managed tables of a metastore that is made (default ``warehouse``); one that is there has its
+    own. ``spark`` is a session to work beside; without it a local Spark starts when it is first
+    needed. Keys of ``settings`` that start with ``spark.`` go to Spark, and so do those of Hadoop's
+    file systems (``fs.s3a.…``).
     Settings that are not given are those of the site's hive-site.xml, in HIVE_CONF_DIR or in
     HIVE_HOME's ``conf``, and of Hadoop's core-site.xml. Under an ``idempotency_key`` the
     session's n-th statement commits at most once, in whichever process it runs: a program that was
@@ -74,13 +79,13 @@ def connect(
             "a session of Spark Connect: its server runs no Python of ours. Give a session of this "
             "process (SparkSession.builder.master), or none"
         )
-    location = complete_location(fspath(warehouse or DEFAULT_WAREHOUSE))
+    location = complete_location(fspath(DEFAULT_WAREHOUSE if warehouse is None else warehouse))
     texts = {key: _setting(key, value) for key, value in dict(settings or {}).items()}
     site = site_settings()
     of_spark = {spark_name(key): text for key, text in (site | texts).items()}
     set_by_user = [key for key in texts if not key.startswith("spark.")]
     hive = site | {key: texts[key] for key in set_by_user}
-    url = metastore or hive.get(METASTORE_ADDRESSES) or DEFAULT_METASTORE
+    url = _address(metastore, hive)
     if url.startswith(THRIFT):
         # There a worker takes what is next in the queue, never a request of its own choice.
         hive = {"hivesql.compactor.inline": "false"} | hive
@@ -103,8 +108,7 @@ def connect(
     )
     timeout = user_settings.seconds("hive.metastore.client.socket.timeout")
     print_line = notify or log_notice
-    file = Path(DEFAULT_METASTORE.removeprefix(SQLITE)).absolute()
-    is_made = url == DEFAULT_METASTORE and not file.exists()
+    made = _file_to_make(url)
     access = _access(url, user_settings)
     store = open_metastore(
         url,
@@ -114,11 +118,9 @@ def connect(
         access=access,
         notify=print_line,
     )
-    if is_made:
-        print_line(
-            f"made a new metastore, {file}, with no tables: one that is elsewhere is named by "
-            "--metastore, or for good in the configuration file"
-        )
+    if made is not None:
+        elsewhere = "" if metastore else _ELSEWHERE
+        print_line(f"made a new metastore, {made}, with no tables{elsewhere}")
     # Imported late: the package's own module imports this one.
     from hivesql import __version__
 
@@ -134,10 +136,35 @@ def connect(
             explain=_explain,
             user=user or proxy_user or _user(access),
         )
+        for notice in unheeded_places(
+            store,
+            metastore=metastore,
+            addresses=texts.get(METASTORE_ADDRESSES),
+            warehouse=None if warehouse is None else location,
+        ):
+            print_line(notice)
         return _open_session(runtime, lazy, database, idempotency_key, set_by_user)
     except BaseException:
         store.close()
         raise
+
+
+def _address(metastore: str | None, settings: Mapping[str, str]) -> str:
+    """Return where the metastore is; an empty text is a variable that nobody has set."""
+    if metastore is not None and not metastore.strip():
+        raise SemanticError(
+            "the metastore's address is empty: name it, or leave it out for that of "
+            f"{METASTORE_ADDRESSES} or {DEFAULT_METASTORE}"
+        )
+    return metastore or settings.get(METASTORE_ADDRESSES) or DEFAULT_METASTORE
+
+
+def _file_to_make(url: str) -> Path | None:
+    """Return the SQLite file that opening it makes; None where it is there."""
+    if not url.startswith(SQLITE) or "?" in url or "file:" in url:
+        return None
+    file = Path(url.removeprefix(SQLITE)).absolute()
+    return None if file.exists() else file
 
 
 def _explain(error: Exception) -> Exception:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -40,6 +40,7 @@ _IGNORED_VALUES = ("isolation", "numberFormat", "maxHistoryRows", "addlocaldrive
 _ONE_DASH = ("hiveconf", "hivevar", "database", "define")
 
 
+METASTORE_ADDRESSES = "hive.metastore.uris"
 _BEFORE_COMMANDS = (
     "--metastore", "--warehouse", "--master", "--config", "--profile", "--hiveconf", "--database",
 )  # fmt: skip
@@ -113,7 +114,7 @@ def add_places(parser: argparse.ArgumentParser) -> None:
     """Add the flags that every command has: where metadata, files, Spark and configuration are."""
     add = parser.add_argument
     add("--metastore", help="database URL or thrift://host:9083 (default: sqlite:///metastore.db)")
-    add("--warehouse", help="directory of managed tables (default: warehouse)")
+    add("--warehouse", help="directory of a new metastore's managed tables (default: warehouse)")
     add("--master", help="Spark master (default: local[*])")
     add("--config", type=Path, metavar="FILE", help="configuration file instead of the user's")
     add("--profile", help="profile of the configuration file")
@@ -136,15 +137,37 @@ def with_flags(profile: Profile, arguments: argparse.Namespace) -> Profile:
 
     The master is one of Spark's settings then.
     """
-    settings = {**profile.settings, **pairs(arguments.hiveconf)}
+    flags = pairs(arguments.hiveconf)
+    settings = {**profile.settings, **flags}
     if master := arguments.master or profile.master:
         settings["spark.master"] = master
+    place = metastore_of(arguments.metastore, flags, profile)
     return replace(
         profile,
-        metastore=arguments.metastore or profile.metastore,
-        warehouse=arguments.warehouse or profile.warehouse,
-        settings=settings,
+        metastore=place,
+        warehouse=profile.warehouse if arguments.warehouse is None else arguments.warehouse,
+        settings=without_other_addresses(settings, place),
     )
+
+
+def without_other_addresses(settings: Mapping[str, str], place: str | None) -> dict[str, str]:
+    """Leave out a profile's addresses of another metastore than the one that a flag names."""
+    left_out = () if place is None else (METASTORE_ADDRESSES,)
+    return {k: v for k, v in settings.items() if k not in left_out or v == place}
+
+
+def metastore_of(flag: str | None, settings: Mapping[str, str], profile: Profile) -> str | None:
+    """Return the metastore of a flag, else of the ``settings`` of flags, else of the profile.
+
+    ValueError where flags name two.
+    """
+    addresses = settings.get(METASTORE_ADDRESSES)
+    if flag is not None and addresses not in (None, flag):
+        raise ValueError(
+            f"two metastores: {flag}, and {addresses} of {METASTORE_ADDRESSES}. Leave one out"
+        )
+    named = flag if flag is not None else addresses
+    return profile.metastore if named is None else named
 
 
 def arguments() -> argparse.ArgumentParser:

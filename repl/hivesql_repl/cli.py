@@ -11,16 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from hivesql import HiveSqlError, ParseError, connect
+from hivesql import HiveSqlError, ParseError, Session, connect
 from hivesql.script_file import decode_script, read_script
 from hivesql_planner.settings.file_system_keys import HIDDEN_LIST, without_secrets
 from hivesql_repl.arguments import (
     COMMANDS,
+    METASTORE_ADDRESSES,
     arguments,
     command_first,
     ignored,
+    metastore_of,
     normalized,
     pairs,
+    without_other_addresses,
 )
 from hivesql_repl.batch import (
     BAD_ARGUMENTS,
@@ -130,25 +133,24 @@ def _run(options: argparse.Namespace, profile: Profile) -> int:
     if options.delimiter != ";":
         raise ValueError("not supported: a delimiter other than ';'")
     start = [(name, _read(name)) for name in options.init]
-    scripts = [(name, _read(name)) for name in options.files]
-    # What the shell gave us may be no UTF-8.
-    scripts += [("<-e>", decode_script(os.fsencode(text), "-e")) for text in options.texts]
-    notes = options.checkpoint and scripts and not options.dry_run
+    scripts = _scripts(options)
+    notes = options.checkpoint and not options.dry_run
     checkpoint = _checkpoint(options.checkpoint) if notes else None
-    settings = {**profile.settings, **_settings(options)}
+    added = _settings(options)
+    settings = {**profile.settings, **added}
     if master := options.master or profile.master:
         settings["spark.master"] = master
     printer = _printer(options, profile, settings, interactive=not scripts)
-    metastore, database = _url(options.url)
-    place = options.metastore or metastore or profile.metastore
-    _check_place(place or settings.get("hive.metastore.uris"))
-    _check_server(options.url, place or settings.get("hive.metastore.uris"))
+    place, database = _metastore(options, added, profile)
+    settings = without_other_addresses(settings, place)
+    _check_place(place or settings.get(METASTORE_ADDRESSES))
+    _check_server(options.url, place or settings.get(METASTORE_ADDRESSES))
     if options.verbose and (flags := ignored(options)):
         printer.tell(f"without effect here: {', '.join(flags)}")
     try:
         session = connect(
             place,
-            options.warehouse or profile.warehouse,
+            profile.warehouse if options.warehouse is None else options.warehouse,
             settings=settings,
             database=options.database or database or profile.database or "default",
             notify=None if printer.logs else printer.tell,
@@ -156,6 +158,7 @@ def _run(options: argparse.Namespace, profile: Profile) -> int:
     except HiveSqlError as error:
         printer.fail(error, None)
         return FAILED
+    _tell_of_user(options.ignored_n, session, printer)
     with session, Runner(session, printer) as runner:
         variables = pairs(options.hivevars)
         session.variables.update({f"hivevar:{key}": value for key, value in variables.items()})
@@ -174,6 +177,41 @@ def _run(options: argparse.Namespace, profile: Profile) -> int:
             return run_scripts(runner, scripts, force=options.force, checkpoint=checkpoint)
         look = read_look(options.config)
         return _shell(runner, look, show_database=options.showDbInPrompt)
+
+
+def _scripts(options: argparse.Namespace) -> list[Script]:
+    """Read what is to be run; nothing where a person is to type it."""
+    scripts = [(name, _read(name)) for name in options.files]
+    # What the shell gave us may be no UTF-8.
+    scripts += [("<-e>", decode_script(os.fsencode(text), "-e")) for text in options.texts]
+    if scripts or options.watch is not None:
+        return scripts
+    if not sys.stdin.isatty():
+        return [("<stdin>", _read("-"))]
+    for flag, value in (("--checkpoint", options.checkpoint), ("--dry-run", options.dry_run)):
+        if value:
+            raise ValueError(f"{flag} takes a script: of -f, of -e, or of standard input")
+    return []
+
+
+def _metastore(
+    options: argparse.Namespace, settings: Mapping[str, str], profile: Profile
+) -> tuple[str | None, str | None]:
+    """Return the metastore that is meant, of flags and their settings, and the database of -u."""
+    named, database = _url(options.url)
+    if named is not None and options.metastore not in (None, named):
+        raise ValueError(f"two metastores: {options.metastore}, and {named} of -u. Leave one out")
+    flag = named if options.metastore is None else options.metastore
+    return metastore_of(flag, settings, profile), database
+
+
+def _tell_of_user(name: str | None, session: Session, printer: Printer) -> None:
+    user = session.runtime.user
+    if name not in (None, user):
+        printer.tell(
+            f"-n {name} has no effect: the session is {user}'s. HADOOP_USER_NAME={name} in the "
+            "environment makes it another's, where nobody logs in"
+        )
 
 
 def _check_server(url: str | None, metastore: str | None) -> None:
@@ -205,9 +243,6 @@ def _check_place(metastore: str | None) -> None:
 
 
 def _shell(runner: Runner, look: ShellLook, *, show_database: bool) -> int:
-    if not sys.stdin.isatty():
-        script: list[Script] = [("<stdin>", _read("-"))]
-        return run_scripts(runner, script, force=False)
     from hivesql_repl.shell.shell import run_shell
 
     return run_shell(runner, look, show_database=show_database)

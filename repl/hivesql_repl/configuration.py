@@ -78,6 +78,12 @@ def read_profile(path: Path | None = None, name: str | None = None) -> Profile:
     profiles = document.get("profiles", {})
     chosen = name or document.get("profile")
     if chosen is None:
+        if path is not None and profiles:
+            names = ", ".join(sorted(profiles))
+            raise ValueError(
+                f'{place}: no profile is chosen: --profile NAME, or profile = "NAME" in the '
+                f"file (known: {names})"
+            )
         return Profile()
     if not isinstance(profiles, dict) or chosen not in profiles:
         names = ", ".join(sorted(profiles)) or "none"
@@ -123,13 +129,26 @@ def _document(place: Path) -> dict[str, Any]:
 
 
 def _profile(entries: Mapping[str, Any], where: str) -> Profile:
+    if not isinstance(entries, Mapping):
+        raise ValueError(f"{where} is no table: it begins with [profiles.NAME]")  # noqa: TRY004
     if unknown := sorted(set(entries) - {*_TEXTS, "settings"}):
         keys = ", ".join([*_TEXTS, "settings"])
         raise ValueError(f"{where}: unknown key {unknown[0]!r}; there are {keys}")
     for key in _TEXTS:
         if key in entries and not isinstance(entries[key], str):
             raise ValueError(f"{where}: {key} must be a text")
-    settings = {key: _text(value) for key, value in entries.get("settings", {}).items()}
+    table = entries.get("settings", {})
+    if not isinstance(table, Mapping) or any(
+        isinstance(value, (Mapping, list)) for value in table.values()
+    ):
+        raise ValueError(f'{where}: settings are texts and numbers by names; write "a.b" = 1')
+    settings = {key: _text(value) for key, value in table.items()}
+    addresses = settings.get("hive.metastore.uris")
+    if addresses and entries.get("metastore", addresses) != addresses:
+        raise ValueError(
+            f"{where}: two metastores: {entries['metastore']}, and {addresses} of "
+            "hive.metastore.uris. Leave one out"
+        )
     return Profile(settings=settings, **{key: entries[key] for key in _TEXTS if key in entries})
 
 

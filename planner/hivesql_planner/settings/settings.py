@@ -261,6 +261,14 @@ RESTRICTED = (AUTHORIZATION, AUTHORIZATION_MANAGER, "hive.users.in.admin.role")
 """What a session that was opened with authorization cannot change."""
 _SQL_STANDARD = ("SQLStdHiveAuthorizerFactory", "SQLStdHiveAuthorizerFactoryForTest")
 _OURS = ("hive.", "hivesql.", "metastore.")
+_WAREHOUSE = "--warehouse, or warehouse= of connect, says where a new metastore has its tables"
+_METASTORE = "--metastore, or metastore= of connect, says where the metastore is"
+_PLACES = {
+    "hive.metastore.warehouse.dir": _WAREHOUSE,
+    "metastore.warehouse.dir": _WAREHOUSE,
+    "javax.jdo.option.ConnectionURL": _METASTORE,
+}
+"""What Hive is told in settings, and we otherwise."""
 
 
 def present_name(key: str) -> str:
@@ -274,13 +282,15 @@ def notice_about(key: str) -> str | None:
     Only keys that look like ours or Hive's: others are the user's own variables.
     """
     key = key.strip().removeprefix("hiveconf:")
-    if not key.startswith(_OURS) or present_name(key) in KEYS:
+    if not key.startswith((*_OURS, *_PLACES)) or present_name(key) in KEYS:
         return None
     return f"{key} is unknown here and has no effect{_better(key)}"
 
 
 def _better(key: str) -> str:
     """Say which key may have been meant."""
+    if key in _PLACES:
+        return f": {_PLACES[key]}"
     # Imported late: hardly any start needs it.
     from difflib import get_close_matches
 

@@ -103,8 +103,9 @@ def take_engine(url: str) -> SharedEngine:
         terms_named(name)
     except KeyError as error:
         raise _unusable(parsed.render_as_string()) from error
-    if name == "sqlite" and parsed.database in (None, "", ":memory:"):
-        raise _unusable(parsed.render_as_string())
+    if name == "sqlite":
+        if parsed.database in (None, "", ":memory:"):
+            raise _unusable(parsed.render_as_string())
     return _engines.take(parsed)
 
 
@@ -140,5 +141,18 @@ def _unusable(url: str, why: str = "") -> SemanticError:
     return SemanticError(
         f"the metastore cannot live in {masked}{why and f' ({why})'}: give a file as "
         "sqlite:///path/metastore.db, postgresql://user@host/database, or "
-        "mysql://user@host/database"
+        f"mysql://user@host/database{_meant(masked)}"
     )
+
+
+def _meant(address: str) -> str:
+    """Say which address a file's name, JDBC's or a server's other name for itself stands for."""
+    scheme, separator, rest = address.removeprefix("jdbc:").partition("://")
+    if not separator:
+        return f"; did you mean sqlite:///{address}?" if address.endswith(".db") else ""
+    if scheme == "sqlite" and rest.endswith(".db"):
+        return f"; did you mean sqlite:///{rest}?"
+    known = {"postgres": "postgresql", "mariadb": "mysql"}.get(scheme, scheme)
+    if known in ("postgresql", "mysql") and f"{known}://{rest}" != address:
+        return f"; did you mean {known}://{rest}?"
+    return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
 import sys
 from collections.abc import Callable, Mapping
@@ -22,12 +23,13 @@ from sqlalchemy import (
     func,
 )
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from hivesql_executor.metastore.database import sqlite_terms
 from hivesql_executor.metastore.database.dialects.conflicts import OnConflict
 from hivesql_executor.metastore.database.dialects.execution import run_text
 from hivesql_executor.metastore.database.dialects.terms import OTHER_ADVICE
+from hivesql_planner.errors import SemanticError
 
 _COPY = (
     "queries write their transactions into it too. Where that cannot be, copy the file to where it "
@@ -70,6 +72,15 @@ _SYNCHRONOUS = "hivesql_synchronous"
 _ASKS = "hivesql_asks"
 
 
+def _require_directory(place: Path) -> None:
+    """Refuse to make a metastore where a name may be misspelt."""
+    if not place.exists():
+        raise SemanticError(
+            f"the metastore's directory {place} is not there: correct the address, or make it: "
+            f"mkdir -p {shlex.quote(str(place))}"
+        )
+
+
 class SqliteTerms(OnConflict):
     """A file with one writer at a time, which holds it as a whole."""
 
@@ -81,7 +92,11 @@ class SqliteTerms(OnConflict):
 
     def create_engine(self, url: URL) -> Engine:
         """Return an engine whose writers hold the file from their beginning."""
-        Path(str(url.database)).absolute().parent.mkdir(parents=True, exist_ok=True)
+        _require_directory(Path(str(url.database)).absolute().parent)
+        if url.query and not str(url.database).startswith("file:"):
+            raise ArgumentError(
+                f"SQLite knows no {', '.join(url.query)}, and no name may have a question mark"
+            )
         engine = create_engine(
             url,
             pool_size=10,
