@@ -148,6 +148,19 @@ def test_a_program_is_told_of_two_metastores() -> None:
     assert [line for line in notices if "hive.metastore.uris=thrift://h:9083 has no effect" in line]
 
 
+@pytest.mark.parametrize("name", ["a b", "a#b", "a%20b", "100%", "ü", "a'b", "+x"])
+def test_a_path_is_taken_as_it_is(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    place = Path(name).absolute()
+    place.mkdir()
+    words = ["--metastore", f"sqlite:///{place}/metastore.db", "--warehouse", f"{place}/warehouse"]
+    create = "CREATE TRANSACTIONAL TABLE t (a INT) STORED AS ORC; INSERT INTO t VALUES (1)"
+    for text in (create, "INSERT INTO t VALUES (2)", "SELECT a FROM t"):
+        assert main([*words, "-e", text]) == 0
+    assert capfd.readouterr().out == "a\n1\n2\n"
+    assert main(["check", "t", *words]) == 0
+    assert sorted(path.name for path in place.iterdir()) == ["metastore.db", "warehouse"]
+
+
 @pytest.mark.parametrize("flags", [["--dry-run"], ["--force"], ["--checkpoint", "state"]])
 def test_flags_of_scripts_count_for_standard_input(
     flags: list[str], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

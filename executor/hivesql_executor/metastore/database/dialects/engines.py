@@ -106,6 +106,8 @@ def take_engine(url: str) -> SharedEngine:
     if name == "sqlite":
         if parsed.database in (None, "", ":memory:"):
             raise _unusable(parsed.render_as_string())
+        # Releases of SQLAlchemy differ: some take percent signs for escapes. Here a path is a path.
+        parsed = parsed.set(database=url.partition(":///")[2].partition("?")[0])
     return _engines.take(parsed)
 
 
