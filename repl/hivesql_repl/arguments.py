@@ -213,13 +213,19 @@ def arguments() -> argparse.ArgumentParser:
         metavar="FORMAT",
         help=f"{', '.join(sorted(FORMATS))} (default: table on a terminal, else tsv2)",
     )
-    add("--delimiterForDSV", default="|", metavar="CHAR", help="delimiter of format dsv")
-    add("--maxColumnWidth", type=int, default=0, metavar="N", help="widest column of a table")
-    add("--maxWidth", type=int, default=0, metavar="N", help="width of a table")
-    add("--headerInterval", type=int, default=0, metavar="N", help="rows between headers")
+    add(
+        "--delimiterForDSV",
+        type=_character,
+        default="|",
+        metavar="CHAR",
+        help="delimiter of format dsv",
+    )
+    add("--maxColumnWidth", type=_count, default=0, metavar="N", help="widest column of a table")
+    add("--maxWidth", type=_count, default=0, metavar="N", help="width of a table")
+    add("--headerInterval", type=_count, default=0, metavar="N", help="rows between headers")
     add(
         "--incrementalBufferRows",
-        type=int,
+        type=_count,
         default=1000,
         metavar="N",
         help="rows of a table that are laid out together",
@@ -302,6 +308,18 @@ def _truth(text: str) -> bool:
     if text.lower() not in ("true", "false"):
         raise argparse.ArgumentTypeError(f"true or false expected, not {text!r}")
     return text.lower() == "true"
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"a number from 0 on expected, not {text!r}")
+    return int(text)
+
+
+def _character(text: str) -> str:
+    if len(text) != 1 or text in "\r\n":
+        raise argparse.ArgumentTypeError(f"one character expected, not {text!r}")
+    return text
 
 
 def pairs(texts: Sequence[str]) -> dict[str, str]:

@@ -37,8 +37,7 @@ def run_scripts(
         runner.printer.fail(error, text)
         return FAILED
     except ValueError as error:
-        runner.printer.fail(HiveSqlError(str(error)), None)
-        return BAD_ARGUMENTS
+        return _refuse(runner, error)
     except (Interrupted, KeyboardInterrupt):
         return 128 + runner.ended_by if runner.ended_by else INTERRUPTED
     except Quit:
@@ -46,6 +45,14 @@ def run_scripts(
     if checkpoint and code == DONE:
         checkpoint.finish(runner.session)
     return code
+
+
+def _refuse(runner: Runner, error: ValueError) -> int:
+    """Tell of a script that cannot be taken apart; of output, whoever opened it tells."""
+    if isinstance(error, UnicodeEncodeError):
+        raise error
+    runner.printer.fail(HiveSqlError(str(error)), None)
+    return BAD_ARGUMENTS
 
 
 def _run_once(

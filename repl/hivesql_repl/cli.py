@@ -112,6 +112,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Who reads has seen enough; what is still to be written must not fail at the very end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
+    except UnicodeEncodeError as error:
+        # A file that is given a different encoding by the user's locale, or by PYTHONIOENCODING.
+        print(f"ERROR: {_unwritable(error)}", file=sys.stderr)
+        return FAILED
     except (ValueError, OSError) as error:
         print(f"hivesql: {error}", file=sys.stderr)
         return BAD_ARGUMENTS
@@ -122,6 +126,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except SystemExit as stop:
         return BAD_ARGUMENTS if stop.code else 0
+
+
+def _unwritable(error: UnicodeEncodeError) -> str:
+    text = error.object[error.start : error.end]
+    return (
+        f"standard output takes {error.encoding}, in which {text!a} cannot be written: set "
+        "PYTHONIOENCODING=utf-8, or a locale of UTF-8 (LC_ALL=C.UTF-8)"
+    )
 
 
 def _flushed(code: int) -> int:

@@ -21,11 +21,14 @@ from hivesql_executor.hadoop_user import problem_of_user
 from hivesql_executor.jvm import java_program
 from hivesql_executor.metastore.opening import THRIFT
 from hivesql_executor.spark.class_archive import find_archive, make_archive
+from hivesql_executor.translate_errors import translate_error
 from hivesql_planner.settings.settings import Settings
 from hivesql_repl.arguments import add_connection, command_parser, with_flags
 from hivesql_repl.configuration import Profile, default_path, read_profile
 
 _OLDEST_JAVA = 17
+_ELSEWHERE = re.compile(r"[A-Za-z][\w+.-]*:")
+"""How places begin that are not on this machine's disks."""
 _LITTLE_SPACE = 1 << 30
 
 
@@ -55,8 +58,11 @@ def examine(
         answer = str(file) if file.exists() else f"none ({file} does not exist)"
         yield Observation("ok", "configuration", answer)
     yield from _all_guarded("login", lambda: _login(options))
+    notices: list[str] = []
     try:
-        session = connect(options.metastore, options.warehouse, settings=options.settings)
+        session = connect(
+            options.metastore, options.warehouse, settings=options.settings, notify=notices.append
+        )
     except HiveSqlError as error:
         yield Observation("failed", "metastore", str(error), "check --metastore, and that it runs")
         return
@@ -65,6 +71,7 @@ def examine(
         yield Observation("failed", "metastore", answer, "check --metastore, and that it runs")
         return
     starts = spark and java.state != "failed" and not nameless
+    yield from (Observation("warning", "metastore", notice) for notice in notices)
     with session:
         yield _guarded("metastore", lambda: _metastore(session))
         yield from _all_guarded("metastore", lambda: observe_activity(session.runtime))
@@ -82,14 +89,19 @@ def _guarded(subject: str, look: Callable[[], Observation]) -> Observation:
     try:
         return look()
     except Exception as error:  # noqa: BLE001 - whatever it raises is the finding
-        return Observation("failed", subject, str(error).splitlines()[0], "see the message")
+        return _failure(subject, error)
 
 
 def _all_guarded(subject: str, look: Callable[[], Iterator[Observation]]) -> Iterator[Observation]:
     try:
         yield from look()
     except Exception as error:  # noqa: BLE001 - whatever it raises is the finding
-        yield Observation("failed", subject, str(error).splitlines()[0], "see the message")
+        yield _failure(subject, error)
+
+
+def _failure(subject: str, error: Exception) -> Observation:
+    known = translate_error(error) if isinstance(error, OSError) else error
+    return Observation("failed", subject, str(known).splitlines()[0], "see the message")
 
 
 def _is_local(session: Session) -> bool:
@@ -146,7 +158,7 @@ def _warehouse(session: Session, place: str | None, *, reachable: bool) -> Itera
     try:
         location = place or session.runtime.metastore.database("default").location
         path = location.removeprefix("file://").removeprefix("file:")
-        if "://" not in path:
+        if not _ELSEWHERE.match(path):
             yield _local_warehouse(Path(path))
         elif not reachable:
             answer = f"{location} (not on this machine: not looked into)"

@@ -87,6 +87,7 @@ def _options(arguments: argparse.Namespace) -> ServerOptions:
         from hivesql.metrics.register import new_registry
 
         metrics = new_registry()
+    _check_login(arguments)
     ldap = None
     if arguments.ldap_url:
         names = tuple(arguments.ldap_name or ())
@@ -119,6 +120,14 @@ def _options(arguments: argparse.Namespace) -> ServerOptions:
             "settings": profile.settings,
         },
     )
+
+
+def _check_login(arguments: argparse.Namespace) -> None:
+    """ValueError for a part of a way to log in whose other parts are missing."""
+    if not arguments.ldap_url and (arguments.ldap_name or arguments.ldap_ca):
+        raise ValueError("--ldap-name and --ldap-ca need --ldap-url")
+    if not arguments.keytab and arguments.qop != PROTECTIONS[0]:
+        raise ValueError("--qop needs --keytab and --principal: it is of logins by Kerberos")
 
 
 def _authentication(arguments: argparse.Namespace) -> Authentication:

@@ -30,6 +30,10 @@ def run(argv: Sequence[str]) -> int:
     2 when a round of --once failed, or something did not end.
     """
     arguments = make_parser().parse_args(argv)
+    if arguments.workers is not None and arguments.workers < 0:
+        raise ValueError(f"--workers is 0 or more, not {arguments.workers}")
+    if not arguments.drain >= 0:
+        raise ValueError(f"--drain is 0 or more, not {arguments.drain:g}")
     profile = with_flags(read_profile(arguments.config, arguments.profile), arguments)
     settings = dict(profile.settings)
     if arguments.workers is not None:

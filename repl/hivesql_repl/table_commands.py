@@ -54,6 +54,10 @@ def _migrate(session: Session, options: argparse.Namespace) -> int:
     return 0
 
 
+def _tell(notice: str) -> None:
+    print(notice, file=sys.stderr)
+
+
 def _parser(name: str, description: str | None) -> argparse.ArgumentParser:
     parser = command_parser(f"hivesql {name}", description)
     parser.add_argument("table", help="a table's name, with its database or without")
@@ -75,6 +79,7 @@ def _run(
             profile.warehouse,
             settings=profile.settings,
             database=arguments.database or profile.database or "default",
+            notify=_tell,
         ) as session:
             return look(session, arguments)
     except HiveSqlError as error:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,6 +53,11 @@ REFUSED = {
     "a profile with two metastores": (
         ["--config", "config.toml", "--profile", "two", *SHOW], "two metastores",
     ),
+    "fewer workers than none": (["services", "--once", "--workers", "-1"], "--workers is 0 or"),
+    "a time to end before": (["services", "--once", "--drain", "-5"], "--drain is 0 or more"),
+    "no delimiter": (["--delimiterForDSV", "", *SHOW], "one character expected, not ''"),
+    "two delimiters": (["--delimiterForDSV", "||", *SHOW], "one character expected, not '||'"),
+    "a negative width": (["--maxWidth", "-4", *SHOW], "a number from 0 on expected, not '-4'"),
     "a profile that is a text": (
         ["--config", "texts.toml", "--profile", "prod", *SHOW], "is no table",
     ),
@@ -123,6 +131,30 @@ def test_what_has_no_effect_is_told(
 def test_what_has_its_effect_is_not(words: list[str], capfd: pytest.CaptureFixture[str]) -> None:
     assert main([word.format(here=Path.cwd()) for word in words] + SHOW) == 0
     assert "effect" not in capfd.readouterr().err
+
+
+def test_commands_tell_what_was_made_and_what_has_no_effect(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["check", "t", "--metastore", "sqlite:///misspelt.db"]) == 2
+    assert "made a new metastore" in capfd.readouterr().err
+    assert main(["doctor", "--no-spark", "--metastore", HERE, "--warehouse", "other"]) in (0, 1)
+    assert "warning  metastore     the warehouse" in capfd.readouterr().out
+    assert main(["doctor", "hdfs:/x", "--no-spark"]) in (0, 1)
+    assert "hdfs:/x (not on this machine: not looked into)" in capfd.readouterr().out
+
+
+def test_what_cannot_be_written_as_the_output_is_encoded_is_told(tmp_path: Path) -> None:
+    create = "CREATE TABLE t (a INT COMMENT '日本') STORED AS ORC"
+    words = [sys.executable, "-m", "hivesql_repl", "--metastore", HERE]
+    latin = {**os.environ, "PYTHONIOENCODING": "latin-1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    for text, wanted in ((create, 0), ("DESCRIBE t", 2)):
+        done = subprocess.run(
+            [*words, "-e", text], env=latin, cwd=tmp_path, capture_output=True, check=False
+        )
+        assert done.returncode == wanted
+    assert b"standard output takes latin-1, in which '\\u65e5\\u672c' cannot" in done.stderr
+    assert b"set PYTHONIOENCODING=utf-8" in done.stderr
 
 
 def test_a_flag_wins_over_what_the_profile_says_of_the_metastore() -> None:

@@ -56,6 +56,13 @@ def test_a_server_that_would_let_anybody_in_does_not_start(tmp_path: Path) -> No
     for arguments, message in (
         (["--host", "0.0.0.0"], "can be reached from other machines"),
         (["--auth", "password"], "needs --password-file"),
+        (["--auth", "none", "--password-file", "users"], "--password-file has no effect with"),
+        (["--ldap-name", "uid=%s"], "--ldap-name and --ldap-ca need --ldap-url"),
+        (["--qop", "auth-conf"], "--qop needs --keytab"),
+        (["--port", "99999"], "--port is a number from 0 to 65535"),
+        (["--max-sessions", "0"], "--max-sessions is more than 0"),
+        (["--session-idle", "-3"], "--session-idle is more than 0"),
+        (["--drain", "nan"], "--drain is 0 or more"),
         (["--add-user", "ann"], "--add-user needs --password-file"),
     ):
         done = subprocess.run(

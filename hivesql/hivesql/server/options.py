@@ -143,6 +143,31 @@ class ServerOptions:
         """Tell whether nobody from another machine can connect."""
         return _is_local(self.host)
 
+    def _check_unused(self) -> None:
+        """SemanticError for what was given and nothing would look at."""
+        if self.password_file is not None and self.authentication != "password":
+            raise SemanticError(
+                f"--password-file has no effect with --auth {self.authentication}: leave one out"
+            )
+
+    def _check_numbers(self) -> None:
+        if not 0 <= self.port <= 65535:
+            raise SemanticError(f"--port is a number from 0 to 65535, not {self.port}")
+        numbers = {
+            "--max-sessions": self.most_sessions,
+            "--max-sessions-of-user": self.most_sessions_of_user,
+            "--max-statement": self.most_statement,
+            "--max-result-bytes": self.most_result_bytes,
+            "--max-result-memory": self.most_result_memory,
+            "--session-idle": self.session_idle,
+            "--operation-idle": self.operation_idle,
+        }
+        for name, number in numbers.items():
+            if not number > 0:
+                raise SemanticError(f"{name} is more than 0, not {number:g}")
+        if not self.drain_seconds >= 0:
+            raise SemanticError(f"--drain is 0 or more, not {self.drain_seconds:g}")
+
     def check(self) -> None:
         """SemanticError where the options contradict each other, or would let anybody in."""
         if self.authentication == "password" and self.password_file is None:
@@ -159,6 +184,8 @@ class ServerOptions:
                 "--ldap-url or --keytab the server listens on 127.0.0.1 alone, where everybody is "
                 "who they say they are"
             )
+        self._check_unused()
+        self._check_numbers()
         if self.transport == "http" and self.authentication == "nosasl":
             raise SemanticError("by HTTP clients tell their names: nosasl is for binary alone")
         if self.key is not None and self.certificate is None:
