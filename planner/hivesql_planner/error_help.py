@@ -20,6 +20,7 @@ OF_CLASSES: Mapping[str, str] = {
     "ParseError": "Look at the place that is underlined, and at the statements that there are",
     "NotSupported": "Do without it: the message or the limits tell what there is in its place",
     "NoSuchObject": "Look at SHOW DATABASES, SHOW TABLES, DESCRIBE and SHOW PARTITIONS",
+    "AmbiguousColumn": "Put the table's name or alias before the column",
     "DataError": "`hivesql check t` tells what is wrong with a table's files",
     "CardinalityViolation": "Make the source unique: GROUP BY, or row_number() and QUALIFY",
     "ConstraintViolation": "Correct the row, or filter it out",

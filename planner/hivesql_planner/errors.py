@@ -4,7 +4,8 @@ HiveSqlError
 ├── ParseError              the text is not a statement we know
 ├── NotSupported            the statement is Hive's, and we refuse it by name
 ├── SemanticError           the statement cannot be planned (Hive codes 10xxx)
-│   └── NoSuchObject            unknown database, table, column or partition
+│   ├── NoSuchObject            unknown database, table, column or partition
+│   └── AmbiguousColumn         several tables or subqueries of FROM have it
 ├── DataError               the warehouse's files are not what they should be
 └── ExecutionError          the plan could not be run
     ├── CardinalityViolation    two source rows of a MERGE match one target row
@@ -135,6 +136,19 @@ class SemanticError(HiveSqlError):
 
 class NoSuchObject(SemanticError):
     """An unknown database, table, column or partition."""
+
+
+class AmbiguousColumn(SemanticError):
+    """Several tables or subqueries of FROM have a column of that name."""
+
+    def __init__(self, message: str, remedy: str) -> None:
+        self._remedy = remedy
+        super().__init__(message)
+
+    @property
+    def remedy(self) -> str:
+        """Say how to name one of them."""
+        return self._remedy
 
 
 class DataError(HiveSqlError):

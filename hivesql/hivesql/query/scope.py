@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hivesql.binding import Binding
-from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.errors import AmbiguousColumn, NoSuchObject, SemanticError
 from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.table import Partition, Table
 from hivesql_planner.predicates.predicate import AllOf, Predicate
@@ -255,7 +255,11 @@ class Scope:
         if self.is_joining or len(self._by_column.get(name, ())) < 2:
             return
         if sum(name in (column.name, column.twin) for column in relation.columns or ()) > 1:
-            raise SemanticError(f"Ambiguous column reference: {'.'.join(parts)}")
+            raise AmbiguousColumn(
+                f"Ambiguous column reference: {'.'.join(parts)}",
+                f"Give the columns of {relation.alias} names that differ: SELECT a.{name} AS "
+                f"{name}_1, b.{name} AS {name}_2 …",
+            )
 
     def _qualified(self, parts: tuple[str, ...]) -> Meaning | None:
         for dropped in (0, 1):
@@ -284,9 +288,11 @@ class Scope:
         ]:
             self._check_unique(relations[0], name, parts)
             if not self.is_joining and not self.merges and relations[0] is not relations[-1]:
-                aliases = ", ".join(dict.fromkeys(relation.alias for relation in relations))
-                raise SemanticError(
-                    f"Column {name} Found in more than One Tables/Subqueries: {aliases}"
+                owned = list(dict.fromkeys(relation.alias for relation in relations))
+                raise AmbiguousColumn(
+                    f"Column {name} Found in more than One Tables/Subqueries: {', '.join(owned)}",
+                    "Put the table's name or alias before the column: "
+                    + " or ".join(f"{alias}.{name}" for alias in owned),
                 )
             return Meaning(self, relations[0], name, 1)
         if name in HIDDEN:

@@ -5,7 +5,7 @@ The checks are those of Hive 4.1's DDL operations and of its metastore, with the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from hivesql_planner.errors import NotSupported, SemanticError
@@ -337,12 +337,17 @@ def _add_columns(table: Table, columns: tuple[Column, ...]) -> Table:
     return replace(table, columns=both)
 
 
+def _unknown_column(name: str, names: Iterable[str]) -> SemanticError:
+    """Return the error of a column that is not among those that there are."""
+    return SemanticError(f"Invalid column reference {name}", code=10002, about=name, choices=names)
+
+
 def _check_layout_columns(table: Table, columns: tuple[Column, ...]) -> None:
     """Columns that place the rows of a table cannot go."""
     names = {column.name for column in columns}
     for name in (*table.bucket_columns, *table.sort_columns):
         if name not in names:
-            raise SemanticError(f"Invalid column reference {name}", code=10002, about=name)
+            raise _unknown_column(name, names)
 
 
 def _replace_columns(table: Table, columns: tuple[Column, ...], *, any_type: bool) -> Table:
@@ -388,9 +393,7 @@ def _change_column(table: Table, change: ChangeColumn, *, any_type: bool) -> Tab
             f"Duplicate column name: {change.column.name}", code=10036, about=change.column.name
         )
     if change.name not in names:
-        raise SemanticError(
-            f"Invalid column reference {change.name}", code=10002, about=change.name
-        )
+        raise _unknown_column(change.name, names)
     at = names.index(change.name)
     old = table.columns[at]
     new = change.column if change.column.comment is not None else replace(
@@ -403,9 +406,7 @@ def _change_column(table: Table, change: ChangeColumn, *, any_type: bool) -> Tab
     elif change.after is not None:
         others = [column.name for column in rest]
         if change.after not in others:
-            raise SemanticError(
-                f"Invalid column reference {change.after}", code=10002, about=change.after
-            )
+            raise _unknown_column(change.after, others)
         target = others.index(change.after) + 1
     columns = (*rest[:target], new, *rest[target:])
     _check_new_names(table, columns)
@@ -434,7 +435,7 @@ def _rename_column(table: Table, name: str, to: str) -> Table:
         )
     columns = [column for column in table.columns if column.name == name]
     if not columns:
-        raise SemanticError(f"Invalid column reference {name}", code=10002, about=name)
+        raise _unknown_column(name, table.column_names)
     renamed = replace(columns[0], name=to)
     return _change_column(table, ChangeColumn(name, renamed), any_type=False)
 
@@ -448,7 +449,7 @@ def _drop_columns(table: Table, change: DropColumns) -> Table:
         )
     for name in change.names:
         if name not in table.column_names and not change.if_exists:
-            raise SemanticError(f"Invalid column reference {name}", code=10002, about=name)
+            raise _unknown_column(name, table.column_names)
     left = tuple(column for column in table.columns if column.name not in change.names)
     if not left:
         raise SemanticError(f"{table.name} has no columns but these: a table needs one")
@@ -476,9 +477,7 @@ def _renamed_everywhere(table: Table, old: str, new: str) -> Table:
 
 def _change_partition_column(table: Table, column: Column) -> Table:
     if column.name not in table.partition_names:
-        raise SemanticError(
-            f"Invalid column reference {column.name}", code=10002, about=column.name
-        )
+        raise _unknown_column(column.name, table.partition_names)
     columns = tuple(
         replace(old, type=column.type, comment=column.comment or old.comment)
         if old.name == column.name
@@ -524,7 +523,7 @@ def _change_serde(table: Table, change: ChangeSerde) -> Table:
 def _change_buckets(table: Table, change: ChangeBuckets) -> Table:
     for name in (*change.columns, *change.sort_columns):
         if name not in table.column_names:
-            raise SemanticError(f"Invalid column reference {name}", code=10002, about=name)
+            raise _unknown_column(name, table.column_names)
     if change.columns:
         _check_count(change.count)
     if change.sort_columns and table.is_full_acid:

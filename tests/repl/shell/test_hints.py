@@ -40,6 +40,10 @@ MEANT = {
     "create table t (id INT) stored as orcc": "ORC",
     "select top 10 * from stock": "LIMIT at the end",
     "select * from stock where id = 1 && id = 2": "AND",
+    "alter table stock change itm thing string": "item",
+    "alter table stock change id n int after itm": "item",
+    "alter table stock clustered by (itm) into 2 buckets": "item",
+    "alter table sales partition column (dai int)": "day",
     "show tables;\n\nselect *\n  from stok": "stock",
 }
 TOLD = {
@@ -51,6 +55,8 @@ TOLD = {
     "select ${day}": "SET hivevar:day=…, or -d on the command line",
     "select 'it's'": "within one it is written \\'",
     "set hive.txn.timout=5s": "did you mean hive.txn.timeout?",
+    "select id from stock a join stock b on a.id = b.id": "column: a.id or b.id",
+    "select id from (select * from stock a join stock b on a.id = b.id) q": "differ: SELECT a.id",
     "delete from stock where id = 1 limit 5": "a clause stands where it may not",
 }
 COMMANDS = {
