@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from hivesql.binder.statement import bind
 from hivesql.dialect.double_quotes import with_back_quotes
@@ -125,6 +125,9 @@ class Session:
         self._running = RunningStatement()
         self._keys = StatementKeys(idempotency_key)
         self._at_close = ExitStack()
+
+    def __reduce__(self) -> NoReturn:
+        raise NotSupported("a copy of a session: open another one where it is needed")
 
     @property
     def closed(self) -> bool:

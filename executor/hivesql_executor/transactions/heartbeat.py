@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from weakref import ref
 
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.errors import HiveSqlError, TransactionLost
@@ -17,7 +18,8 @@ class Heartbeat:
     """Keeps a transaction alive beside its work; remembers when it was lost.
 
     A beat that failed is soon tried again: with two beats in the time that a transaction may be
-    silent, the next one would come too late.
+    silent, the next one would come too late. It beats as long as somebody has it: a transaction
+    that a program has let go of, and never ended, dies as that of a killed program.
     """
 
     runtime: Runtime
@@ -34,9 +36,7 @@ class Heartbeat:
         """Begin to beat."""
         clock = self.runtime.clock
         self._due = clock.monotonic() + self.interval
-        self._end = clock.repeat(
-            self.interval / _TRIES, self._beat_when_due, f"heartbeat-{self.txn_id}"
-        )
+        self._end = clock.repeat(self.interval / _TRIES, _beating(self), f"heartbeat-{self.txn_id}")
 
     def stop(self) -> None:
         """Stop before commit or abort, so that no beat races them."""
@@ -70,3 +70,14 @@ class Heartbeat:
         else:
             self._due = self.runtime.clock.monotonic() + self.interval
         return True
+
+
+def _beating(heartbeat: Heartbeat) -> Callable[[], bool]:
+    """Return what beats for one that it does not keep in memory."""
+    weak = ref(heartbeat)
+
+    def beat() -> bool:
+        wanted = weak()
+        return wanted is not None and wanted._beat_when_due()
+
+    return beat
