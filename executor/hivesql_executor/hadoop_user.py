@@ -19,6 +19,7 @@ def system_user() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError) as error:  # of Python before 3.13, and since
+        _check_files_open()
         raise ExecutionError(f"{_nameless()}. Where no Spark is needed, USER=name is enough") from (
             error
         )
@@ -32,8 +33,14 @@ def problem_of_user() -> str | None:
     try:
         pwd.getpwuid(os.getuid())
     except KeyError:
+        _check_files_open()
         return _nameless()
     return None
+
+
+def _check_files_open() -> None:
+    """Raise OSError where no file can be opened: then nobody's name is found."""
+    os.close(os.open(os.sep, os.O_RDONLY))
 
 
 def _nameless() -> str:
