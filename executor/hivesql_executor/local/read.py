@@ -34,6 +34,11 @@ _REMEMBERED = 128 * 1024
 _TINY = 8 * 1024
 """Of files of at most so many bytes, as changes of few rows leave in each partition, more are."""
 
+_UNREADABLE = (
+    pyorc.ORCError, RuntimeError, ValueError, LookupError, ArithmeticError, pa.ArrowException,
+)  # fmt: skip
+"""What a damaged file may end in where single rows of it are read."""
+
 
 class OnlySpark(Exception):
     """These files hold something that is read rightly by Spark alone."""
@@ -196,7 +201,7 @@ def _of_runs(
     named = [(orc_field.name or "", orc_field.column) for _, orc_field in stored]
     try:
         ids, columns = read_runs(snapshot.files, path, length, runs, named, modified=tail.modified)
-    except (pyorc.ORCError, ValueError, ArithmeticError, pa.ArrowException):
+    except _UNREADABLE:
         # Spark shall say what is wrong with it.
         raise OnlySpark from None
     writers = ids.pop(ACID_FIELDS[4])

@@ -13,7 +13,9 @@ from pyorc.converters import ORCConverter
 from hivesql_executor.files.api import Files, readable_rows
 from hivesql_executor.local.pieces import Runs
 from hivesql_executor.local.types import arrow_type
+from hivesql_executor.orc.row_index import check_index, read_seekable
 from hivesql_planner.acid.layout import ACID_FIELDS
+from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.model.table import Column
 
 PLAIN_NAME = re.compile(r"\w+")
@@ -57,9 +59,10 @@ def read_runs(
     """Return the id columns with currentTransaction, and columns by name, of some runs of rows.
 
     ``stored`` are the wanted columns in the file's order, each with its name in the file. Times
-    come in nanoseconds, CHAR as it is padded.
+    come in nanoseconds, CHAR as it is padded. ValueError where the row index is damaged.
     """
     names = [*_IDS, *(f"row.{name}" for name, _ in stored)]
+    _check_indexes(files, path, length, modified, tuple(names), runs)
     reader: Any = pyorc.Reader(
         readable_rows(files, path, length, _BUFFER, modified=modified),
         column_names=names,
@@ -76,6 +79,17 @@ def read_runs(
         for i, (_, column) in enumerate(stored)
     }
     return ids, columns
+
+
+def _check_indexes(
+    files: Files, path: str, length: int, modified: int, names: tuple[str, ...], runs: Runs
+) -> None:
+    try:
+        seekable = read_seekable(files, path, length, modified, names)
+        for number in seekable.numbers_at([first for first, _ in runs]):
+            check_index(files, path, length, modified, names, number)
+    except (DataError, NotSupported, LookupError) as error:
+        raise ValueError(str(error)) from error
 
 
 def _run(reader: Any, first: int, count: int) -> Iterator[tuple[Any, ...]]:

@@ -75,6 +75,7 @@ def _footer(files: Files, path: str, length: int, modified: int) -> Message:
     read = partial(read_range, files, path, length=length, modified=modified)
     end = read(max(0, length - 256), min(length, 256))
     postscript = read_postscript(end)
-    assert postscript is not None, "its stripes were read"
+    if postscript is None:
+        raise DataError(f"{path} has no ORC postscript")
     start = length - postscript.length - postscript.footer_length
     return Message(postscript.unpack(read(start, postscript.footer_length)))

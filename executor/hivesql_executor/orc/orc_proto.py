@@ -48,15 +48,19 @@ class Type:
 
     KIND = 1
     SUBTYPES = 2
+    FIELD_NAMES = 3
     MAXIMUM_LENGTH = 4
 
 
 class Kind:
     """What a type may be."""
 
+    BOOLEAN = 0
     BYTE, SHORT, INT, LONG = 1, 2, 3, 4
-    STRING = 7
+    FLOAT, DOUBLE = 5, 6
+    STRING, BINARY = 7, 8
     TIMESTAMP = 9
+    STRUCT = 12
     DECIMAL = 14
     DATE = 15
     VARCHAR = 16
@@ -118,6 +122,17 @@ class StripeFooter:
     """What ends a stripe."""
 
     STREAMS = 1
+    COLUMNS = 2
+
+
+class ColumnEncoding:
+    """How the values of a column are written in a stripe."""
+
+    KIND = 1
+
+
+DICTIONARIES = (1, 3)
+"""The kinds of encodings that name each text by a number."""
 
 
 class Stream:
@@ -128,6 +143,8 @@ class Stream:
     LENGTH = 3
 
 
+PRESENT = 0
+"""The kind of the stream that tells which values of a column are not NULL."""
 ROW_INDEX = 6
 """The kind of the stream that holds a column's row index."""
 
@@ -141,4 +158,6 @@ class RowIndex:
 class RowIndexEntry:
     """A row group of a column."""
 
+    POSITIONS = 1
+    """Where the group's values begin, in the order in which a reader takes its streams."""
     STATISTICS = 2

@@ -8,14 +8,16 @@ postscript's footerLength changes.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyorc
 
 from hivesql_executor.files.api import Files, readable
+from hivesql_executor.orc import orc_proto
+from hivesql_executor.orc.proto import Message
 from hivesql_executor.orc.tail_bytes import (
     StoredType,
     read_postscript,
@@ -23,7 +25,7 @@ from hivesql_executor.orc.tail_bytes import (
     with_types,
 )
 from hivesql_planner.acid.layout import ACID_FIELDS
-from hivesql_planner.errors import DataError
+from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.model.hive_type import HiveType
 
 _TAIL_GUESS = 16 * 1024
@@ -106,12 +108,10 @@ def read_tail(files: Files, path: str, length: int | None = None) -> OrcTail:
 
 def _read(files: Files, path: str, size: int, modified: int) -> OrcTail:
     try:
-        reader: Any = pyorc.Reader(readable(files, path, size, _TAIL_GUESS, modified=modified))
+        source = readable(files, path, size, _TAIL_GUESS, modified=modified)
+        return _tail_of(pyorc.Reader(source), _column_statistics(source, size))
     except Exception as error:
-        raise _unreadable(path, error) from error
-    try:
-        return _tail_of(reader)
-    except (ValueError, KeyError, IndexError, pyorc.ORCError) as error:
+        # Of a damaged file, pyorc's own code raises whatever there is.
         raise _unreadable(path, error) from error
 
 
@@ -124,14 +124,36 @@ def _unreadable(path: str, error: Exception) -> DataError:
     )
 
 
-def _tail_of(reader: Any) -> OrcTail:
+def _column_statistics(source: BinaryIO, size: int) -> Sequence[bytes]:
+    """Return what the footer says of each column; () where it cannot be unpacked.
+
+    pyorc's own way to them ends the process where a damaged footer has those of another type.
+    """
+    end = _bytes_at(source, max(0, size - _MOST_POSTSCRIPT), size)
+    postscript = read_postscript(end)
+    if postscript is None:
+        return ()
+    first = size - postscript.length - postscript.footer_length
+    section = _bytes_at(source, first, size - postscript.length)
+    try:
+        return Message(postscript.unpack(section)).contents(orc_proto.Footer.STATISTICS)
+    except NotSupported:
+        return ()
+
+
+def _bytes_at(source: BinaryIO, first: int, end: int) -> bytes:
+    source.seek(first)
+    return source.read(end - first)
+
+
+def _tail_of(reader: Any, statistics: Sequence[bytes]) -> OrcTail:
     fields = tuple(reader.schema.fields)
     # Hive's query-based compactor writes the names in lower case; ORC itself compares so, in order.
     is_acid = [name.lower() for name in fields] == [name.lower() for name in ACID_FIELDS]
     row = reader.schema.fields[fields[-1]] if is_acid else reader.schema
     has_statistics = is_acid and reader.row_index_stride > 0
-    columns = (*range(1, _WRITER + 1), row.column_id) if has_statistics else ()
-    by_column = {column: reader[column].statistics for column in columns}
+    columns = (*range(1, _WRITER + 1), row.column_id) if has_statistics and statistics else ()
+    by_column = {column: Message(statistics[column]) for column in columns}
     key_range = _key_range(by_column)
     single = len(reader) == 1 and key_range
     return OrcTail(
@@ -156,7 +178,7 @@ def stripe_rows(data: bytes) -> tuple[int, ...]:
     return tuple(len(stripe) for stripe in reader.iter_stripes())
 
 
-_ByColumn = Mapping[int, Mapping[str, Any]]
+_ByColumn = Mapping[int, Message]
 """Statistics of an ACID file's own columns, in their order; empty where there are none."""
 
 
@@ -165,7 +187,7 @@ def _lacking(by_column: _ByColumn, events: int) -> tuple[str, ...]:
     return tuple(
         name
         for name, statistics in zip(ACID_FIELDS, by_column.values(), strict=False)
-        if statistics.get("number_of_values", events) < events
+        if statistics.number(orc_proto.ColumnStatistics.NUMBER_OF_VALUES, events) < events
     )
 
 
@@ -176,10 +198,12 @@ def _key_range(by_column: _ByColumn) -> dict[str, tuple[int, int]]:
 
 
 def _range(by_column: _ByColumn, column: int) -> tuple[int, int] | None:
-    statistics = by_column.get(column, {})
-    if "minimum" not in statistics or "maximum" not in statistics:
+    if column not in by_column:
         return None
-    return int(statistics["minimum"]), int(statistics["maximum"])
+    for ends in by_column[column].messages(orc_proto.ColumnStatistics.INTEGERS)[:1]:
+        low, high = ends.signed(orc_proto.Ends.MINIMUM), ends.signed(orc_proto.Ends.MAXIMUM)
+        return None if low is None or high is None else (low, high)
+    return None
 
 
 def amend(

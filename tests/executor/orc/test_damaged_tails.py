@@ -1,8 +1,11 @@
-"""Ends of files that are damaged: what reads them says so, and names the file."""
+"""Files that are damaged: what reads them says so, names the file, and lives on."""
 
 from __future__ import annotations
 
 import io
+import random
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 
@@ -10,6 +13,7 @@ import pyarrow as pa
 import pyorc
 import pytest
 
+import damaged_orc
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.orc.tail import read_tail
 from hivesql_executor.orc.tail_bytes import unpack
@@ -56,3 +60,10 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
     path.write_bytes(written.getvalue().replace(b"some.name", b"some.\xff\xfeme"))
     with pytest.raises(DataError, match=str(path)):
         read_tail(LocalFiles(), str(path))
+
+
+def test_no_changed_byte_ends_the_process() -> None:
+    seed = random.randrange(10**9)
+    program = [sys.executable, damaged_orc.__file__, str(seed)]
+    done = subprocess.run(program, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (seed, done.stdout.splitlines()[-1:], done.stderr[-2000:])
