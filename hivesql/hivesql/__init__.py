@@ -17,6 +17,7 @@ from hivesql.structured_streaming import streaming_sink, streaming_source
 from hivesql_executor.statement_log import JsonLines, StatementFields
 from hivesql_planner.errors import (
     AlreadyCommitted,
+    AmbiguousColumn,
     Cancelled,
     CardinalityViolation,
     CommitUnknown,
@@ -43,6 +44,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AlreadyCommitted",
+    "AmbiguousColumn",
     "Cancelled",
     "CardinalityViolation",
     "CommitUnknown",
