@@ -34,7 +34,7 @@ from hivesql_executor.metastore.api import (
 from hivesql_executor.metastore.database.catalog import statistics_changes
 from hivesql_executor.metastore.database.catalog.tables import change_columns, set_property
 from hivesql_executor.metastore.database.connection import millis_now
-from hivesql_executor.metastore.database.dialects.execution import run, run_all, run_later
+from hivesql_executor.metastore.database.dialects.execution import run, run_later
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.notification_log import asking_for_log, learn_of_log, note
 from hivesql_executor.metastore.database.schema import (
@@ -84,7 +84,7 @@ _of = txn_components.c
 _MINE = _of.txn_id == bindparam("owner")
 # The transaction's row, if it is open, is held from then on.
 _OPEN_AND_WRITTEN = (
-    select(txns.c.type, _of.database, _of.table, _of.partition, _of.operation)
+    select(txns.c.type, txns.c.started, _of.database, _of.table, _of.partition, _of.operation)
     .select_from(txns.outerjoin(txn_components, _of.txn_id == txns.c.id))
     .where(txns.c.id == bindparam("owner"), txns.c.state == OPEN)
     .with_for_update(of=txns)
@@ -133,8 +133,8 @@ def commit_txn(
         return AlreadyCommitted(str(earlier))
     asks = terms_of(db).has_changing_queries
     query = _asking_open_and_written() if asks else _OPEN_AND_WRITTEN
-    rows: Sequence[Any]
-    rows, *server = run_all(db, (query, {"owner": txn_id}), *asking_server(db))
+    query = terms_of(db).forgetting(db, asking_server(db, query))
+    rows: Sequence[Any] = run(db, query, {"owner": txn_id})
     if not rows:
         if state_of(db, txn_id) == COMMITTED:
             # The first time did all of it, and another may have finished what was settled then.
@@ -142,9 +142,9 @@ def commit_txn(
         raise lost(db, txn_id)
     if asks:
         learn_of_log(db, rows[0])
-    kind = note_open(db, txn_id, rows[0].type)
+    kind = note_open(db, txn_id, rows[0])
     if kind != READ_ONLY:
-        require_same_server(txn_id, server)
+        require_same_server(db, txn_id, rows[0])
     written = [row for row in dict.fromkeys(rows) if row.database is not None]
     conflict = _commit(
         db, txn_id, kind, written, exclusive_write=exclusive_write, changes=entries.changes

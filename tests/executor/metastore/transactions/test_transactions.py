@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from sqlalchemy import text as sql
+from sqlalchemy import update
 
-from hivesql_executor.metastore.api import Metastore, TxnType
+from hivesql_executor.metastore.api import LockOwner, Metastore, TxnType
+from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.schema import min_history_level, txn_components, txns
 from hivesql_planner.acid.write_ids import ValidTxnList
 from hivesql_planner.errors import ExecutionError, SemanticError, TransactionLost
 from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.table import TableName
+
+T = TableName("default", "t")
 
 
 def test_first_ids(metastore: Metastore) -> None:
@@ -142,3 +148,61 @@ def test_no_more_than_the_limit_are_open_until_a_tenth_has_ended(store: Any) -> 
 
 def test_a_batch_is_cut_to_its_limit(store: Any) -> None:
     assert len(store.calls.open_txns(50, "ann", "here", max_batch=30)) == 30
+
+
+ON_ONES_BEHALF: dict[str, Callable[[Any, int], object]] = {
+    "write id": lambda store, txn_id: store.calls.allocate_write_id(txn_id, T),
+    "write ids": lambda store, txn_id: store.calls.allocate_write_ids([txn_id], T),
+    "locks": lambda store, txn_id: store.ask(txn_id, Lock(LockType.SHARED_READ, "default", "t")),
+    "commit": lambda store, txn_id: store.calls.commit_txn(txn_id),
+    "commit of a reader": lambda store, txn_id: store.calls.commit_txn(txn_id, for_reading=True),
+}
+
+
+@pytest.mark.databases("postgres")
+@pytest.mark.parametrize("act", ON_ONES_BEHALF.values(), ids=ON_ONES_BEHALF)
+def test_who_was_forgotten_by_a_crash_acts_for_nobody_else(
+    store: Any, act: Callable[[Any, int], object]
+) -> None:
+    """A server that lost an opening gives its id again, to somebody who came later."""
+    txn_id = store.begin()
+    later = update(txns).where(txns.c.id == txn_id).values(started=txns.c.started + 1)
+    store.rdbms.write(lambda db: db.execute(later))
+    with pytest.raises(TransactionLost, match=f"No such transaction txnid:{txn_id}"):
+        act(store, txn_id)
+    assert store.calls.abort_txns([txn_id], "too late") == ()
+    assert [row.state for row in store.calls.transactions()] == ["open"]
+    assert store.calls.locks() == ()
+
+
+@pytest.mark.databases("postgres")
+def test_openings_and_readers_do_not_wait_for_the_disk(store: Any) -> None:
+    calls = DatabaseMetastore.open(f"{store.url}?options=-csynchronous_commit%3Don", "/wh")
+
+    def begin() -> int:
+        return calls.open_txns(1, "ann", "here")[0]
+
+    def ask(txn_id: int) -> None:
+        lock = Lock(LockType.SHARED_READ, "default", "t")
+        calls.enqueue_locks(txn_id, [lock], LockOwner("ann", "here"))
+
+    def waits(work: Callable[[], object]) -> bool:
+        """Tell whether the commit of a transaction that need not be durable waits for the disk."""
+        query, found = sql("SELECT current_setting('synchronous_commit')"), []
+
+        def look() -> None:
+            work()
+            found.append(calls._rdbms.read(lambda db: db.execute(query).scalar_one()))
+
+        calls.run_in_transaction(look, durable=False)
+        return found == ["on"]
+
+    txn_id = begin()
+    assert not waits(begin)
+    assert not waits(lambda: ask(txn_id))
+    assert not waits(lambda: calls.commit_txn(txn_id))
+    txn_id = begin()
+    assert waits(lambda: calls.allocate_write_id(txn_id, T))
+    calls.keep_log()
+    assert waits(begin)
+    calls.close()

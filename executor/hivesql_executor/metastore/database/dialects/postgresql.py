@@ -70,9 +70,9 @@ _OPTIONS = {
 _LOCK_SHARED, _LOCK = (
     sql(f'LOCK TABLE "{txn_lock.name}" IN {mode} MODE') for mode in ("SHARE", "EXCLUSIVE")
 )
-# Key in the connection's info: its transaction commits without waiting for the disk. The statement
-# that waits goes with the commit (True), or has to be sent after it.
-_HASTY = "hivesql_hasty"
+# Whose transactions commit without waiting for the disk. The statement that waits, if any has to,
+# goes with the commit (True), or is sent after it.
+_hasty: WeakKeyDictionary[Connection, bool] = WeakKeyDictionary()
 _HASTEN = literal_column("set_config('synchronous_commit', 'off', true)", Text())
 _WAIT = sql("SET LOCAL synchronous_commit TO DEFAULT")
 # A record of its own: the commit that carries it waits for all before it.
@@ -80,6 +80,12 @@ _FLUSH = "SELECT pg_logical_emit_message(true, 'hivesql', '')"
 # A standby that is promoted begins a new timeline, of which the names of its logs tell.
 _SERVER = (
     "CASE WHEN NOT pg_is_in_recovery() THEN (SELECT system_identifier FROM pg_control_system()) "
+    "|| '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END"
+)
+# The identifier is read from a file each time. What is remembered as long as the server runs is its
+# start, and the timeline.
+_TOKEN = (
+    "CASE WHEN NOT pg_is_in_recovery() THEN pg_postmaster_start_time() "
     "|| '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END"
 )
 # Services that speak PostgreSQL's protocol need not have its functions.
@@ -97,6 +103,7 @@ class PostgresTerms(OnConflict):
     asker_options: Mapping[str, Any] = {"isolation_level": "AUTOCOMMIT"}
     insert: Callable[..., Any] = staticmethod(postgresql.insert)
     server: ColumnElement[Any] = literal_column(_SERVER, Text())
+    server_token: ColumnElement[Any] = literal_column(_TOKEN, Text())
 
     def tells_server(self, db: Connection) -> bool:
         """Tell it of those that let everybody ask, as PostgreSQL itself does; asked once."""
@@ -161,20 +168,31 @@ class PostgresTerms(OnConflict):
         self, db: Connection, statement: Update | Select[Any], values: Mapping[str, Any] = NO_VALUES
     ) -> Statement:
         """Let the commit, which frees what is held, not wait for the disk."""
-        if not db.get_execution_options().get("hivesql_early", False):
+        options = db.get_execution_options()
+        if options.get("hivesql_early", False):
+            _hasty[db] = follow_commit(db, _FLUSH)
+        elif options.get("hivesql_quick", False):
+            _hasty[db] = False
+        else:
             return statement, values
-        db.info[_HASTY] = follow_commit(db, _FLUSH)
         return _hastening(statement), values
+
+    def forgetting(self, db: Connection, statement: Select[Any]) -> Select[Any]:
+        """Let the commit not wait for the disk."""
+        if not db.get_execution_options().get("hivesql_quick", False):
+            return statement
+        _hasty[db] = False
+        return cast("Select[Any]", _hastening(statement))
 
     def hold_until_durable(self, db: Connection) -> None:
         """Let the commit wait for the disk."""
-        if db.info.pop(_HASTY, None) is not None:
+        if _hasty.pop(db, None) is not None:
             follow_no_commit(db)
             db.execute(_WAIT)
 
     def await_disk(self, db: Connection) -> None:
         """Commit a record on the same connection, which breaks where the server forgets."""
-        follows = db.info.pop(_HASTY, None)
+        follows = _hasty.pop(db, None)
         if follows:
             require_followed(db, _FLUSH)
         elif follows is not None:

@@ -82,6 +82,9 @@ class Terms(ABC):
     NULL where it may not be written. It is asked only where ``tells_server``.
     """
 
+    server_token: ColumnElement[Any]
+    """SQL that takes no time, for a text that changes whenever ``server`` does."""
+
     def tells_server(self, db: Connection) -> bool:
         """Tell whether the database says which server it is."""
         return False
@@ -125,6 +128,13 @@ class Terms(ABC):
         Who waits for it does not wait for the disk too, if the transaction is ``early``.
         """
         return statement, values
+
+    def forgetting(self, db: Connection, statement: Select[Any]) -> Select[Any]:
+        """Compose a query whose transaction commits without the disk, if it is not durable.
+
+        Of what was forgotten the clients may live on: an id can be given out again.
+        """
+        return statement
 
     @abstractmethod
     def await_disk(self, db: Connection) -> None:

@@ -39,7 +39,11 @@ from hivesql_executor.metastore.database.transactions.snapshots import (
     latest_and_unended,
     note_seen,
 )
-from hivesql_executor.metastore.database.transactions.transactions import IS_OPEN, TYPE_CODES
+from hivesql_executor.metastore.database.transactions.transactions import (
+    IS_OPEN,
+    TYPE_CODES,
+    note_start,
+)
 from hivesql_executor.metastore.database.transactions.txn_rows import OPEN
 from hivesql_planner.cache.events import Event, EventKind
 from hivesql_planner.errors import SemanticError
@@ -61,18 +65,18 @@ def open_txns(
     terms = terms_of(db)
     names = {"user": user[:128], "host": host[:128], "type": TYPE_CODES[kind]}
     if terms.has_changing_queries:
-        opening = _open(terms.open_window), names | {"many": count}
-        rows, seen, *server = run_all(
+        opening = terms.forgetting(db, asking_server(db, _open(terms.open_window)))
+        rows, seen = run_all(
             db,
-            opening,
+            (opening, names | {"many": count}),
             (latest_and_unended(terms.open_window), NO_VALUES),
-            *asking_server(db),
         )
-        require_server(db, server)
+        require_server(db, rows[0])
         others, started, after = rows[0].others, rows[0].moment, rows[0].after
         is_logged = learn_of_log(db, rows[0])
         ids = sorted(int(row.id) for row in rows)
         note_seen(db, ids, seen)
+        note_start(db, ids, started)
         check(others)
     else:
         terms.lock_txn_table(db, shared=True)

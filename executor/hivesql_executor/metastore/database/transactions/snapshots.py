@@ -209,7 +209,7 @@ ALLOCATED_WRITE_ID = select(_of.write_id).where(_MINE)
 """The write id that a transaction (owner) has in a table (in_database, in_table)."""
 # Whoever asks holds the transaction's row from then on.
 _OPEN_AND_ALLOCATED = (
-    select(txns.c.type, ALLOCATED_WRITE_ID.scalar_subquery().label("write_id"))
+    select(txns.c.type, txns.c.started, ALLOCATED_WRITE_ID.scalar_subquery().label("write_id"))
     .where(txns.c.id == bindparam("owner"), txns.c.state == OPEN)
     .with_for_update()
 )
@@ -234,7 +234,7 @@ def allocate_write_id(db: Connection, txn_id: int, table: TableName, *, again: b
     row = run(db, query, mine | {"count": 1} if is_at_once else mine).one_or_none()
     if row is None:
         raise lost(db, txn_id)
-    _require_writer(txn_id, note_open(db, txn_id, row.type), table)
+    _require_writer(txn_id, note_open(db, txn_id, row), table)
     if is_at_once:
         learn_of_log(db, row)
         if row.fresh is not None:
@@ -272,7 +272,7 @@ def _giving(terms: Terms) -> Select[Any]:
         .values(write_id=select(fresh).scalar_subquery())
     )
     return asking_for_log(
-        select(asker.c.type, asker.c.write_id, fresh)
+        select(asker.c.type, asker.c.started, asker.c.write_id, fresh)
         .select_from(asker.outerjoin(advanced, true()))
         .add_cte(allocated.cte("allocated"), under.cte("under"))
     )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
+    Dialect,
     and_,
     bindparam,
     case,
@@ -14,6 +18,8 @@ from sqlalchemy import (
     exists,
     insert,
     literal_column,
+    not_,
+    or_,
     select,
     update,
 )
@@ -62,7 +68,7 @@ _CHUNK = 1000
 
 
 _OPEN_FOR_UPDATE = (
-    select(txns.c.type)
+    select(txns.c.type, txns.c.started)
     .where(txns.c.id == bindparam("txn_id"), txns.c.state == OPEN)
     .with_for_update()
 )
@@ -79,16 +85,40 @@ def require_open(db: Connection, txn_id: int) -> int:
     known = _open_types.get(db, {}).get(txn_id)
     if known is not None:
         return known
-    kind = run(db, _OPEN_FOR_UPDATE, {"txn_id": txn_id}).one_or_none()
-    if kind is None:
+    row = run(db, _OPEN_FOR_UPDATE, {"txn_id": txn_id}).one_or_none()
+    if row is None:
         raise lost(db, txn_id)
-    return note_open(db, txn_id, kind[0])
+    return note_open(db, txn_id, row)
 
 
-def note_open(db: Connection, txn_id: int, kind: int | None) -> int:
-    """Note that the database transaction holds the row of an open transaction; its type."""
-    _open_types.setdefault(db, {})[txn_id] = int(kind or 0)
-    return int(kind or 0)
+def note_open(db: Connection, txn_id: int, row: Any) -> int:
+    """Note that the database transaction holds the row of an open transaction; its type.
+
+    TransactionLost 10262 when the row is another's, to whom the id was given again later.
+    """
+    if row.started > _starts_of(db).get(txn_id, row.started):
+        raise TransactionLost(f"No such transaction txnid:{txn_id}", code=10262)
+    _open_types.setdefault(db, {})[txn_id] = int(row.type or 0)
+    return int(row.type or 0)
+
+
+# When this process's own transactions began, by the dialect of their database: an opening need not
+# be on the disk when it is answered, so that after a crash somebody else may be given the id.
+_starts: WeakKeyDictionary[Dialect, OrderedDict[int, int]] = WeakKeyDictionary()
+# Whoever has opened so many others since then has either seen its own on the disk, or not at all.
+_MOST_STARTS = 20_000
+
+
+def _starts_of(db: Connection) -> OrderedDict[int, int]:
+    return _starts.setdefault(db.dialect, OrderedDict())
+
+
+def note_start(db: Connection, txn_ids: Collection[int], moment: int) -> None:
+    """Note when transactions were opened, by which they are known again."""
+    starts = _starts_of(db)
+    starts.update(dict.fromkeys(txn_ids, moment))
+    while len(starts) > _MOST_STARTS:
+        starts.popitem(last=False)
 
 
 def note_ended(db: Connection, txn_id: int) -> None:
@@ -97,7 +127,7 @@ def note_ended(db: Connection, txn_id: int) -> None:
 
 
 _ALL_OPEN_FOR_UPDATE = (
-    select(txns.c.id, txns.c.type)
+    select(txns.c.id, txns.c.type, txns.c.started)
     .where(txns.c.id.in_(bindparam("txn_ids", expanding=True)), txns.c.state == OPEN)
     .order_by(txns.c.id)
     .with_for_update()
@@ -109,8 +139,8 @@ def require_all_open(db: Connection, txn_ids: Sequence[int]) -> dict[int, int]:
     kinds: dict[int, int] = {}
     for part in chunks(txn_ids):
         kinds |= {
-            int(id_): int(kind or 0)
-            for id_, kind in db.execute(_ALL_OPEN_FOR_UPDATE, {"txn_ids": part})
+            int(row.id): note_open(db, int(row.id), row)
+            for row in db.execute(_ALL_OPEN_FOR_UPDATE, {"txn_ids": part})
         }
     for txn_id in txn_ids:
         if txn_id not in kinds:
@@ -158,7 +188,7 @@ def abort_txns(db: Connection, txn_ids: Collection[int], reason: str) -> tuple[i
     ids = sorted(set(txn_ids))
     aborted: list[int] = []
     for start in range(0, len(ids), _CHUNK):
-        chosen = txns.c.id.in_(ids[start : start + _CHUNK])
+        chosen = _own(db, ids[start : start + _CHUNK])
         abort = (
             update(txns)
             .where(chosen, txns.c.state == OPEN)
@@ -172,6 +202,16 @@ def abort_txns(db: Connection, txn_ids: Collection[int], reason: str) -> tuple[i
     if aborted:
         note(db, Event(kind=EventKind.ABORT_TXN, txn_ids=tuple(sorted(aborted))))
     return tuple(sorted(aborted))
+
+
+def _own(db: Connection, txn_ids: Sequence[int]) -> ColumnElement[bool]:
+    """Choose transactions by their ids, but not another's to whom one was given again."""
+    starts = _starts_of(db)
+    own = {txn_id: starts[txn_id] for txn_id in txn_ids if txn_id in starts}
+    if not own:
+        return txns.c.id.in_(txn_ids)
+    again = [and_(txns.c.id == txn_id, txns.c.started > start) for txn_id, start in own.items()]
+    return and_(txns.c.id.in_(txn_ids), not_(or_(*again)))
 
 
 def add_dynamic_partitions(
