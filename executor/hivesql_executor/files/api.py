@@ -66,6 +66,15 @@ class Files(Protocol):
         """
         ...
 
+    def list_many(
+        self, location: str, directories: Sequence[str]
+    ) -> Mapping[str, Sequence[FileStatus]]:
+        """List what several directories below one have, as far as that takes few requests.
+
+        The others are to be listed by themselves.
+        """
+        ...
+
     def top(self, location: str, before: Top | None = None) -> Top | None:
         """Return what is right below a directory; None where to list all below costs no more.
 

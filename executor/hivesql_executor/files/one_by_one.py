@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,7 +10,13 @@ if TYPE_CHECKING:
 
 
 class OneByOne:
-    """Deletes of file systems that remove a whole directory by one request."""
+    """What file systems do with many names, where each directory is listed and removed alone."""
+
+    def list_many(
+        self, location: str, directories: Sequence[str]
+    ) -> Mapping[str, Sequence[FileStatus]]:
+        """Return nothing: all are to be listed by themselves."""
+        return {}
 
     def delete(self, path: str) -> None:
         """Remove a file or a tree."""

@@ -74,7 +74,9 @@ _CODE_OF_STORE = re.compile(r"<Code>(\w+)</Code>")
 _STATUS = re.compile(r"status code: (\d+[^:\n]*)")
 _REDIRECT = "redirect without LOCATION"
 """What the client says of the answer of another region."""
-_PATH_REFUSED = re.compile(r'object with invalid path: .*?Path "(.*?)"(?= contained|: )', re.DOTALL)
+_KEY_OF_NO_PATH = re.compile(
+    r'object with invalid path: .*?Path "(.*?)"(?= contained|: )', re.DOTALL
+)
 _NO_KEYS = re.compile(r"169\.254\.|credential|security token|CredentialProvider", re.IGNORECASE)
 _REMEDIES = {
     "PathComponentTooLong": SHORTER_NAME,
@@ -139,7 +141,7 @@ def refusal_of_store(path: str, report: str) -> ExecutionError:
 
     Retryable where only the moment was wrong.
     """
-    if odd := _PATH_REFUSED.search(report):
+    if odd := _KEY_OF_NO_PATH.search(report):
         return _refusal_of_name(path, odd[1])
     first = report.partition("\n")[0]
     scheme = "abfs" if path.startswith("abfs") else path.partition(":")[0]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -73,9 +73,20 @@ def forget_listings() -> None:
 class Listed:
     """What is below a directory of a table: listed where it is not known."""
 
-    def __init__(self, files: Files, table: Table, location: str, most: int) -> None:
-        """Look at what is there; ``most`` files, of all tables, are remembered."""
+    def __init__(
+        self,
+        files: Files,
+        table: Table,
+        location: str,
+        most: int,
+        listing: Sequence[FileStatus] | None = None,
+    ) -> None:
+        """Look at what is there; ``most`` files, of all tables, are remembered.
+
+        ``listing`` is what a file system that lists all at once has told already.
+        """
         self._files, self._location, self._most = files, location, most
+        self._listing = listing
         # A table that was dropped and made again in the same place is another one.
         self._key: _Key = files, location, table.id, table.created_at
         self._before = _recall(self._key) if most else None
@@ -157,7 +168,8 @@ class Listed:
         """Return every file below the directory; the snapshot was taken before this looked."""
         top = self._top
         if top is None:
-            return self._files.list(self._location)
+            listing = self._listing
+            return self._files.list(self._location) if listing is None else tuple(listing)
         if not self._has_all:
             self._find(top, visible, txns)
             self._has_all = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from hivesql_executor.files.api import readable
@@ -69,8 +69,10 @@ def scan_files(
     files, insert_only = runtime.files(table.location), table.is_insert_only
     most = runtime.settings.integer("hivesql.listing.max.files")
 
+    listings = _list_partitions(table, scan.partitions, files)
+
     def list_root(partition: Partition | None, location: str) -> PartitionFiles:
-        listed = Listed(files, table, location, most)
+        listed = Listed(files, table, location, most, listings.get(location))
         if is_earlier:
             statuses = listed.statuses(visible, txns)
             state = acid_state(files, location, visible, txns, is_earlier=True, listing=statuses)
@@ -82,6 +84,14 @@ def scan_files(
         return PartitionFiles(partition=partition, location=location, files=chosen)
 
     return at_each_root(scan.table, scan.partitions, list_root, files)
+
+
+def _list_partitions(
+    table: Table, partitions: Sequence[Partition], files: Files
+) -> Mapping[str, Sequence[FileStatus]]:
+    """List the directories that lie in the table's, where one request tells of many."""
+    places = [location for _, location in table_roots(table, partitions)]
+    return files.list_many(table.location, places)
 
 
 def _choose(
@@ -129,9 +139,10 @@ def changed_roots(
 ) -> list[Partition | None]:
     """Choose the partitions (None: the whole table) with anything of write ``first`` or later."""
     files = runtime.files(table.location)
+    listings = _list_partitions(table, partitions, files)
 
     def list_root(partition: Partition | None, location: str) -> tuple[Partition | None, int]:
-        state = acid_state(files, location, visible, txns)
+        state = acid_state(files, location, visible, txns, listing=listings.get(location))
         writes = (entry.directory.max_write_id for entry in state.directories)
         return partition, max(writes, default=0)
 
@@ -244,10 +255,14 @@ def plain_files(
     None is the partition of a table without partitions.
     """
     files = runtime.files(table.location)
-    listed = []
-    for partition, location in table_roots(table, partitions):
-        paths = tuple(
-            (f"{location}/{status.path}", status.length) for status in files.list(location)
-        )
-        listed.append((partition, location, paths))
-    return listed
+    listings = _list_partitions(table, partitions, files)
+
+    def list_root(
+        partition: Partition | None, location: str
+    ) -> tuple[Partition | None, str, tuple[tuple[str, int], ...]]:
+        known = listings.get(location)
+        statuses = files.list(location) if known is None else known
+        paths = tuple((f"{location}/{status.path}", status.length) for status in statuses)
+        return partition, location, paths
+
+    return at_each_root(table, partitions, list_root, files)

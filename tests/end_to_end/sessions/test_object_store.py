@@ -153,6 +153,39 @@ def test_requests_of_a_statement_do_not_wait_for_each_other(
             assert seen == {kind: 3 * rounds.count(kind) for kind in rounds}, statement
 
 
+MANY = 40
+
+
+def test_many_partitions_take_one_list(server: S3Server, tmp_path: Path) -> None:
+    """Each alone would be a request; a partition elsewhere is one, and few are asked for alone."""
+    with connect(server, tmp_path / "m.db", "many") as session:
+        session.sql(f"CREATE TABLE t (k INT) PARTITIONED BY (p INT) {ACID}")
+        values = ", ".join(f"({k}, {k})" for k in range(MANY))
+        session.sql(f"INSERT INTO t VALUES {values}")
+        elsewhere = f"s3a://{BUCKET}/many/elsewhere"
+        session.sql(f"ALTER TABLE t ADD PARTITION (p = 99) LOCATION '{elsewhere}'")
+        session.sql("INSERT INTO t VALUES (99, 99)")
+        rows = [(k, k) for k in (*range(MANY), 99)]
+        for where, asked in {
+            "": ["LIST many/elsewhere/", "LIST many/t/"],
+            "WHERE p BETWEEN 5 AND 34": ["LIST many/t/"],
+            "WHERE p < 2": ["LIST many/t/p=0/", "LIST many/t/p=1/"],
+        }.items():
+            server.requests.clear()
+            read = session.sql(f"SELECT k, p FROM t {where} ORDER BY k").rows
+            condition = {"": 100, "WHERE p < 2": 2}.get(where)
+            wanted = [
+                row for row in rows if (row[1] < condition if condition else 5 <= row[1] < 35)
+            ]
+            assert read == wanted, where
+            assert sorted(server.requests) == asked, where
+        server.requests.clear()
+        session.sql("UPDATE t SET k = k + 1 WHERE p < 30")
+        kinds = Counter(request.split()[0] for request in server.requests)
+        assert kinds == {"LIST": 1, "PUT": 30 * 4}, kinds
+        assert session.check("t") == ()
+
+
 def test_a_survey_is_one_list(server: S3Server, tmp_path: Path) -> None:
     with connect(server, tmp_path / "m.db", "survey") as session:
         home = f"s3a://{BUCKET}/survey/s"

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from hivesql_executor.files.identity import identity_of
 from hivesql_executor.files.uploads import Upload
@@ -110,6 +110,10 @@ class SimulatedStore:
     # -- looking
     def require(self, location: str) -> None:
         """The client is here."""
+
+    def list_many(self, location: str, directories: Sequence[str]) -> dict[str, Any]:
+        """Each is listed by itself."""
+        return {}
 
     def top(self, location: str, before: object = None) -> None:
         """One request lists all."""

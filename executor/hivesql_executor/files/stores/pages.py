@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -45,6 +45,32 @@ def list_files(store: Any, home: str, location: str, seconds: float) -> list[Any
 
     _answer_of(follow_all(), location, seconds)
     return listed
+
+
+def follow_pages(
+    store: Any,
+    home: str,
+    after: str,
+    location: str,
+    seconds: float,
+    take: Callable[[Sequence[Any]], bool],
+    end: Callable[[Sequence[Any]], None],
+) -> None:
+    """List what a store has below a place behind a name, a full page at a time, as long as wanted.
+
+    ``take`` is given each full page and tells whether to go on, ``end`` the last one.
+    """
+
+    async def follow() -> None:
+        pages = aiter(store.list(home, offset=after, chunk_size=_PAGE))
+        while page := await asyncio.wait_for(_next_of(pages), seconds):
+            if len(page) < _PAGE:
+                end(page)
+                return
+            if not take(page):
+                return
+
+    _answer_of(follow(), location, seconds)
 
 
 def lists_anything(store: Any, home: str, location: str, seconds: float) -> bool:

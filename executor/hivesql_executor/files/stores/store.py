@@ -30,6 +30,7 @@ from hivesql_executor.files.stores.clients import (
     longest_wait,
     open_store,
 )
+from hivesql_executor.files.stores.flat_lists import list_many
 from hivesql_executor.files.stores.pages import list_directories, list_files, lists_anything
 from hivesql_planner.acid.layout import MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
@@ -130,6 +131,32 @@ class StoreFiles:
         if only is None:
             return tuple(listed)
         return tuple(status for status in listed if status.path.partition("/")[0] in only)
+
+    def list_many(
+        self, location: str, directories: Sequence[str]
+    ) -> dict[str, tuple[FileStatus, ...]]:
+        """Every file below some directories of a tree, of those that few requests tell it of."""
+        inside = {
+            _key(directory): directory
+            for directory in directories
+            if directory.startswith(f"{location}/") and not _is_unspeakable(directory)
+        }
+        # In Azure a list begins with the first name.
+        if len(inside) <= self.most_at_once or isinstance(self.access, AzureAccess):
+            return {}
+        with _asking(location):
+            seconds = longest_wait(self.access)
+            listed_by_key = list_many(
+                self._store, _key(location), [*inside], location, seconds, worth=self.most_at_once
+            )
+        return {
+            inside[key]: tuple(
+                status
+                for status in self._entries_of(inside[key], listed).files
+                if not _is_hidden_path(status.path)
+            )
+            for key, listed in listed_by_key.items()
+        }
 
     def top(self, location: str, before: Top | None = None) -> None:
         """Return None: one request lists all that is below."""
@@ -397,10 +424,14 @@ class StoreFiles:
 
     def _entries(self, location: str) -> _Entries:
         """List every file below a directory, hidden ones too."""
-        home = _key(location)
         with _asking(location):
-            listed = list_files(self._store, home, location, longest_wait(self.access))
+            listed = list_files(self._store, _key(location), location, longest_wait(self.access))
         self._require_store(location, is_proven=bool(listed))
+        return self._entries_of(location, listed)
+
+    def _entries_of(self, location: str, listed: Sequence[Any]) -> _Entries:
+        """Tell files from what stands for directories, in what was listed below a directory."""
+        home = _key(location)
         above = f"{home}/"
         files: list[FileStatus] = []
         empty: list[FileStatus] = []
