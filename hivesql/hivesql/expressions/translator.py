@@ -39,8 +39,8 @@ from hivesql.expressions.casts import (
     unsafe,
     without_blanks,
 )
+from hivesql.expressions.checks import operands
 from hivesql.expressions.checks.arguments import check_arguments
-from hivesql.expressions.checks.operands import check_days, check_members, extracted_unit
 from hivesql.expressions.comparisons import check_compared, list_of_equals
 from hivesql.expressions.composed_functions import discrete_percentile
 from hivesql.expressions.date_rules import as_timestamp
@@ -155,9 +155,7 @@ class Translator:
         if isinstance(node, exp.Between):
             self._compared([node.this, node.args["low"], node.args["high"]], node, safe=True)
         if isinstance(node, (exp.RegexpLike, exp.Like)):
-            operands = self.type_of(node.this), self.type_of(node.expression)
-            is_any = isinstance(node.expression, (exp.Any, exp.All))
-            check_arguments(Call("likeany" if is_any else node.key, operands, ()))
+            operands.check_pattern(node, self.type_of)
             (self._like if isinstance(node, exp.Like) else self._regexp)(node)
         if isinstance(node, (exp.BitwiseLeftShift, exp.BitwiseRightShift)):
             raise ParseError("unexpected shift: Hive has shiftleft and shiftright")
@@ -321,7 +319,7 @@ class Translator:
     def _arithmetic(self, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr) -> Type:
         kinds = self.type_of(left), self.type_of(right)
         check_terms(operator, kinds)
-        check_days(operator, *kinds)
+        operands.check_days(operator, *kinds)
         if operator in "+-" and (any(map(is_interval, kinds)) or set(kinds) <= set(TIMES)):
             return self._time_arithmetic(left, right)
         if kinds == (DATE, INT) and operator in "+-":
@@ -392,7 +390,7 @@ class Translator:
         """Bring what stands before IN and its values together; rows of values, place by place."""
         rows = [node.this, *node.expressions]
         if not all(isinstance(row, exp.Tuple) for row in rows):
-            check_members(list(map(self.type_of, rows)))
+            operands.check_members(list(map(self.type_of, rows)))
             if edit := membership_edit(node, list(map(self.type_of, rows)), self._call_of):
                 self.edits.append(edit)
             else:
@@ -544,7 +542,7 @@ class Translator:
             self._replace(node, template, [node.this.expressions[0], ordered.this])
 
     def _extract(self, node: exp.Extract) -> Type:
-        unit, kind = extracted_unit(node.name), self._on_clock(node.expression)
+        unit, kind = operands.extracted_unit(node.name), self._on_clock(node.expression)
         if unit == "second":
             self._replace(node, "second(@0)", [node.expression])
         elif is_text(kind):

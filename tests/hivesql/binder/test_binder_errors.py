@@ -46,6 +46,8 @@ def bound(sql: str, **settings: str) -> Any:
         ("SELECT id FROM t WHERE name LIKE 'a#%' ESCAPE '#'", None, (1, 47)),
         ("SELECT id LIKE ANY ('1') FROM t", 10016, (1, 8)),
         ("SELECT 1 FROM t WHERE id NOT LIKE ALL ('1', name)", 10016, (1, 23)),
+        ("SELECT name LIKE ANY ('1', id) FROM t", 10016, (1, 8)),
+        ("SELECT name LIKE ALL (DATE '2020-01-01') FROM t", 10016, (1, 8)),
         ("SELECT regexp_extract('abc', '(b)', 2)", 10014, (1, 8)),
         ("SELECT regexp_extract('abc', 'b')", 10014, (1, 8)),
         ("SELECT count() FROM t", None, (1, 8)),

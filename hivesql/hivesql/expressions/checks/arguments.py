@@ -19,6 +19,8 @@ _BYTES = frozenset({Kind.BINARY})
 _READ_AS_NUMBER = NUMBERS | TEXTS
 _READ_AS_TIME = TEXTS | _TIMES
 _READ_AS_TEXT = NUMBERS | TEXTS | _TIMES
+_MOST_PATTERNS = 100
+"""Of LIKE ANY and ALL so many are looked at."""
 _CHECKED = _READ_AS_TEXT | {Kind.BOOLEAN, Kind.BINARY, Kind.ARRAY, Kind.MAP, Kind.STRUCT}
 """What is checked; all else is left to Spark."""
 
@@ -69,7 +71,7 @@ _BY_ITSELF: dict[str, _Places] = {
     **_alike("from_unixtime", None, TEXTS),
     **_alike("hour last_day minute quarter second year", _READ_AS_TIME),
     **_alike("levenshtein regexplike", TEXTS, TEXTS),
-    **_alike("likeall likeany", TEXTS),
+    **_alike("likeall likeany", *[TEXTS] * _MOST_PATTERNS),
     **_alike("lpad rpad", None, _SMALL),
     **_alike("pow power", _READ_AS_NUMBER, _READ_AS_NUMBER),
     **_alike("sha2", TEXTS | _BYTES, _SMALL),

@@ -1,10 +1,13 @@
-"""What Hive adds to dates and looks for in lists; Spark converts more."""
+"""What Hive adds to dates, looks for in lists and compares with patterns; Spark converts more."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from hivesql.dialect.value_types import TIMES, Type
+from hivesql.expressions.calls import Call
+from hivesql.expressions.checks.arguments import check_arguments
+from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import ParseError, SemanticError
 from hivesql_planner.model.hive_type import BINARY, BOOLEAN, DATE, INT, INTERVALS, VOID
 
@@ -32,6 +35,15 @@ def check_members(kinds: Sequence[Type]) -> None:
         pair = {first, kind}
         if len(pair) == 2 and pair & {BOOLEAN, BINARY} and not pair & {None, VOID}:
             raise SemanticError(f"Type mismatch: {{{first} IN ({kind})}}", code=10014)
+
+
+def check_pattern(node: exp.Expr, type_of: Callable[[exp.Expr], Type]) -> None:
+    """Refuse what LIKE, RLIKE, LIKE ANY and LIKE ALL do not compare (SemanticError)."""
+    patterns, name = [node.expression], node.key
+    if isinstance(node.expression, (exp.Any, exp.All)):
+        listed, name = node.expression.this.unnest(), f"like{node.expression.key}"
+        patterns = listed.expressions if isinstance(listed, exp.Tuple) else [listed]
+    check_arguments(Call(name, (type_of(node.this), *map(type_of, patterns)), ()))
 
 
 def extracted_unit(unit: str) -> str:
