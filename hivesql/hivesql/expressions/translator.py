@@ -268,6 +268,7 @@ class Translator:
         target = HiveType.parse(match[1]) if match else UNKNOWN
         source = self.type_of(node.this)
         check_conversion(source, target, strict=self._is_strict_of_times())
+        operands.check_nested(node, source, target)
         literal = node.this.name if isinstance(node.this, exp.Literal) else None
         template = cast_template(self._call_of("cast", source, literal), target)
         if template is None and "precision" in after.lower():

@@ -9,7 +9,16 @@ from hivesql.expressions.calls import Call
 from hivesql.expressions.checks.arguments import check_arguments
 from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import ParseError, SemanticError
-from hivesql_planner.model.hive_type import BINARY, BOOLEAN, DATE, INT, INTERVALS, VOID
+from hivesql_planner.model.hive_type import (
+    BINARY,
+    BOOLEAN,
+    DATE,
+    INT,
+    INTERVALS,
+    VOID,
+    HiveType,
+    Kind,
+)
 
 _UNITS = (
     "year", "quarter", "month", "week", "day", "dayofweek", "hour", "minute", "second",
@@ -44,6 +53,18 @@ def check_pattern(node: exp.Expr, type_of: Callable[[exp.Expr], Type]) -> None:
         listed, name = node.expression.this.unnest(), f"like{node.expression.key}"
         patterns = listed.expressions if isinstance(listed, exp.Tuple) else [listed]
     check_arguments(Call(name, (type_of(node.this), *map(type_of, patterns)), ()))
+
+
+def check_nested(node: exp.Cast, source: Type, target: HiveType) -> None:
+    """Refuse to make an array, a map or a struct of a constant of another type (SemanticError)."""
+    is_other = target.is_nested and source is not None and becomes_nothing(source, target)
+    if is_other and node.this.find(exp.Column) is None:
+        raise SemanticError(f"Unexpected type: {target}: CAST does not make it of {source}")
+
+
+def becomes_nothing(source: HiveType, target: HiveType) -> bool:
+    """Tell whether Hive's CAST to an array, a map or a struct is NULL: it takes its own type."""
+    return source != target and not source.holds(Kind.VOID)
 
 
 def extracted_unit(unit: str) -> str:
