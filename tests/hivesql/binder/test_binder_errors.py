@@ -52,6 +52,7 @@ def bound(sql: str, **settings: str) -> Any:
         ("SELECT regexp_extract('abc', 'b')", 10014, (1, 8)),
         ("SELECT count() FROM t", None, (1, 8)),
         ("SELECT count(DISTINCT) FROM t", None, (1, 8)),
+        ("SELECT count(DISTINCT *) FROM t", None, (1, 8)),
         # aggregates, in every statement that has a query or a condition
         ("SELECT id, count(1) FROM t", 10025, (1, 8)),
         ("SELECT t.id FROM t GROUP BY name", 10025, (1, 8)),

@@ -337,6 +337,9 @@ def _check_arguments(name: str, call: exp.Anonymous, binding: Binding, *, over: 
         if name != "count":
             message = f"The specified syntax for UDAF invocation is invalid: {name}(*)"
             fail(message, None, call, binding)
+        if _is_distinct(call):
+            message = "TOK_ALLCOLREF is not supported in current context: count(DISTINCT *)"
+            fail(message, None, call, binding)
         return
     if name == "count" and not arguments and not over:
         fail("Argument expected: count()", None, call, binding)
