@@ -10,7 +10,9 @@ import os
 import shutil
 import signal
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from pyspark.sql import SparkSession
 
 import hivesql
 from hivesql import streaming
+from hivesql.sessions.spark_start import LazySpark
 from hivesql_executor.spark.lines import settings_of
 
 _USERS = {
@@ -185,6 +188,42 @@ def deafen_jvm(session: hivesql.Session) -> None:
     assert gateway.proc.poll() is not None
 
 
+def look_while_it_starts_and_stops() -> None:
+    """Look for views while Spark starts for sessions that end before it has."""
+    conf = {"spark.master": "local[1]"}
+    errors: list[str] = []
+    stop = threading.Event()
+
+    def look() -> None:
+        session = LazySpark(None, conf)
+        while not stop.is_set():
+            try:
+                assert session.temporary_view("nosuch") is None
+            except Exception as error:  # noqa: BLE001 - none may be
+                errors.append(str(error))
+
+    looking = [threading.Thread(target=look) for _ in range(2)]
+    for thread in looking:
+        thread.start()
+    for waits in (False, True):
+        two = [LazySpark(None, conf) for _ in range(2)]
+        for one in two:
+            one.begin()
+        if waits:
+            two[0]()
+        for one in two:
+            one.stop()
+        third = LazySpark(None, conf)
+        with ThreadPoolExecutor(1) as thread_of_third:
+            assert thread_of_third.submit(lambda: third().range(3).count()).result() == 3  # noqa: B023
+        third.stop()
+    stop.set()
+    for thread in looking:
+        thread.join()
+    assert errors == []
+    assert SparkContext._active_spark_context is None, "somebody has started another one"
+
+
 def main(home: Path) -> None:
     """Open and close them."""
     places = f"sqlite:///{home}/metastore.db", str(home / "warehouse")
@@ -217,6 +256,8 @@ def main(home: Path) -> None:
     count_by_spark(third)
     third.close()
     assert SparkContext._active_spark_context is None
+
+    look_while_it_starts_and_stops()
 
     builder = SparkSession.builder.master("local[2]")
     for key, value in _USERS.items():

@@ -271,8 +271,13 @@ def _defaults() -> dict[str, str]:
 
 def running_spark() -> SparkSession | None:
     """Return the Spark that runs in this process already, as it is; None when none does."""
-    if SparkContext._active_spark_context is None:
+    context = SparkContext._active_spark_context
+    if context is None:
         return None
+    session = SparkSession._instantiatedSession
+    if session is not None and session.sparkContext is context:
+        # The builder would start another one where somebody stops it just now.
+        return session
     # Settings here would change those of whoever started it.
     return SparkSession.builder.getOrCreate()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Unfinished
 from contextlib import ExitStack, contextmanager, suppress
@@ -47,11 +47,16 @@ class Progress:
 class _Started:
     """A Spark that a session started, and how many sessions use it: the last one stops it."""
 
-    context: SparkContext
+    session: SparkSession
     process: Popen[bytes] | None
     """The JVM; None where it was there before, as it is below ``spark-submit``."""
     conf: Mapping[str, str]
     users: int = 0
+
+    @property
+    def context(self) -> SparkContext:
+        """Return what is one for all sessions."""
+        return self.session.sparkContext
 
     @property
     def has_ended(self) -> bool:
@@ -82,6 +87,95 @@ class _Started:
 
 _started: _Started | None = None
 _starting = threading.Lock()
+"""Whoever has it starts Spark, or stops it."""
+_counting = threading.Lock()
+"""Whoever has it reads or changes who uses the Spark that was started here, for a moment."""
+_wanting = 0
+"""How many sessions wait for ``_starting`` to use Spark: they need no second one to start."""
+_is_changing = False
+"""From the beginning of a start or a stop to its end: nobody else may ask Spark for anything."""
+
+
+@contextmanager
+def _taking_turns() -> Iterator[None]:
+    """Let one session after the other start Spark, or leave it.
+
+    One that was started here ends with the turn of whoever was the last to use it, or to want it.
+    """
+    global _wanting
+    with _counting:
+        _wanting += 1
+    try:
+        _starting.acquire()
+    except BaseException:
+        with _counting:
+            _wanting -= 1
+        raise
+    try:
+        yield
+    finally:
+        with _counting:
+            _wanting -= 1
+        try:
+            _stop_unused()
+        finally:
+            _starting.release()
+
+
+@contextmanager
+def _changing() -> Iterator[None]:
+    """Let nobody find a Spark that is only half there."""
+    global _is_changing
+    with _counting:
+        _is_changing = True
+    try:
+        yield
+    finally:
+        with _counting:
+            _is_changing = False
+
+
+def _stop_unused() -> None:
+    """Stop the Spark that was started here if nobody uses it; in a turn of one's own."""
+    global _started
+    with _counting:
+        shares = _started
+        if shares is None or shares.users > 0 or _wanting > 0:
+            return
+        _started = None
+    from pyspark import SparkContext
+
+    from hivesql_executor.spark.session import stop_spark
+
+    # Somebody else may have stopped it, and started another one.
+    if SparkContext._active_spark_context is shares.context:
+        with _changing():
+            stop_spark(shares.session)
+
+
+@contextmanager
+def _borrowed() -> Iterator[SparkSession | None]:
+    """Give the Spark that runs in this process, which does not end meanwhile; None for none.
+
+    One that is being started or stopped is none, and not waited for.
+    """
+    from hivesql_executor.spark.session import running_spark
+
+    with _counting:
+        shares = None if _is_changing else _started
+        is_nobodys = _is_changing or (shares is not None and shares.has_ended)
+        if shares is not None:
+            shares.users += 1
+    try:
+        yield None if is_nobodys else running_spark()
+    finally:
+        if shares is not None:
+            with _counting:
+                shares.users -= 1
+                is_unused = shares.users == 0
+            if is_unused:
+                with _taking_turns():
+                    pass
 
 
 class LazySpark:
@@ -109,7 +203,7 @@ class LazySpark:
         self._shares: _Started | None = None
         self._start: Future[SparkSession] | None = None
         self._waiting = 0
-        self._gave_up = threading.Event()
+        self._cancels = 0
         self.must_end: threading.Event | None = None
         """Once set, nobody waits any more for Spark to start."""
         self._closed = False
@@ -123,7 +217,7 @@ class LazySpark:
             return self._session
         if self._user_session is not None or threading.current_thread() is threading.main_thread():
             return self._get()
-        start = self._start_beside()
+        start, cancels = self._start_beside(), self._cancels
         self._waiting += 1
         try:
             while True:
@@ -132,7 +226,8 @@ class LazySpark:
                 except Unfinished:
                     if start.done():
                         raise
-                if self._gave_up.is_set() or (self.must_end and self.must_end.is_set()):
+                # That of an earlier statement counts no more; one of this is told again and again.
+                if self._cancels > cancels or (self.must_end and self.must_end.is_set()):
                     raise Cancelled(CANCELLED)
         finally:
             self._waiting -= 1
@@ -165,17 +260,19 @@ class LazySpark:
 
     def _get(self) -> SparkSession:
         self._used = True
-        with _starting:
+        with _taking_turns():
+            # It may have been closed while the start of another session's was waited for.
+            self._check_open()
             self._forget_ended()
             if self._session is None:
                 from hivesql_executor.spark.functions import register_function
                 from hivesql_executor.spark.session import give_file, isolate, set_all
 
-                session = isolate(self._find_session())
                 try:
+                    session = isolate(self._find_session())
                     set_all(session, self._conf, self._shares.conf if self._shares else {})
-                except Exception:
-                    self._leave(session)
+                except BaseException:
+                    self._leave()
                     raise
                 self._session = session
                 for kind, path in self._files:
@@ -195,7 +292,8 @@ class LazySpark:
             from hivesql_executor.spark.session import stop_spark
 
             _started = None
-            stop_spark(session)
+            with _changing():
+                stop_spark(session)
 
     @property
     def settings(self) -> Mapping[str, str]:
@@ -254,12 +352,14 @@ class LazySpark:
         if wanted and self._start is not None:
             with suppress(Exception):  # whoever waits for Spark is told
                 self._start.result()
-        running = next(reversed([*self._places()]), None) if wanted else None
-        if running is None:
+        if not wanted:
             return []
-        context: Any = running.sparkContext  # Hadoop's settings have no other door
-        has = context._jsc.hadoopConfiguration().get
-        return [key for key in wanted if has(key.removeprefix(OF_HADOOP)) != self._conf[key]]
+        with self._places() as places:
+            if not places:
+                return []
+            context: Any = places[-1].sparkContext  # Hadoop's settings have no other door
+            has = context._jsc.hadoopConfiguration().get
+            return [key for key in wanted if has(key.removeprefix(OF_HADOOP)) != self._conf[key]]
 
     def reset(self, keys: Collection[str] = ()) -> None:
         """Give these settings, or all that were made since, the values that they had at first."""
@@ -310,7 +410,6 @@ class LazySpark:
         """
         settings = ExitStack()
         is_grouped = False
-        self._gave_up.clear()
 
         def grouped() -> SparkSession:
             nonlocal is_grouped
@@ -349,25 +448,28 @@ class LazySpark:
 
     def cancel(self, query_id: str) -> None:
         """Stop the statement's jobs that run now, or its waiting for Spark."""
-        self._gave_up.set()
-        if self._session is None:
+        self._cancels += 1
+        session = self._session
+        if session is None:
             return
         from py4j.protocol import Py4JError
         from pyspark.errors import PySparkException
 
         with suppress(Py4JError, PySparkException, OSError):  # It has ended, and its jobs with it.
-            self._session.sparkContext.cancelJobsWithTag(query_id)
+            session.sparkContext.cancelJobsWithTag(query_id)
 
     def temporary_view(self, name: str) -> DataFrame | None:
         """Return a temporary view that somebody made in this session's Spark, or in the user's.
 
         None where there is none; a Spark that does not run is not started to be asked.
         """
-        for place in self._places():
-            from hivesql_executor.spark.session import temporary_view
+        with self._places() as places:
+            for place in places:
+                from hivesql_executor.spark.session import temporary_view
 
-            if (view := temporary_view(place, name)) is not None:
-                return view
+                if (view := temporary_view(place, name)) is not None:
+                    self._hold(place)
+                    return view
         return None
 
     def catalog_table(self, catalog: str, database: str, name: str) -> DataFrame | None:
@@ -382,26 +484,37 @@ class LazySpark:
         if key in self._conf:
             return catalog_table(self(), catalog, database, name)
         # A catalog remembers tables and their files: the user's knows what its user has written.
-        for place in reversed([*self._places()]):
-            if is_own or place.conf.get(key, None) is not None:
-                return catalog_table(place, catalog, database, name)
+        with self._places() as places:
+            for place in reversed(places):
+                if is_own or place.conf.get(key, None) is not None:
+                    self._hold(place)
+                    return catalog_table(place, catalog, database, name)
         return catalog_table(self(), catalog, database, name) if is_own else None
 
-    def _places(self) -> Iterator[SparkSession]:
-        """Yield this session's Spark and the user's, as far as they run."""
-        if self._user_session is None and "pyspark" not in sys.modules:
-            return
-        from hivesql_executor.spark.session import running_spark
-
+    @contextmanager
+    def _places(self) -> Iterator[Sequence[SparkSession]]:
+        """Give this session's Spark and the user's, as far as they run, for as long as they do."""
         has_ended = self._shares is not None and self._shares.has_ended
-        places = () if has_ended else (self._session, self._user_session or running_spark())
-        yield from (place for place in places if place is not None)
+        if has_ended or (self._user_session is None and "pyspark" not in sys.modules):
+            yield ()
+            return
+        with ExitStack() as stack:
+            users = self._user_session or stack.enter_context(_borrowed())
+            yield [place for place in (self._session, users) if place is not None]
+
+    def _hold(self, place: SparkSession) -> None:
+        """Use a Spark from now on whose rows were asked for: it shall not end before they come."""
+        if _started is not None and self._shares is None and place is _started.session:
+            self()
 
     def progress(self, query_id: str) -> Progress | None:
         """Tasks of the statement's running stages; None when none run."""
-        if self._session is None:
+        session = self._session
+        if session is None:
             return None
-        context: Any = self._session.sparkContext
+        context: Any = session.sparkContext
+        if context._jsc is None:
+            return None  # It was stopped just now.
         tracker = context.statusTracker()
         # PySpark's tracker knows no tags.
         job_ids = context._jsc.sc().statusTracker().getJobIdsForTag(query_id)
@@ -430,27 +543,16 @@ class LazySpark:
             raise SessionClosed
 
     def _let_go(self) -> None:
-        with _starting:
-            session, self._session, self._user_session = self._session, None, None
-            self._leave(session)
+        with _taking_turns():
+            self._session = self._user_session = None
+            self._leave()
 
-    def _leave(self, session: SparkSession | None) -> None:
-        """Use the shared Spark no longer; the last one stops it."""
-        global _started
+    def _leave(self) -> None:
+        """Use the shared Spark no longer; the last one's turn stops it."""
         shares, self._shares, self._with = self._shares, None, None
-        if shares is None:
-            return
-        shares.users -= 1
-        if shares.users == 0:
-            from pyspark import SparkContext
-
-            from hivesql_executor.spark.session import stop_spark
-
-            if _started is shares:
-                _started = None
-            # Somebody else may have stopped it, and started another one.
-            if session is not None and SparkContext._active_spark_context is shares.context:
-                stop_spark(session)
+        if shares is not None:
+            with _counting:
+                shares.users -= 1
 
     def _find_session(self) -> SparkSession:
         """Return the given Spark, the one that runs in this process, or a new one."""
@@ -462,10 +564,11 @@ class LazySpark:
         session = self._user_session or running_spark()
         if session is None:
             self._with = dict(self._conf)
-            session = start_spark(conf=self._with, proxy_user=self._proxy_user)
-            gateway: Any = session.sparkContext._gateway
-            process = getattr(gateway, "proc", None)
-            _started = _Started(session.sparkContext, process, self._with)
+            with _changing():
+                session = start_spark(conf=self._with, proxy_user=self._proxy_user)
+                gateway: Any = session.sparkContext._gateway
+                process = getattr(gateway, "proc", None)
+                _started = _Started(session, process, self._with)
         is_ours = _started is not None and _started.context is session.sparkContext
         # A Spark of the user's own works as they have decided, unless this session says otherwise.
         if is_ours or self._proxy_user is not None:
@@ -474,6 +577,7 @@ class LazySpark:
             require_user(session, self._proxy_user)
         active = SparkContext._active_spark_context
         if _started is not None and _started.context is active is session.sparkContext:
-            _started.users += 1
+            with _counting:
+                _started.users += 1
             self._shares = _started
         return session
