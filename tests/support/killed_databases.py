@@ -8,6 +8,7 @@ must be there, must not, or may be, as the answer to its commit was lost.
 
 from __future__ import annotations
 
+import logging
 import random
 import sys
 import tempfile
@@ -25,11 +26,25 @@ import hivesql
 import mariadb
 from failing_postgres import Postgres, running_postgres
 from hivesql_planner.errors import CommitUnknown, HiveSqlError
+from mariadb import MariaDb
 
 ACCOUNTS = 4
 MONEY = 100 * ACCOUNTS
 _SETTINGS = {"hive.txn.timeout": "5s", "hive.lock.numretries": "40",
              "hive.lock.sleep.between.retries": "200ms"}  # fmt: skip
+
+
+class _Noting(logging.Handler):
+    """Notes what anybody logs as an error: whoever is told of a statement's needs no other."""
+
+    def __init__(self, lines: list[str]) -> None:
+        super().__init__(logging.ERROR)
+        self.lines = lines
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Note a line, but those that tell of a statement's error."""
+        if not record.name.startswith("hivesql"):
+            self.lines.append(f"{record.name}: {record.getMessage()}")
 
 
 @dataclass
@@ -191,27 +206,36 @@ def strikes_of_postgres(server: Postgres) -> Callable[[random.Random], None]:
     return strike
 
 
-def strike_mariadb(url: str) -> None:
-    """End all connections, in the middle of what they do."""
-    with suppress(pymysql.err.MySQLError):
-        mariadb.end_connections(url, "m")
+def strikes_of_mariadb(server: MariaDb) -> Callable[[random.Random], None]:
+    """End all connections, in the middle of what they do, or all of it."""
+
+    def strike(chance: random.Random) -> None:
+        if chance.random() < 0.5:
+            with suppress(pymysql.err.MySQLError):
+                mariadb.end_connections(server.url, "m")
+        else:
+            server.kill()
+            time.sleep(chance.random())
+            server.start()
+
+    return strike
 
 
 def walk_of(kind: str, home: Path, seed: int, strikes: int) -> tuple[list[str], Walk]:
     """Walk once; what is wrong in the end."""
     with ExitStack() as stack:
         if kind == "mariadb":
-            address = url = stack.enter_context(mariadb.mariadb_server())
-            mariadb.do(url, "CREATE DATABASE m")
-
-            def strike(chance: random.Random) -> None:
-                strike_mariadb(address)
-
+            killed = stack.enter_context(mariadb.mariadb_process())
+            mariadb.do(killed.url, "CREATE DATABASE m")
+            url, strike = killed.url, strikes_of_mariadb(killed)
         else:
             server = stack.enter_context(running_postgres())
             server.do("CREATE DATABASE m")
             url, strike = server.url, strikes_of_postgres(server)
         walk = Walk(f"{url}/m", str(home / "w"), seed)
+        noting = _Noting(walk.raw)
+        logging.getLogger().addHandler(noting)
+        stack.callback(logging.getLogger().removeHandler, noting)
         walk.begin()
         walk.run(strikes, strike)
         return walk.problems(), walk

@@ -9,8 +9,9 @@ import subprocess
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +27,48 @@ _FORGETFUL = (
     "--innodb-log-file-size=8M", "--innodb-stats-persistent=0", "--skip-log-bin",
     "--performance-schema=OFF",
 )  # fmt: skip
+# What was committed outlives a killed server, if not a power loss.
+_SURVIVING = (
+    "--innodb-flush-log-at-trx-commit=2", "--innodb-buffer-pool-size=16M",
+    "--innodb-log-file-size=8M", "--skip-log-bin", "--performance-schema=OFF",
+)  # fmt: skip
 _SECONDS = 60
 
 
 @contextmanager
 def mariadb_server() -> Iterator[str]:
     """Run a server on a free port; yields its URL without a database."""
+    with mariadb_process(_FORGETFUL) as server:
+        yield server.url
+
+
+@dataclass
+class MariaDb:
+    """One server, which runs or not."""
+
+    url: str
+    """Its address without a database."""
+    directory: Path
+    words: Sequence[str]
+    run: Mapping[str, Any]
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        with Path(self.directory, "log").open("ab") as log:
+            self.process = subprocess.Popen(self.words, stdout=log, stderr=log, **self.run)
+        _wait_for(self.url, self.process, Path(self.directory, "log"))
+
+    def kill(self) -> None:
+        """Kill it with SIGKILL."""
+        if self.process is not None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
+
+
+@contextmanager
+def mariadb_process(settings: Sequence[str] = _SURVIVING) -> Iterator[MariaDb]:
+    """Run a server on a free port, which may be killed and started again."""
     program = shutil.which("mariadbd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/libexec")
     if program is None:
         pytest.skip("MariaDB is missing, and tests with it: apt-get install mariadb-server")
@@ -48,17 +85,15 @@ def mariadb_server() -> Iterator[str]:
         words = (
             program, "--no-defaults", f"--datadir={directory}", "--skip-grant-tables",
             "--skip-name-resolve", "--bind-address=127.0.0.1", f"--port={port}",
-            f"--socket={directory}/socket", f"--pid-file={directory}/pid", *_FORGETFUL,
+            f"--socket={directory}/socket", f"--pid-file={directory}/pid", *settings,
         )  # fmt: skip
-        with Path(directory, "log").open("wb") as log:
-            server = subprocess.Popen(words, stdout=log, stderr=log, **run)
         url = f"mysql+pymysql://root@127.0.0.1:{port}"
+        server = MariaDb(url, Path(directory), words, run)
         try:
-            _wait_for(url, server, Path(directory, "log"))
-            yield url
+            server.start()
+            yield server
         finally:
-            server.send_signal(signal.SIGKILL)
-            server.wait()
+            server.kill()
 
 
 def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:

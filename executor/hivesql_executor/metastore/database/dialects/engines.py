@@ -6,6 +6,7 @@ times, and meet in SQLite's busy handler.
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import threading
@@ -16,8 +17,10 @@ from typing import Any
 
 from sqlalchemy import URL, Engine, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.pool import QueuePool
 
 from hivesql_executor.metastore.database.dialects.registry import terms_named
+from hivesql_executor.metastore.database.dialects.terms import POOL
 from hivesql_executor.metastore.database.dialects.turns import FileTurn
 from hivesql_planner.errors import SemanticError
 
@@ -129,6 +132,16 @@ def _place(url: URL) -> Hashable:
     except OSError:
         return None
     return address, status.st_dev, status.st_ino
+
+
+def _is_no_lost_reset(record: logging.LogRecord) -> bool:
+    """Keep quiet that a connection was lost when it had no more to do: the pool makes another."""
+    return record.msg != "Exception during reset or similar"
+
+
+logging.getLogger(f"{QueuePool.__module__}.{QueuePool.__name__}.{POOL}").addFilter(
+    _is_no_lost_reset
+)
 
 
 def _create(url: URL) -> Engine:

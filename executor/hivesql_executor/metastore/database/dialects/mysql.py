@@ -31,7 +31,7 @@ from sqlalchemy.dialects import mysql
 from sqlalchemy.dialects.mysql.base import MySQLDDLCompiler, MySQLTypeCompiler
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from hivesql_executor.metastore.database.dialects.terms import OTHER_ADVICE, Terms
+from hivesql_executor.metastore.database.dialects.terms import OTHER_ADVICE, POOL, Terms
 from hivesql_executor.metastore.database.schema import aux, next_write_id, txn_lock
 from hivesql_planner.errors import ExecutionError
 
@@ -81,6 +81,7 @@ class MySqlTerms(Terms):
             isolation_level="READ COMMITTED",
             pool_size=20,
             max_overflow=-1,
+            pool_logging_name=POOL,
             connect_args={"init_command": _BEGINNING, "charset": "utf8mb4"},
         )
         engine.dialect.ddl_compiler = _Definitions

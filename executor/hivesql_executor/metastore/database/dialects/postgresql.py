@@ -40,6 +40,7 @@ from hivesql_executor.metastore.database.dialects.execution import (
     require_followed,
 )
 from hivesql_executor.metastore.database.dialects.terms import (
+    POOL,
     PROBES,
     SILENCE_SECONDS,
 )
@@ -126,7 +127,13 @@ class PostgresTerms(OnConflict):
             url = url.set(drivername="postgresql+psycopg")
         if url.drivername == "postgresql+psycopg":
             url = url.update_query_dict({**_OPTIONS, **url.query})
-        engine = create_engine(url, isolation_level="READ COMMITTED", pool_size=20, max_overflow=-1)
+        engine = create_engine(
+            url,
+            isolation_level="READ COMMITTED",
+            pool_size=20,
+            max_overflow=-1,
+            pool_logging_name=POOL,
+        )
         # Windows cannot wait for a connection that way.
         if engine.dialect.driver == "psycopg" and sys.platform != "win32":
             event.listen(engine, "do_connect", _connect)

@@ -28,7 +28,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from hivesql_executor.metastore.database import sqlite_terms
 from hivesql_executor.metastore.database.dialects.conflicts import OnConflict
 from hivesql_executor.metastore.database.dialects.execution import run_text
-from hivesql_executor.metastore.database.dialects.terms import OTHER_ADVICE
+from hivesql_executor.metastore.database.dialects.terms import OTHER_ADVICE, POOL
 from hivesql_planner.errors import SemanticError
 
 _COPY = (
@@ -101,6 +101,7 @@ class SqliteTerms(OnConflict):
             url,
             pool_size=10,
             max_overflow=-1,
+            pool_logging_name=POOL,
             connect_args={"timeout": sqlite_terms.BUSY_SECONDS, "check_same_thread": False},
         )
         event.listen(engine, "connect", _on_connect)

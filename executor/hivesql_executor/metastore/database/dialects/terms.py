@@ -30,6 +30,8 @@ from sqlalchemy.sql.dml import ReturningInsert, ReturningUpdate
 from hivesql_executor.metastore.database.dialects.execution import NO_VALUES, Statement, run
 
 OTHER_ADVICE = "Check that it is reachable and run the statement again"
+POOL = "hivesql"
+"""How SQLAlchemy calls the pools of metastores in its log."""
 SILENCE_SECONDS = 60
 """How long a server that answered may not even acknowledge what is sent, as with a pulled cable.
 
