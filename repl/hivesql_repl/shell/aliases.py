@@ -20,6 +20,7 @@ _MEANINGS = {
     "s": "history", "!": "sh", "shell": "sh", "system": "sh", "nopager": "pager off",
     "copy": "import", "dump": "export",
 }  # fmt: skip
+ALIASES = tuple(_MEANINGS)
 _FORMATS = {
     "aligned": "table", "ascii": "table", "box": "table", "column": "table", "duckbox": "table",
     "expanded": "vertical", "fancy_grid": "table", "grid": "table", "jsonlines": "jsonfile",

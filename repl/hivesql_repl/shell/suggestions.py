@@ -22,6 +22,10 @@ _TOKEN = re.compile(
 )
 _WORD = re.compile(r"[\w`.:]*\Z")
 _SETTING = re.compile(r"\s*(?:re)?set\s+(?:-v\s+)?(?:hiveconf:)?([\w.]*)\Z", re.IGNORECASE)
+_VALUE = re.compile(r"\s*set\s+(?:hiveconf:)?([\w.]+)\s*=\s*([\w.]*)\Z", re.IGNORECASE)
+_LISTS = re.compile(
+    r"\s*show\s+(?:tables|views|materialized\s+views)\s+(?:in|from)\s", re.IGNORECASE
+)
 _BEFORE_TABLE = frozenset(
     {"FROM", "JOIN", "INTO", "UPDATE", "TABLE", "USING", "DESCRIBE", "DESC", "FORMATTED",
      "EXTENDED", "PARTITIONS", "TBLPROPERTIES", "VIEW", "COLUMNS"}
@@ -56,10 +60,9 @@ def suggest(text: str, cursor: int, names: Names, *, database: str) -> Iterator[
     start = text.rfind(";", 0, cursor) + 1
     end = text.find(";", cursor)
     after, before = text[cursor : None if end < 0 else end], text[start:cursor]
-    if match := _SETTING.match(before):
-        for key in sorted(KEYS):
-            if key.startswith(match[1].lower()):
-                yield Suggestion(key, "setting", len(match[1]), KEYS[key].meaning)
+    settings = _of_settings(before)
+    if settings is not None:
+        yield from settings
         return
     word_before = _WORD.search(before)
     word = word_before[0] if word_before else ""
@@ -73,12 +76,40 @@ def suggest(text: str, cursor: int, names: Names, *, database: str) -> Iterator[
         yield from _qualified(qualifier.replace("`", ""), prefix, scope, names)
         return
     last = next((token.upper() for token in reversed(tokens) if token != ","), "")
+    if _LISTS.match(before):
+        last = "DATABASE"
     for suggestion in _unqualified(last, scope, names, database, started=bool(tokens)):
         if suggestion.text.lower().startswith(prefix.strip("`").lower()):
             text = suggestion.text
             if suggestion.kind == "keyword" and prefix and prefix[0].islower():
                 text = text.lower()
             yield Suggestion(text, suggestion.kind, len(prefix), suggestion.about)
+
+
+def _of_settings(before: str) -> Iterator[Suggestion] | None:
+    """Return names behind SET and RESET, or values behind a name; None for another statement."""
+    if match := _VALUE.match(before):
+        return _values(match[1], match[2])
+    match = _SETTING.match(before)
+    if match is None:
+        return None
+    prefix = match[1].lower()
+    return (
+        Suggestion(key, "setting", len(prefix), KEYS[key].meaning)
+        for key in sorted(KEYS)
+        if key.startswith(prefix)
+    )
+
+
+def _values(key: str, prefix: str) -> Iterator[Suggestion]:
+    """Yield what a setting may be: a flag is true or false, of another its default is known."""
+    setting = KEYS.get(key)
+    if setting is None:
+        return
+    for text in ("true", "false") if setting.kind == "bool" else (setting.default,):
+        if text and text.startswith(prefix.lower()):
+            about = "the default" if text == setting.default else ""
+            yield Suggestion(text, "setting", len(prefix), about)
 
 
 def _tokens(text: str) -> list[str] | None:
