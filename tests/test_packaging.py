@@ -175,6 +175,24 @@ def test_files_for_containers_are_what_their_specifications_allow(name: str) -> 
             read(part.replace(word, other), "1.37")
 
 
+def test_the_containerfile_is_what_its_linter_allows(tmp_path: Path) -> None:
+    text = (OPERATION / "Containerfile").read_text()
+    linter = Path(sys.executable).with_name("hadolint")
+    for lines, complaint in ((text, ""), (text.replace("USER 999", "USER root"), "DL3002")):
+        (tmp_path / "Containerfile").write_text(lines)
+        done = subprocess.run(
+            [linter, tmp_path / "Containerfile"], capture_output=True, text=True, check=False
+        )
+        assert complaint in done.stdout and bool(complaint) == bool(done.returncode), done.stdout
+    # Kubernetes knows no names: only of a number it can tell that it is not root.
+    user = re.findall(r"^USER (\d+)$", text, re.MULTILINE)
+    assert user and user == re.findall(r"--uid (\d+)", text)
+    for pod in read_objects((OPERATION / "kubernetes.yaml").read_text()):
+        if pod["kind"] == "Deployment":
+            context = pod["spec"]["template"]["spec"]["securityContext"]
+            assert [str(context["runAsUser"])] == user
+
+
 def test_pods_have_what_is_named_elsewhere() -> None:
     """No schema knows of it: labels that services choose by, volumes, accounts, settings."""
     objects = read_objects((OPERATION / "kubernetes.yaml").read_text())

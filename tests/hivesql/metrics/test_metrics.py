@@ -261,6 +261,21 @@ def test_the_dashboard_and_the_documents_name_metrics_that_exist(
     asked = {name for query in queries for name in re.findall(r"hivesql_\w+", query)}
     assert {name.removesuffix("_bucket") for name in asked} <= names
     document = (ROOT / "docs/OPERATION.md").read_text()
+    rows = re.findall(r"^\| `(hivesql_\w+)` \| ([\w, ]*) \|", document, re.MULTILINE)
+    labels = {metric: {*filter(None, text.split(", ")), "instance", "job"} for metric, text in rows}
+    for query in queries:
+        named = re.findall(r"(hivesql_\w+)\{([^}]*)\}", query)
+        for metric, conditions in named:
+            chosen = set(re.findall(r"(\w+)\s*[=!]~?", re.sub(r'"[^"]*"', '""', conditions)))
+            assert chosen <= labels[metric.removesuffix("_bucket")], query
+        for grouped in re.findall(r"by ?\(([\w, ]+)\)", query):
+            known = set().union(
+                *(
+                    labels[name.removesuffix("_bucket")]
+                    for name in re.findall(r"hivesql_\w+", query)
+                )
+            )
+            assert {*grouped.replace(" ", "").split(",")} <= known | {"le"}, query
     assert set(re.findall(r"^\| `(hivesql_\w+)", document, re.MULTILINE)) == names
 
 
