@@ -88,14 +88,14 @@ def check_index(
     if not file.stride:
         return
     read = partial(read_range, files, path, length=length, modified=modified, most=READ_WHOLE)
-    said = file.stripes[number]
-    offset = said.number(orc_proto.StripeInformation.OFFSET)
-    body = said.number(orc_proto.StripeInformation.INDEX_LENGTH) + said.number(
+    stripe = file.stripes[number]
+    offset = stripe.number(orc_proto.StripeInformation.OFFSET)
+    body = stripe.number(orc_proto.StripeInformation.INDEX_LENGTH) + stripe.number(
         orc_proto.StripeInformation.DATA_LENGTH
     )
-    end = read(offset + body, said.number(orc_proto.StripeInformation.FOOTER_LENGTH))
+    end = read(offset + body, stripe.number(orc_proto.StripeInformation.FOOTER_LENGTH))
     footer = Message(unpack(end, file.codec))
-    groups = -(-said.number(orc_proto.StripeInformation.NUMBER_OF_ROWS) // file.stride)
+    groups = -(-stripe.number(orc_proto.StripeInformation.NUMBER_OF_ROWS) // file.stride)
     least = _least(footer, file)
     indexed = set()
     for column, place, size in _indexes(footer, offset):

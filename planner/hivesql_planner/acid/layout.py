@@ -36,6 +36,8 @@ HIDDEN_STARTS = ("_", ".", "-tmp.")
 _HIDDEN_BELOW = ("/_", "/.", "/-tmp.")
 MARKERS = frozenset({VERSION_FILE, METADATA_FILE})
 _MARKER_ENDS = tuple(f"/{name}" for name in sorted(MARKERS))
+_LONG, _INT = (1 << 63) - 1, (1 << 31) - 1
+"""The greatest numbers that Hive, and a metastore's database, take for ids and for statements."""
 _REMEMBERED = 20_000
 """So many names are parsed once: each statement lists the same ones."""
 
@@ -100,7 +102,10 @@ def parse_directory(name: str) -> AcidDirectory | None:
     kind = _KINDS[word]
     if (high is None) is not (kind is _BASE):
         return None
-    return AcidDirectory(kind, int(low), int(high or low), int(statement or -1), int(txn or 0))
+    ids, number = (int(low), int(high or low), int(txn or 0)), int(statement or -1)
+    if max(ids) > _LONG or min(ids) < -_LONG - 1 or number > _INT:
+        return None
+    return AcidDirectory(kind, ids[0], ids[1], number, ids[2])
 
 
 def delta_name(write_id: int, statement_id: int) -> str:
@@ -134,7 +139,8 @@ def parse_bucket_file(name: str) -> tuple[int, int | None] | None:
     match = _BUCKET_FILE.fullmatch(name)
     if match is None:
         return None
-    return int(match[1]), int(match[2]) if match[2] else None
+    bucket, attempt = int(match[1]), int(match[2]) if match[2] else None
+    return (bucket, attempt) if max(bucket, attempt or 0) <= _INT else None
 
 
 def parse_original_file(name: str) -> int | None:

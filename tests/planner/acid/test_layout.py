@@ -61,7 +61,8 @@ def test_any_padding_is_read(name: str, directory: AcidDirectory) -> None:
     "name",
     ["", "base", "base_", "base_x", "base_1_2", "base_1_v", "delta_1", "delta_1_2_3_4", "p=1",
      "delta_1_a", "delete_delta_", "HIVE_UNION_SUBDIR_1", "-tmp.delta_3_3_0", "xbase_5",
-     "delta_1_1_0_v3_4", "base_5 ", "base_1٣"],
+     "delta_1_1_0_v3_4", "base_5 ", "base_1٣", f"base_{2**63}", f"base_{SMALLEST - 1}",
+     f"delta_1_{2**63}", f"delta_{2**63}_{2**63}_0", f"delta_1_1_{2**31}", f"delta_1_1_v{2**63}"],
 )  # fmt: skip
 def test_other_directories(name: str) -> None:
     assert parse_directory(name) is None
@@ -84,6 +85,12 @@ _TXNS = st.integers(0, 2**40)
 )  # fmt: skip
 def test_reading_undoes_writing(directory: AcidDirectory) -> None:
     assert parse_directory(directory.name) == directory
+
+
+def test_numbers_that_no_integer_of_hive_holds_are_none_of_a_bucket() -> None:
+    assert parse_bucket_file(f"bucket_{2**31 - 1}") == (2**31 - 1, None)
+    assert parse_bucket_file(f"bucket_{2**31}") is None
+    assert parse_bucket_file(f"bucket_00000_{2**31}") is None
 
 
 BUCKET_FILES = {
