@@ -141,7 +141,9 @@ class NoSuchObject(SemanticError):
 class AmbiguousColumn(SemanticError):
     """Several tables or subqueries of FROM have a column of that name."""
 
-    def __init__(self, message: str, remedy: str) -> None:
+    def __init__(
+        self, message: str, remedy: str = "Put the table's name or alias before the column"
+    ) -> None:
         self._remedy = remedy
         super().__init__(message)
 
