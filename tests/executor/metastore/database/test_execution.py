@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
 from types import FrameType
 from typing import Any
 
@@ -39,8 +40,9 @@ from hivesql_executor.metastore.database.dialects.execution import (
 )
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.schema import aux, next_write_id
-from hivesql_planner.errors import ExecutionError
+from hivesql_planner.errors import ExecutionError, NoSuchObject
 from hivesql_planner.locks.lock import Lock, LockType
+from hivesql_planner.model.table import Column, Constraint, Table, TableName
 
 _of = next_write_id.c
 NEXT = (
@@ -188,6 +190,42 @@ def test_an_interrupt_ends_what_the_server_does(prompt: DatabaseMetastore) -> No
     while prompt._rdbms.read(lambda db: db.scalar(busy)):
         assert time.monotonic() < until, "the server goes on"
     assert prompt.databases() == ("default",)
+
+
+@pytest.mark.postgres
+def test_few_answers_are_waited_for(
+    prompt: DatabaseMetastore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table is described by one round trip, and a reader asks for its locks by one."""
+    name = TableName("default", "t")
+    columns = (Column.of("a", "int"), Column.of("b", "string", "said"))
+    told = Table(
+        name=name, columns=columns, location="/t", partition_columns=(Column.of("p", "int"),),
+        properties={"transactional": "true"}, serde_properties={"x": "y"},
+        constraints=(Constraint(kind="not null", name="nn", columns=("a",)),),
+        bucket_columns=("b",), bucket_count=2,
+    )  # fmt: skip
+    created = prompt.create_table(replace(told, bucket_columns=(), bucket_count=0))
+    prompt.create_table(replace(told, name=TableName("default", "other"), location="/o"))
+    lock = Lock(LockType.SHARED_READ, "default", "t")
+    waits: list[int] = []
+    receive = pipelined.PipelinedConnection._receive
+
+    def count(self: Any, *parts: Any, **options: Any) -> list[Any]:
+        waits.append(1)
+        return receive(self, *parts, **options)
+
+    monkeypatch.setattr(pipelined.PipelinedConnection, "_receive", count)
+    assert prompt.table(name) == created
+    assert len(waits) == 1
+    with pytest.raises(NoSuchObject):
+        prompt.table(TableName("default", "nosuch"))
+    (txn_id,) = prompt.open_txns(1, "ann", "here")
+    waits.clear()
+    prompt.enqueue_locks(txn_id, [lock], LockOwner("ann", "here"))
+    # The second one commits.
+    assert len(waits) == 2
+    assert prompt.table(TableName("default", "other")).bucket_columns == ("b",)
 
 
 @pytest.mark.postgres

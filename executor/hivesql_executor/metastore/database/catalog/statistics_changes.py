@@ -17,11 +17,9 @@ from hivesql_executor.metastore.database.catalog.statistics_rows import (
     write_stored_statistics,
 )
 from hivesql_executor.metastore.database.catalog.table_rows import mark_inaccurate
-from hivesql_executor.metastore.database.dialects.execution import run
 from hivesql_executor.metastore.database.transactions import snapshots
 from hivesql_executor.metastore.database.transactions.snapshots import ALLOCATED_WRITE_ID
 from hivesql_planner.acid.write_ids import Range
-from hivesql_planner.errors import NoSuchObject
 from hivesql_planner.model.statistics import (
     StatisticsChange,
     changed,
@@ -61,25 +59,23 @@ def count(
         }
         if not counted and name not in untold:
             continue
-        try:
-            table_id = catalog.table_id(db, name, lock=True)
-        except NoSuchObject:
+        owner = {"owner": txn_id, "in_database": name.database, "in_table": name.name}
+        table_id, allocated = catalog.hold_table(db, name, (ALLOCATED_WRITE_ID, owner))
+        if table_id is None:
             continue
         if counted:
-            _add(db, txn_id, name, table_id, counted)
+            _add(db, name, table_id, counted, int(allocated.scalar() or 0))
         if name in untold:
             _mark_inaccurate(db, table_id, untold[name])
 
 
 def _add(
     db: Connection,
-    txn_id: int,
     name: TableName,
     table_id: int,
     changes: dict[str | None, StatisticsChange],
+    write_id: int,
 ) -> None:
-    owner = {"owner": txn_id, "in_database": name.database, "in_table": name.name}
-    write_id = int(run(db, ALLOCATED_WRITE_ID, owner).scalar() or 0)
     overtaken = any(change.replaces for change in changes.values()) and _is_overtaken(
         db, name, write_id
     )

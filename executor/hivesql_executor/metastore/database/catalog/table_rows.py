@@ -40,7 +40,7 @@ from hivesql_executor.metastore.database.catalog.constraint_rows import (
     add_constraints,
 )
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
-from hivesql_executor.metastore.database.dialects.execution import run, run_all
+from hivesql_executor.metastore.database.dialects.execution import Rows, run, run_all
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.schema import (
     bucketing_cols,
@@ -311,18 +311,28 @@ _OWNED = union_all(
 )
 
 
-def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
-    """Return the table whose TBLS row is given."""
-    (storage,), constraints = run_all(
-        db, (STORED, {"sd_id": row.sd_id}), (CONSTRAINTS, {"owner": row.id})
-    )
+OF_TABLE = (STORED, CONSTRAINTS, _OWNED)
+"""What is asked of a table whose TBLS row is known."""
+
+
+def read_table(
+    db: Connection, name: TableName, row: TableRow, known: Sequence[Rows] | None = None
+) -> Table:
+    """Return the table whose TBLS row is given; what ``OF_TABLE`` asks may be ``known``."""
+    if known is None:
+        (storage,), constraints = run_all(
+            db, (STORED, {"sd_id": row.sd_id}), (CONSTRAINTS, {"owner": row.id})
+        )
+        owners = {"table_id": row.id, "serde_id": storage.serde_id, "cd_id": storage.cd_id}
+        details = run(db, _OWNED, owners)
+    else:
+        (storage,), constraints, details = known
     # Without buckets there is nothing to ask: most tables have none.
     buckets = storage.bucket_count > 0
-    owners = {"table_id": row.id, "serde_id": storage.serde_id, "cd_id": storage.cd_id}
     owned: dict[str, list[tuple[str, str, str | None]]] = defaultdict(list)
-    for part, _, *entry in sorted(run(db, _OWNED, owners), key=lambda entry: entry[:2]):
+    for part, _, *entry in sorted(details, key=lambda entry: entry[:2]):
         owned[part].append((entry[0], entry[1], entry[2]))
-    details = TableDetails(
+    described = TableDetails(
         parameters=parameters_of(entry[:2] for entry in owned[_PARAMETERS]),
         serde_properties=parameters_of(entry[:2] for entry in owned[_SERDE]),
         columns=tuple(Column.of(*entry) for entry in owned[_COLUMNS]),
@@ -331,7 +341,7 @@ def read_table(db: Connection, name: TableName, row: TableRow) -> Table:
         sorting=_read_sorting(db, row.sd_id) if buckets else {},
         constraints=tuple(map(constraint_of, constraints)),
     )
-    return table_of(name, row, storage, details)
+    return table_of(name, row, storage, described)
 
 
 def _read_sorting(db: Connection, sd_id: int) -> dict[str, int]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import (
+    BindParameter,
     Connection,
     Integer,
     Select,
@@ -16,6 +18,7 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlalchemy.sql.visitors import replacement_traverse
 
 from hivesql_executor.metastore.api import NewColumns, TableNote
 from hivesql_executor.metastore.database import history_cleanup as cleanup
@@ -34,7 +37,7 @@ from hivesql_executor.metastore.database.catalog.partition_storage import (
 from hivesql_executor.metastore.database.catalog.shared_places import refuse_shared_place
 from hivesql_executor.metastore.database.catalog.table_rows import add_params, named, params
 from hivesql_executor.metastore.database.connection import now
-from hivesql_executor.metastore.database.dialects.execution import run
+from hivesql_executor.metastore.database.dialects.execution import Rows, Statement, run, run_all
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.notification_log import latest_event, note, note_change
 from hivesql_executor.metastore.database.schema import (
@@ -181,11 +184,17 @@ def home_of(db: Connection, new: Table) -> str:
 def table(db: Connection, name: TableName) -> Table:
     """Return the table of that name, or NoSuchObject 10001."""
     name = name.lower()
-    row = _table_row(db, name)
+    if terms_of(db).has_changing_queries:
+        # All at once, each looking for the name: that takes the server less than to be asked again.
+        place = _place(name)
+        rows, *known = run_all(db, *((query, place) for query in (TABLE, *_of_table())))
+        row = rows.one_or_none()
+    else:
+        row, known = _table_row(db, name), None
     if row is None:
         database(db, name.database)
         raise NoSuchObject(f"Table not found: {name}", code=10001)
-    return table_rows.read_table(db, name, row)
+    return table_rows.read_table(db, name, row, known)
 
 
 def table_id(db: Connection, name: TableName, *, lock: bool = False) -> int:
@@ -195,6 +204,12 @@ def table_id(db: Connection, name: TableName, *, lock: bool = False) -> int:
     if id_ is None:
         raise NoSuchObject(f"Table not found: {name}", code=10001)
     return int(id_)
+
+
+def hold_table(db: Connection, name: TableName, beside: Statement) -> tuple[int | None, Rows]:
+    """Hold the row of the table of that name; its id, or None, and what is asked ``beside``."""
+    ids, rows = run_all(db, (_ID_FOR_UPDATE, _place(name.lower())), beside)
+    return ids.scalar(), rows
 
 
 def tables(db: Connection, database: str) -> tuple[TableName, ...]:
@@ -333,6 +348,28 @@ SOME_TABLES = TABLES.where(
     or_(*(tbls.c.name.like(bindparam(way), escape=ESCAPE) for way in ("begin", "end")))
 ).limit(bindparam("most", type_=Integer))
 _ID = _of_name(select(tbls.c.id))
+
+
+@functools.cache
+def _of_table() -> tuple[Any, ...]:
+    """Compose the queries of ``read_table`` for who knows the table's name, not yet its ids."""
+    table_id, sd_id = (_of_name(select(column)) for column in (tbls.c.id, tbls.c.sd_id))
+    serde_id, cd_id = (
+        _of_name(select(column).join(tbls, tbls.c.sd_id == sds.c.id))
+        for column in (sds.c.serde_id, sds.c.cd_id)
+    )
+    ids = {
+        "owner": table_id, "table_id": table_id, "sd_id": sd_id,
+        "serde_id": serde_id, "cd_id": cd_id,
+    }  # fmt: skip
+    subqueries = {key: query.correlate(None).scalar_subquery() for key, query in ids.items()}
+
+    def replace_id(element: Any, **_: Any) -> Any:
+        return subqueries.get(element.key) if isinstance(element, BindParameter) else None
+
+    return tuple(replacement_traverse(query, {}, replace_id) for query in table_rows.OF_TABLE)
+
+
 # Its database's row stays free, which all other tables have too.
 _ID_FOR_UPDATE = (
     select(tbls.c.id)

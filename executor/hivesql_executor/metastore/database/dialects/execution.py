@@ -152,6 +152,15 @@ def run_later(db: Connection, statement: Any, values: Mapping[str, Any]) -> None
             db._handle_dbapi_exception(error, texts[0].text, values, None, None)
 
 
+def run_text_later(db: Connection, text: str) -> None:
+    """Run a statement of the database's own without values and rows, as ``run_later`` does."""
+    driver = _driver(db)
+    if hasattr(driver, "put_off") and not _is_listened_to(db):
+        driver.put_off(Call(text))
+    else:
+        db.exec_driver_sql(text)
+
+
 def run_many(db: Connection, statement: Any, rows: Sequence[Mapping[str, Any]]) -> None:
     """Run a statement that returns nothing for each row of values, as ``run_later`` does."""
     if len(rows) == 1 or (len(rows) <= _FEW and hasattr(_driver(db), "put_off")):

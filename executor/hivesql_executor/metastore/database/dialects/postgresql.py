@@ -38,6 +38,7 @@ from hivesql_executor.metastore.database.dialects.execution import (
     follow_commit,
     follow_no_commit,
     require_followed,
+    run_text_later,
 )
 from hivesql_executor.metastore.database.dialects.terms import (
     POOL,
@@ -69,7 +70,7 @@ _OPTIONS = {
 }
 """What libpq is told of texts and of silent servers, unless the URL says something else."""
 _LOCK_SHARED, _LOCK = (
-    sql(f'LOCK TABLE "{txn_lock.name}" IN {mode} MODE') for mode in ("SHARE", "EXCLUSIVE")
+    f'LOCK TABLE "{txn_lock.name}" IN {mode} MODE' for mode in ("SHARE", "EXCLUSIVE")
 )
 # Whose transactions commit without waiting for the disk. The statement that waits, if any has to,
 # goes with the commit (True), or is sent after it.
@@ -159,7 +160,7 @@ class PostgresTerms(OnConflict):
 
     def lock_txn_table(self, db: Connection, *, shared: bool) -> None:
         """Lock the table in one of two modes, which stand against each other."""
-        db.execute(_LOCK_SHARED if shared else _LOCK)
+        run_text_later(db, _LOCK_SHARED if shared else _LOCK)
 
     def advancing_write_ids(self, first_row: Select[Any]) -> CTE:
         """Compose what inserts the counter, or advances it, and returns it."""

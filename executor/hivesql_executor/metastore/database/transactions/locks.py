@@ -49,7 +49,11 @@ from hivesql_executor.metastore.database.transactions.lock_rows import (
     lock_row,
 )
 from hivesql_executor.metastore.database.transactions.snapshots import ALLOCATED_WRITE_ID
-from hivesql_executor.metastore.database.transactions.transactions import require_open
+from hivesql_executor.metastore.database.transactions.transactions import (
+    asking_whether_open,
+    note_whether_open,
+    require_open,
+)
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.locks.rules import conflicts, covers, merge
@@ -143,16 +147,20 @@ def enqueue_locks(
     it would wait for its own locks. The answer's id is 0 when nothing is left to ask for.
     """
     locks = merge(_lower(lock) for lock in locks)
-    written: list[dict[str, Any]] = []
-    if txn_id:
+    written = _components(txn_id, locks) if txn_id else []
+    if txn_id and (written or not locks):
+        # It must be held before what it writes is recorded.
         require_open(db, txn_id)
-        written = _components(txn_id, locks)
     if not locks:
         return LockAnswer(lock_id=0, state=LockState.ACQUIRED)
     # The id is given out and the rows become visible together: a later request never overtakes.
     # Until then all other requests and checks wait here, so that what is found now stays true.
     databases = _databases(locks)
-    _, line = run_all(db, _taking_number(db, written), (_line(len(databases)), databases))
+    opened = asking_whether_open(db, txn_id) if txn_id else ()
+    taken = _taking_number(db, written)
+    *states, _, line = run_all(db, *opened, taken, (_line(len(databases)), databases))
+    for state in states:
+        note_whether_open(db, txn_id, state)
     new_id = int(line[0].following) - 1
     others: list[Row[Any]] = []
     acquired: list[Lock] = []

@@ -28,7 +28,12 @@ from hivesql_executor.metastore.api import TxnRow, TxnType
 from hivesql_executor.metastore.database.connection import (
     millis_now,
 )
-from hivesql_executor.metastore.database.dialects.execution import run
+from hivesql_executor.metastore.database.dialects.execution import (
+    Rows,
+    Statement,
+    run,
+    run_all,
+)
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.notification_log import note
 from hivesql_executor.metastore.database.schema import (
@@ -82,13 +87,23 @@ def require_open(db: Connection, txn_id: int) -> int:
 
     TransactionLost 10263 when it was aborted, 10262 when it is unknown or committed.
     """
-    known = _open_types.get(db, {}).get(txn_id)
-    if known is not None:
-        return known
-    row = run(db, _OPEN_FOR_UPDATE, {"txn_id": txn_id}).one_or_none()
+    for rows in run_all(db, *asking_whether_open(db, txn_id)):
+        note_whether_open(db, txn_id, rows)
+    return _open_types[db][txn_id]
+
+
+def asking_whether_open(db: Connection, txn_id: int) -> tuple[Statement, ...]:
+    """Compose what ``require_open`` asks; () where the database transaction has found it open."""
+    is_known = txn_id in _open_types.get(db, {})
+    return () if is_known else ((_OPEN_FOR_UPDATE, {"txn_id": txn_id}),)
+
+
+def note_whether_open(db: Connection, txn_id: int, rows: Rows) -> None:
+    """Raise, or note that it is open, by the answer to that."""
+    row = rows.one_or_none()
     if row is None:
         raise lost(db, txn_id)
-    return note_open(db, txn_id, row)
+    note_open(db, txn_id, row)
 
 
 def note_open(db: Connection, txn_id: int, row: Any) -> int:
