@@ -1,14 +1,15 @@
-"""HiveSQL beside Delta and Iceberg on one S3 server: requests, and seconds by how long each takes.
+"""HiveSQL beside Delta and Iceberg on one S3 server: requests, seconds by how long each takes, CPU.
 
     python tests/benchmarks/object_store_rivals.py [--rows 1000000] [--wide] [--home .bench]
                                                    [--only a,b] [--reps 3] [milliseconds …]
 
 The server is that of the tests, on this machine, which makes each request wait so long (20 and
 100 ms). Contenders take turns; a round on a new table runs first where nothing waits, then come
-``--reps`` of them at each latency, of which the table at the end tells the median. Ours and Delta
-reach the store by S3A, Iceberg by its own client and with a catalog in a database; changes are
-merge-on-read everywhere. ``--wide`` makes rows of sixty bytes and more that no codec makes smaller,
-and so files of many megabytes.
+``--reps`` of them at each latency, of which the table at the end tells the median, with that of
+the CPU of the contender's processes in brackets: on a busy machine seconds tell nothing. Ours and
+Delta reach the store by S3A, Iceberg by its own client and with a catalog in a database; changes
+are merge-on-read everywhere. ``--wide`` makes rows of sixty bytes and more that no codec makes
+smaller, and so files of many megabytes.
 """
 
 from __future__ import annotations
@@ -73,6 +74,7 @@ class Tally:
         self.work = work
         self.requests: dict[str, Counter[str]] = {}
         self.seconds: dict[tuple[str, int], list[float]] = defaultdict(list)
+        self.cpu: dict[tuple[str, int], list[float]] = defaultdict(list)
 
     def take(self, contender: Process, operation: str, latency: int, server: S3Server) -> None:
         """Let a contender do an operation once."""
@@ -84,6 +86,7 @@ class Tally:
             return
         kinds = Counter(request.split()[0] for request in requests)
         line = f"{latency} ms {operation:10} {contender.name:8} {answer['seconds']:7.2f} s"
+        line += f" cpu {answer['cpu']:6.2f} s"
         print(line, len(requests), dict(kinds), count_rounds(times), "rounds", flush=True)
         since = times[0][1] if times else 0.0
         lines = [f"{a - since:7.3f} {b - since:7.3f} {text}" for text, a, b in times]
@@ -92,10 +95,12 @@ class Tally:
         if latency:
             self.requests.setdefault(operation, kinds)
         self.seconds[operation, latency].append(answer["seconds"])
+        self.cpu[operation, latency].append(answer["cpu"])
 
-    def median(self, operation: str, latency: int) -> float:
-        """The median of an operation's seconds."""
-        return statistics.median(self.seconds[operation, latency])
+    def median(self, operation: str, latency: int) -> str:
+        """The median of an operation's seconds, and that of its CPU."""
+        seconds = statistics.median(self.seconds[operation, latency])
+        return f"{seconds:.2f} ({statistics.median(self.cpu[operation, latency]):.2f})"
 
 
 def main() -> None:
@@ -131,7 +136,7 @@ def main() -> None:
     for operation in OPERATIONS:
         cells = [str(tallies[name].requests[operation].total()) for name in names]
         for latency in options.latencies:
-            cells += [f"{tallies[name].median(operation, latency):.2f}" for name in names]
+            cells += [tallies[name].median(operation, latency) for name in names]
         print("|", " | ".join([operation, *cells]), "|")
 
 
