@@ -102,7 +102,7 @@ def _json(kind: HiveType, value: str, depth: int = 0) -> str | None:
             return f"regexp_replace(regexp_replace({text}, '([.][0-9]*?)0+$', '$1'), '[.]$', '')"
         case Kind.DATE | Kind.TIMESTAMP:
             return f"concat('\"', CAST({value} AS STRING), '\"')"
-        case Kind.BOOLEAN | Kind.FLOAT | Kind.DOUBLE:
+        case Kind.BOOLEAN | Kind.FLOAT | Kind.DOUBLE | Kind.VOID:
             return f"CAST({value} AS STRING)"
     return f"CAST({value} AS STRING)" if kind.kind in WHOLE_NUMBERS else None
 

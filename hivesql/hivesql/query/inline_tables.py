@@ -165,10 +165,10 @@ def columns_of_rows(
             code=10083,
         )
         binding.fail(error, *place_of(first[0]))
-    edits = selects_of_rows(rows, binding.tokens, spans)
     types: Sequence[Type] = (None,) * len(names)
-    if first and rows.parent is not None:
+    if rows.parent is not None and first:
         types = _types_of_rows([first, *others], binding.tokens, type_of)
+    edits = selects_of_rows(rows, binding.tokens, spans)
     edits += _name_edits(rows, first, names, binding.tokens)
     return tuple(map(Output, names, types)), edits
 
