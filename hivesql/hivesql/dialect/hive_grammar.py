@@ -19,7 +19,7 @@ _ORDER = (("where",), ("group",), ("having",), ("windows",), ("qualify",),
 _STAR_OPTIONS = ("except_", "replace", "rename")
 _CHECKED = (
     exp.Select, exp.SetOperation, exp.ILike, exp.In, exp.Star, exp.QueryTransform, exp.Values,
-    exp.TableAlias, exp.Alias, exp.Escape,
+    exp.TableAlias, exp.Alias, exp.Escape, exp.Join, exp.WindowSpec,
 )  # fmt: skip
 _MOST_ROWS = 2**31 - 1
 _Node = TypeVar("_Node", bound=exp.Expr)
@@ -54,6 +54,7 @@ def _wrong(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
     # A long statement has thousands of nodes: they are walked once.
     nodes = tuple(tree.find_all(*_CHECKED))
     yield from _wrong_clauses(nodes)
+    yield from _wrong_joins_and_frames(nodes)
     for like in _of(nodes, exp.ILike):
         yield like, "unexpected ILIKE: compare lower(…) with LIKE"
     for escape in _of(nodes, exp.Escape):
@@ -83,6 +84,16 @@ def _programs_beside_others(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Exp
         select = program.parent
         if not isinstance(select, exp.Select) or len(select.expressions) > 1:
             yield program, "TRANSFORM must be all that SELECT selects"
+
+
+def _wrong_joins_and_frames(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
+    for join in _of(nodes, exp.Join):
+        if join.kind in ("SEMI", "ANTI") and not join.side:
+            yield _first(join.this), f"unexpected {join.kind} JOIN: say LEFT {join.kind} JOIN"
+    for frame in _of(nodes, exp.WindowSpec):
+        for bound in (frame.args.get("start"), frame.args.get("end")):
+            if isinstance(bound, exp.Interval):
+                yield _first(bound), "unexpected INTERVAL: a frame is measured by numbers"
 
 
 def _rows_without_comma(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
