@@ -121,8 +121,9 @@ HELP: Mapping[int, Help] = {
         10082: ("A function that gives rows inside of an expression",
                 "Calculate with its column: `SELECT item + 1 FROM t LATERAL VIEW explode(a) v AS "
                 "item`"),
-        10083: ("An aggregate as the argument of a function that gives rows",
-                "Aggregate in a subquery of FROM"),
+        10083: ("An aggregate as the argument of a function that gives rows; a name that the first "
+                "row of VALUES gives twice",
+                "Aggregate in a subquery of FROM; name each column of VALUES once"),
         10087: ("Two INSERTs of one statement overwrite one table, partition or directory",
                 "Overwrite it once: join the sources by UNION ALL"),
         10089: ("CREATE VIEW names more or fewer columns than its query gives",
