@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 from hivesql.binder.constraints import enforced
@@ -486,7 +487,8 @@ def bind_truncate(node: exp.Expr, binding: Binding) -> TruncateTable | InsertRow
             f"Partition spec for non partitioned table {table.name.name}.", code=10148
         )
         binding.fail(error, items[0].key.start)
-    partitions = binding.matching(table, items) if items else None
+    matching = binding.matching if columns else partial(_matching, binding)
+    partitions = matching(table, items) if items else None
     if columns:
         emptied = {
             name.text: f"if(false, {quote_name(name.text)}, NULL) AS {quote_name(name.text)}"
@@ -494,6 +496,14 @@ def bind_truncate(node: exp.Expr, binding: Binding) -> TruncateTable | InsertRow
         }
         return _rewritten(table, emptied, partitions, binding)
     return TruncateTable(table=table, partitions=partitions)
+
+
+def _matching(binding: Binding, table: Table, items: PartitionItems) -> tuple[Partition, ...]:
+    """Return the partitions that TRUNCATE names; as in Hive a partial one may match none."""
+    values = binding.partition_values(table, items)
+    if len(values) < len(table.partition_columns) and not binding.partitions_of(table, values):
+        return ()
+    return binding.matching(table, items)
 
 
 def bind_compact(node: exp.Expr, binding: Binding) -> CompactTable:

@@ -48,6 +48,23 @@ def test_inserted_shown_and_dropped(alone: hivesql.Session, tmp_path: Path) -> N
     assert partitions(alone, "b") == []
 
 
+def test_truncate_of_a_part_of_the_columns_that_nothing_matches(alone: hivesql.Session) -> None:
+    for properties in ("", ACID):
+        alone.sql(f"""
+            CREATE TABLE two (a int) PARTITIONED BY (p int, q int) {properties};
+            INSERT INTO two PARTITION (p=1, q=1) VALUES (7);
+            TRUNCATE TABLE two PARTITION (p=2);
+        """)
+        assert rows(alone, "SELECT a FROM two") == [(7,)]
+        for named in ("p=2, q=1", "p=1, q=2"):
+            with pytest.raises(NoSuchObject) as caught:
+                alone.sql(f"TRUNCATE TABLE two PARTITION ({named})")
+            assert caught.value.code == 10006
+        alone.sql("TRUNCATE TABLE two PARTITION (p=1)")
+        assert rows(alone, "SELECT a FROM two") == []
+        alone.sql("DROP TABLE two")
+
+
 def test_other_types(alone: hivesql.Session) -> None:
     for type_, given, kept, dropped in [
         ("int", "'007'", "7", "'0007'"),

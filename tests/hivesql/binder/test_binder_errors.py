@@ -175,7 +175,7 @@ def bound(sql: str, **settings: str) -> Any:
         ("USE nosuch", 10072, (1, 5)),
         ("DROP DATABASE nosuch", 10072, (1, 15)),
         ("TRUNCATE TABLE v", 10146, (1, 16)),
-        ("TRUNCATE TABLE p PARTITION (ds='nosuch')", 10006, (1, 29)),
+        ("TRUNCATE TABLE p PARTITION (ds='nosuch', hr=1)", 10006, (1, 29)),
         ("ALTER TABLE t ADD COLUMNS (ID int)", 10036, (1, 28)),
         ("ALTER TABLE v ADD COLUMNS (z int)", 10131, (1, 13)),
         ("ALTER VIEW t SET TBLPROPERTIES ('a'='b')", 10132, (1, 12)),
