@@ -205,3 +205,22 @@ def check_conversion(source: HiveType | None, target: HiveType, *, strict: bool)
     else:
         return
     raise SemanticError(f"{problem} (hive.strict.timestamp.conversion)", code=10014)
+
+
+def check_fields(source: HiveType | None, target: HiveType) -> None:
+    """Refuse structs whose fields are not the target's, at any depth (Hive's 10044).
+
+    By their places values would come into fields of other names.
+    """
+    if source is None or source.kind is not target.kind:
+        return
+    names = [[name.lower() for name in kind.names] for kind in (source, target)]
+    if names[0] != names[1]:
+        raise SemanticError(
+            "Cannot insert into target table because column number/types are different: Cannot "
+            f"convert {source} to {target}. Name the fields as the column has them "
+            "(named_struct)",
+            code=10044,
+        )
+    for inner, wanted in zip(source.children, target.children, strict=False):
+        check_fields(inner, wanted)

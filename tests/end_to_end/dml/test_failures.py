@@ -44,6 +44,23 @@ REFUSED = {
         "INSERT INTO t SELECT array(1), 'a'", hivesql.SemanticError, None, "cast"),
     "a wrong type in an update": (
         "UPDATE t SET id = array(1)", hivesql.SemanticError, None, "cast"),
+    **{
+        f"fields of other names: {change}": (change, hivesql.SemanticError, 10044, "struct<")
+        for change in (
+            "INSERT INTO f SELECT 1, named_struct('b', '1', 'a', 2), NULL",
+            "INSERT INTO f SELECT 1, struct(1, 'x'), NULL",
+            "INSERT INTO f SELECT 1, named_struct('a', 1), NULL",
+            "INSERT INTO f VALUES (1, named_struct('x', 1, 'y', 'k'), NULL)",
+            "INSERT INTO f (l, id) SELECT array(named_struct('z', 1)), 1",
+            "INSERT OVERWRITE TABLE f SELECT id, if(id > 0, named_struct('z', 1, 'b', v), NULL), "
+            "NULL FROM t",
+            "UPDATE f SET s = named_struct('b', 'y', 'a', 2)",
+            "MERGE INTO f USING t ON f.id = t.id WHEN MATCHED THEN "
+            "UPDATE SET s = named_struct('z', 7, 'b', 'y')",
+            "MERGE INTO f USING t ON f.id = t.id WHEN NOT MATCHED THEN "
+            "INSERT VALUES (3, NULL, array(named_struct('z', 7)))",
+        )
+    },
     "update of a plain table": ("UPDATE plain SET v = 'x'", hivesql.SemanticError, 10297, "plain"),
     "delete from a plain table": ("DELETE FROM plain", hivesql.SemanticError, 10297, "plain"),
     "merge into a plain table": (
@@ -103,6 +120,7 @@ def session(spark: SparkSession, tmp_path: Path) -> hivesql.Session:
           ('transactional'='true', 'transactional_properties'='insert_only');
         CREATE TABLE p (id int) PARTITIONED BY (k int) {ACID};
         CREATE TABLE b (id int) CLUSTERED BY (id) INTO 2 BUCKETS {ACID};
+        CREATE TABLE f (id int, s struct<a:int,b:string>, l array<struct<a:int>>) {ACID};
         CREATE VIEW w AS SELECT id FROM t;
         ALTER TABLE s RENAME TO s;
     """)
