@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import random
+import subprocess
 import sys
 import tempfile
 import threading
@@ -26,6 +27,7 @@ import hivesql
 import mariadb
 from failing_postgres import Postgres, running_postgres
 from hivesql_planner.errors import CommitUnknown, HiveSqlError
+from hostile_servers import Wire
 from mariadb import MariaDb
 
 ACCOUNTS = 4
@@ -191,14 +193,16 @@ def strikes_of_postgres(server: Postgres) -> Callable[[random.Random], None]:
 
     def strike(chance: random.Random) -> None:
         kind = chance.choice(["connections", "connections", "all", "process"])
-        if kind == "connections":
-            server.do(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'm' "
-                "AND random() < 0.5"
-            )
-        elif kind == "process":
-            server.kill_backend(chance)
-        else:
+        # It may still recover from the strike before.
+        with suppress(subprocess.CalledProcessError):
+            if kind == "connections":
+                server.do(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'm' "
+                    "AND random() < 0.5"
+                )
+            elif kind == "process":
+                server.kill_backend(chance)
+        if kind == "all":
             server.kill()
             time.sleep(chance.random())
             server.start()
@@ -221,8 +225,18 @@ def strikes_of_mariadb(server: MariaDb) -> Callable[[random.Random], None]:
     return strike
 
 
-def walk_of(kind: str, home: Path, seed: int, strikes: int) -> tuple[list[str], Walk]:
-    """Walk once; what is wrong in the end."""
+def strikes_of_wire(wire: Wire) -> Callable[[random.Random], None]:
+    """Cut what goes between clients and database, in or between two pieces, or let it wait."""
+    return lambda chance: wire.be(chance.choice(Wire.MOODS), chance.randint(1, 3))
+
+
+def walk_of(
+    kind: str, home: Path, seed: int, strikes: int, *, by_wire: bool = False
+) -> tuple[list[str], Walk]:
+    """Walk once; what is wrong in the end.
+
+    ``by_wire`` lets what goes to the database and back suffer, and not the database.
+    """
     with ExitStack() as stack:
         if kind == "mariadb":
             killed = stack.enter_context(mariadb.mariadb_process())
@@ -232,6 +246,11 @@ def walk_of(kind: str, home: Path, seed: int, strikes: int) -> tuple[list[str], 
             server = stack.enter_context(running_postgres())
             server.do("CREATE DATABASE m")
             url, strike = server.url, strikes_of_postgres(server)
+        if by_wire:
+            place, _, port = url.rpartition(":")
+            wire = Wire(int(port))
+            stack.callback(wire.close)
+            url, strike = f"{place}:{wire.port}", strikes_of_wire(wire)
         walk = Walk(f"{url}/m", str(home / "w"), seed)
         noting = _Noting(walk.raw)
         logging.getLogger().addHandler(noting)
