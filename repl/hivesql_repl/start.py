@@ -46,10 +46,21 @@ def _leave() -> None:
     """
     if not _codes:
         return
+    _send_spans()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
     os._exit(_codes[-1])
+
+
+def _send_spans() -> None:
+    """Let go of the spans that wait for company: `opentelemetry-instrument` would after us."""
+    tracing = sys.modules.get("opentelemetry.trace")
+    if tracing is not None:
+        shutdown = getattr(tracing.get_tracer_provider(), "shutdown", None)
+        if shutdown is not None:
+            with suppress(Exception):  # whoever collects them may be gone
+                shutdown()
 
 
 def _open_what_is_closed() -> None:
