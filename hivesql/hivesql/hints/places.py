@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from hivesql_executor.metastore.api import Metastore
 
 _ADDRESSES = "hive.metastore.uris"
+_noticed: set[str] = set()
+"""Directories of the environment that somebody was told of: once is enough in a process."""
 _LOCAL = re.compile(r"file:/*(?=/)")
 
 
@@ -62,7 +64,8 @@ def _parts(place: str) -> tuple[str, str, str]:
 
 def _site_without_a_file(environment: Mapping[str, str]) -> Iterator[str]:
     place = environment.get("HIVE_CONF_DIR")
-    if place and not Path(place, "hive-site.xml").is_file():
+    if place and place not in _noticed and not Path(place, "hive-site.xml").is_file():
+        _noticed.add(place)
         yield (
             f"HIVE_CONF_DIR={place} has no effect: there is no hive-site.xml. Correct it, or unset "
             "it"

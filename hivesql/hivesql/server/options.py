@@ -136,7 +136,8 @@ class ServerOptions:
             arguments["settings"] = {LOCAL_PLACES: warehouse} | dict(
                 arguments.get("settings") or {}
             )
-        return arguments
+        # Of a metastore that the server has opened before them.
+        return arguments | {"warehouse": None}
 
     @property
     def is_local(self) -> bool:
