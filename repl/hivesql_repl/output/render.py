@@ -242,7 +242,9 @@ class Printer:
             with open_for_append(once) as out:
                 yield out
             return
-        pager = find_pager() if self.paging and sys.stdout.isatty() else None
+        # On a screen that cannot move its lines a pager waits for a key before each result.
+        moves = os.environ.get("TERM") not in (None, "", "dumb", "unknown")
+        pager = find_pager() if self.paging and moves and sys.stdout.isatty() else None
         if once:
             pager = ["sh", "-c", once[1:]]
         if pager is None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import platform
 import re
+import shutil
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -51,7 +54,7 @@ def run_shell(runner: Runner, look: ShellLook, *, show_database: bool = True) ->
     Enter ends the input when it ends with ``;``, ``\g`` or ``\G``, is a ``!`` command, or is
     empty; else it opens a new line. Ctrl-C clears the input or stops the running statement.
     """
-    home = Path(platformdirs.user_state_dir("hivesql", ensure_exists=True))
+    home = _home(runner)
     prompt = _prompt(runner, home, look.style)
     runner.commands.shell = False
     runner.commands.history = lambda: list(prompt.history.get_strings())
@@ -71,6 +74,23 @@ def run_shell(runner: Runner, look: ShellLook, *, show_database: bool = True) ->
             return 0
         if runner.ended_by:
             return 128 + runner.ended_by
+
+
+def _home(runner: Runner) -> Path:
+    """Return where history, statements and Spark's log are kept; for now, where none can be."""
+    try:
+        home = Path(platformdirs.user_state_dir("hivesql", ensure_exists=True))
+        if os.access(home, os.W_OK):
+            return home
+        why = f"{home} cannot be written"
+    except OSError as error:
+        why = f"{error.filename}: {error.strerror}"
+    runner.printer.tell(
+        f"What is typed is forgotten at the end ({why}): XDG_STATE_HOME names another directory"
+    )
+    home = Path(tempfile.mkdtemp(prefix="hivesql-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    return home
 
 
 def _prompt(runner: Runner, home: Path, style: str | None) -> PromptSession[str]:

@@ -377,3 +377,14 @@ def test_beelines_connect_leads_to_a_server_and_back(terminal: Terminal, tmp_pat
     history = (tmp_path / ".local/state/hivesql/history").read_text()
     assert f"+!connect {url} ann\n" in history
     assert "wrong7" not in history and "hidden7" not in terminal.text
+
+
+@pytest.mark.slow
+def test_a_dumb_terminal_and_a_home_that_cannot_be_written(tmp_path: Path) -> None:
+    """A pager would wait there for a key; history and log have no place."""
+    terminal = Terminal(tmp_path, "less", TERM="dumb", HOME="/proc")
+    terminal.expect("What is typed is forgotten at the end")
+    terminal.expect("default>")
+    terminal.run("SHOW DATABASES;", "1 row")
+    terminal.send("!quit\r")
+    terminal.process.expect(pexpect.EOF)
