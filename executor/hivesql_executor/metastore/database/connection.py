@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, TypeVar
 
 from sqlalchemy import BigInteger, Connection, Engine, select
@@ -14,6 +14,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 from hivesql_executor.metastore.database.dialects.engines import give_back_engine, take_engine
+from hivesql_executor.metastore.database.dialects.forks import CALLS
 from hivesql_executor.metastore.database.dialects.registry import terms_named
 from hivesql_planner.errors import CommitUnknown, ExecutionError, SessionClosed
 
@@ -62,6 +63,8 @@ class Rdbms:
         self._engine = self._shared.engine.execution_options()
         self._terms = terms_named(self._engine.dialect.name)
         self._turn = self._shared.turn
+        is_file = self._engine.dialect.name == "sqlite"
+        self._calls: AbstractContextManager[None] = CALLS if is_file else nullcontext()
         self._joined = _Joined()
         self._closed = False
         self._quick_engine = self._engine.execution_options(hivesql_quick=True)
@@ -169,7 +172,8 @@ class Rdbms:
             raise SessionClosed
         for tried in range(1, _ATTEMPTS + 1):
             try:
-                return attempt()
+                with self._calls:
+                    return attempt()
             except (DBAPIError, TryAgain) as error:
                 if tried == _ATTEMPTS or not self._is_retryable(error):
                     raise _failure(error, self._engine) from error
