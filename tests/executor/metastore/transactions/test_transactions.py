@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from sqlalchemy import Connection, delete, func, select, update
 from sqlalchemy import text as sql
-from sqlalchemy import update
 
 from hivesql_executor.metastore.api import LockOwner, Metastore, TxnType
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
@@ -173,6 +173,26 @@ def test_who_was_forgotten_by_a_crash_acts_for_nobody_else(
     assert store.calls.abort_txns([txn_id], "too late") == ()
     assert [row.state for row in store.calls.transactions()] == ["open"]
     assert store.calls.locks() == ()
+
+
+@pytest.mark.databases("postgres")
+def test_nobody_is_given_an_id_that_another_here_may_act_under(store: Any) -> None:
+    """A process of many sessions could not tell who had the id before from who has it now."""
+    forgotten = store.begin()
+
+    def forget(db: Connection) -> None:
+        db.execute(delete(min_history_level))
+        db.execute(delete(txns).where(txns.c.id == forgotten))
+        sequence = func.pg_get_serial_sequence(f'"{txns.name}"', txns.c.id.name)
+        db.execute(select(func.setval(sequence, forgotten, False)))
+
+    store.rdbms.write(forget)
+    ids = store.calls.open_txns(2, "ann", "here")
+    assert ids == (forgotten + 1, forgotten + 2)
+    with pytest.raises(TransactionLost):
+        store.calls.allocate_write_id(forgotten, T)
+    store.calls.allocate_write_id(ids[0], T)
+    store.calls.commit_txn(ids[0])
 
 
 @pytest.mark.databases("postgres")

@@ -10,6 +10,7 @@ from sqlalchemy import (
     BigInteger,
     Connection,
     Integer,
+    Row,
     Select,
     bindparam,
     delete,
@@ -22,7 +23,13 @@ from sqlalchemy import (
 
 from hivesql_executor.metastore.api import TxnType
 from hivesql_executor.metastore.database.connection import TryAgain, millis_now, now
-from hivesql_executor.metastore.database.dialects.execution import NO_VALUES, run, run_all, run_many
+from hivesql_executor.metastore.database.dialects.execution import (
+    NO_VALUES,
+    Rows,
+    run,
+    run_all,
+    run_many,
+)
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.notification_log import (
     asking_for_log,
@@ -42,6 +49,7 @@ from hivesql_executor.metastore.database.transactions.snapshots import (
 from hivesql_executor.metastore.database.transactions.transactions import (
     IS_OPEN,
     TYPE_CODES,
+    given_before,
     note_start,
 )
 from hivesql_executor.metastore.database.transactions.txn_rows import OPEN
@@ -65,13 +73,7 @@ def open_txns(
     terms = terms_of(db)
     names = {"user": user[:128], "host": host[:128], "type": TYPE_CODES[kind]}
     if terms.has_changing_queries:
-        opening = terms.forgetting(db, asking_server(db, _open(terms.open_window)))
-        rows, seen = run_all(
-            db,
-            (opening, names | {"many": count}),
-            (latest_and_unended(terms.open_window), NO_VALUES),
-        )
-        require_server(db, rows[0])
+        rows, seen = _open_others(db, names, count)
         others, started, after = rows[0].others, rows[0].moment, rows[0].after
         is_logged = learn_of_log(db, rows[0])
         ids = sorted(int(row.id) for row in rows)
@@ -97,6 +99,31 @@ def open_txns(
         # Snapshots may already count these ids as never used.
         raise TryAgain(f"opening transactions took longer than {window} ms")
     return tuple(ids)
+
+
+def _open_others(db: Connection, names: dict[str, Any], count: int) -> tuple[list[Row[Any]], Rows]:
+    """Open transactions under ids that this process has not had; also what is open by then.
+
+    A crash may have forgotten that somebody here was given an id. By the id alone nobody could
+    tell the two apart, so it stays nobody's.
+    """
+    terms = terms_of(db)
+    opening = terms.forgetting(db, asking_server(db, _open(terms.open_window)))
+    rows: list[Row[Any]] = []
+    while True:
+        fresh, seen = run_all(
+            db,
+            (opening, names | {"many": count - len(rows)}),
+            (latest_and_unended(terms.open_window), NO_VALUES),
+        )
+        require_server(db, fresh[0])
+        again = given_before(db, [int(row.id) for row in fresh])
+        if again:
+            db.execute(delete(min_history_level).where(min_history_level.c.txn_id.in_(again)))
+            db.execute(delete(txns).where(txns.c.id.in_(again)))
+        rows += [row for row in fresh if row.id not in again]
+        if not again:
+            return rows, seen
 
 
 @functools.cache

@@ -128,6 +128,12 @@ def _starts_of(db: Connection) -> OrderedDict[int, int]:
     return _starts.setdefault(db.dialect, OrderedDict())
 
 
+def given_before(db: Connection, txn_ids: Sequence[int]) -> list[int]:
+    """Return those of the ids that this process was given once, before a crash forgot it."""
+    starts = _starts_of(db)
+    return [txn_id for txn_id in txn_ids if txn_id in starts]
+
+
 def note_start(db: Connection, txn_ids: Collection[int], moment: int) -> None:
     """Note when transactions were opened, by which they are known again."""
     starts = _starts_of(db)
