@@ -574,7 +574,6 @@ SELECT id, sum(CASE WHEN lag(bonus) > 1 THEN 1 ELSE 0 END) OVER (ORDER BY id), m
 SELECT dept, sum(lag(count(*))) OVER (ORDER BY dept), sum(sum(id) - lag(sum(id), 1, 0)) OVER (ORDER BY dept) FROM emp GROUP BY dept ORDER BY dept;
 SELECT count(lag(id)) FROM emp;
 SELECT id, rank() OVER w, sum(id) OVER w FROM emp WINDOW w AS (PARTITION BY dept ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) ORDER BY id;
-SELECT n, count() OVER (PARTITION BY g) c, count(DISTINCT) OVER (PARTITION BY g), count() OVER (ORDER BY n ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM (VALUES (1 n, 'a' g), (2, 'b'), (3, 'a')) t ORDER BY n;
 SELECT count() FROM (VALUES (1 n), (2)) t;
 SELECT sum() OVER () FROM (VALUES (1 n), (2)) t;
 SELECT x, y FROM (VALUES (1 x, 'a' y), (2, 'b')) t ORDER BY x;

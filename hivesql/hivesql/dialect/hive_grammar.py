@@ -19,7 +19,7 @@ _ORDER = (("where",), ("group",), ("having",), ("windows",), ("qualify",),
 _STAR_OPTIONS = ("except_", "replace", "rename")
 _CHECKED = (
     exp.Select, exp.SetOperation, exp.ILike, exp.In, exp.Star, exp.QueryTransform, exp.Values,
-    exp.TableAlias, exp.Alias, exp.Escape, exp.Join, exp.WindowSpec,
+    exp.TableAlias, exp.Alias, exp.Join, exp.WindowSpec,
 )  # fmt: skip
 _MOST_ROWS = 2**31 - 1
 _Node = TypeVar("_Node", bound=exp.Expr)
@@ -57,8 +57,6 @@ def _wrong(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
     yield from _wrong_joins_and_frames(nodes)
     for like in _of(nodes, exp.ILike):
         yield like, "unexpected ILIKE: compare lower(…) with LIKE"
-    for escape in _of(nodes, exp.Escape):
-        yield escape.expression, "unexpected ESCAPE: a \\ before % and _ lets LIKE take them"
     for test in _of(nodes, exp.In):
         if not any(test.args.get(key) for key in ("expressions", "query", "unnest", "field")):
             yield test.this, "expected values between the brackets of IN"

@@ -82,6 +82,7 @@ _BY_ITSELF: dict[str, _Places] = {
 """Functions that look at their arguments by themselves: Hive's error 10016."""
 
 _WHOLE = re.compile(r"-?\s*\d+")
+_QUICK = re.compile(r"[^*+?{|]*")
 _BELOW_ZERO = re.compile(r"-\s*\d+")
 
 
@@ -118,6 +119,8 @@ def _check_group(call: Call) -> None:
     text, pattern, number = call.literal(0), call.literal(1), "".join(call.texts[2:]) or "1"
     if text is None or pattern is None or not _WHOLE.fullmatch(number):
         return
+    if not _QUICK.fullmatch(pattern):
+        return  # A pattern that repeats or chooses can take for ever: Spark tells of it as it runs.
     try:
         match = re.search(pattern, text)
     except re.error:
