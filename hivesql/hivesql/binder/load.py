@@ -500,9 +500,10 @@ def bind_truncate(node: exp.Expr, binding: Binding) -> TruncateTable | InsertRow
 
 def _matching(binding: Binding, table: Table, items: PartitionItems) -> tuple[Partition, ...]:
     """Return the partitions that TRUNCATE names; as in Hive a partial one may match none."""
-    values = binding.partition_values(table, items)
-    if len(values) < len(table.partition_columns) and not binding.partitions_of(table, values):
-        return ()
+    if len(items) < len(table.partition_columns):
+        values = binding.partition_values(table, items)
+        if not binding.partitions_of(table, values):
+            return ()
     return binding.matching(table, items)
 
 
