@@ -169,6 +169,13 @@ class GrowingFile:
         if not self._flushed:
             self._remove_empty_directory()
 
+    def __del__(self) -> None:
+        # A program may let go of an open stream: what it wrote stays, as a killed one's does.
+        for opened in (self._file, self._side):
+            with suppress(OSError):
+                if opened is not None:
+                    opened.close()
+
     def discard(self) -> None:
         """Close and remove the file."""
         self._flushed = 0
