@@ -114,6 +114,7 @@ OTHERS: dict[str, Callable[[hivesql.Session], object]] = {
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A metastore and a warehouse; copies go where this one was, as its paths are whole ones."""
     home = tmp_path_factory.mktemp("faults")
+    (home / "w").mkdir()
     with hivesql.connect(f"sqlite:///{home}/w/m.db", f"{home}/w") as session:
         session.sql(TABLES)
     shutil.copytree(home / "w", home / "kept")

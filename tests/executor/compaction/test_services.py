@@ -183,6 +183,7 @@ def test_a_streaming_batch_keeps_its_aborted_ids(house: Warehouse) -> None:
 
 
 def test_aborted_writes_of_unknown_partitions(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
     house = Warehouse(tmp_path / "x")
     house.store.drop_table(T)
     house.make({}, partitioned=True)

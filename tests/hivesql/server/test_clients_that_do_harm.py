@@ -162,13 +162,13 @@ def test_patterns_that_an_expression_would_try_for_ever(server: Server) -> None:
 
 
 def test_what_is_idle_ends(tmp_path: Path) -> None:
-    options: dict[str, Any] = {"authentication": "nosasl", "operation_idle": 0.0}
+    options: dict[str, Any] = {"authentication": "nosasl", "operation_idle": 1e-6}
     with serving(tmp_path, **options) as server, Client(server).open() as client:
         handle = client.checked(client.execute("SHOW DATABASES")).operationHandle
         server.registry.close_idle()
         assert "Invalid handle" in status_of(client, handle).status.errorMessage
         client.checked(client.execute("SHOW DATABASES"))
-    options = {"authentication": "nosasl", "session_idle": 0.0}
+    options = {"authentication": "nosasl", "session_idle": 1e-6}
     with serving(tmp_path, **options) as server, Client(server).open() as client:
         server.registry.close_idle()
         assert "Invalid handle" in client.execute("SHOW DATABASES").status.errorMessage

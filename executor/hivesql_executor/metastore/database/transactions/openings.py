@@ -49,7 +49,7 @@ from hivesql_executor.metastore.database.transactions.snapshots import (
 from hivesql_executor.metastore.database.transactions.transactions import (
     IS_OPEN,
     TYPE_CODES,
-    given_before,
+    ids_from_before,
     note_start,
 )
 from hivesql_executor.metastore.database.transactions.txn_rows import OPEN
@@ -117,7 +117,7 @@ def _open_others(db: Connection, names: dict[str, Any], count: int) -> tuple[lis
             (latest_and_unended(terms.open_window), NO_VALUES),
         )
         require_server(db, fresh[0])
-        again = given_before(db, [int(row.id) for row in fresh])
+        again = ids_from_before(db, [int(row.id) for row in fresh])
         if again:
             db.execute(delete(min_history_level).where(min_history_level.c.txn_id.in_(again)))
             db.execute(delete(txns).where(txns.c.id.in_(again)))

@@ -128,7 +128,7 @@ def _starts_of(db: Connection) -> OrderedDict[int, int]:
     return _starts.setdefault(db.dialect, OrderedDict())
 
 
-def given_before(db: Connection, txn_ids: Sequence[int]) -> list[int]:
+def ids_from_before(db: Connection, txn_ids: Sequence[int]) -> list[int]:
     """Return those of the ids that this process was given once, before a crash forgot it."""
     starts = _starts_of(db)
     return [txn_id for txn_id in txn_ids if txn_id in starts]
