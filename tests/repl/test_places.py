@@ -206,3 +206,12 @@ def test_flags_of_scripts_count_for_standard_input(
     assert ("-- <stdin>:1:1" in shown) == (flags == ["--dry-run"])
     assert (shown.endswith("default\n")) == (flags == ["--force"])
     assert Path("state").exists() == (flags[0] == "--checkpoint")
+
+
+def test_databases_lie_beside_the_others_whatever_a_client_names(tmp_path: Path) -> None:
+    url, first = f"sqlite:///{tmp_path}/another.db", tmp_path / "first"
+    hivesql.connect(url, first).close()
+    with hivesql.connect(url, tmp_path / "other") as session:
+        session.sql("CREATE DATABASE d; CREATE TABLE d.t (a INT); INSERT INTO d.t VALUES (1)")
+        assert session.sql("DESCRIBE DATABASE d").rows[0][2].endswith(f"{first}/d.db")
+    assert not (tmp_path / "other").exists()

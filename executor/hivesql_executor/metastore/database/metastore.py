@@ -99,7 +99,9 @@ class CatalogCalls(Calls):
 
     def database_home(self, database: Database) -> str:
         """Tell where a new database will live; empty where only its creation tells."""
-        return database.location or catalog.default_home(self._warehouse, database.name)
+        return database.location or self._read(
+            lambda db: catalog.default_home(db, self._warehouse, database.name)
+        )
 
     def home_of(self, table: Table) -> str:
         """Tell where a new table will live; empty where only its creation tells."""
@@ -270,8 +272,8 @@ class DatabaseMetastore(
     def open(cls, url: str, warehouse: str) -> DatabaseMetastore:
         """Open the metastore at a database URL; create it, and ``default``, when absent.
 
-        ``warehouse`` is the directory of the ``default`` database; the others get
-        ``<warehouse>/<name>.db``.
+        ``warehouse`` is the directory of the ``default`` database where the metastore is made; the
+        others get ``<name>.db`` in it.
         """
         store = cls(Rdbms(url), warehouse.rstrip("/") or "/")
         try:

@@ -71,23 +71,30 @@ _CHUNK = 500
 def create_database(
     db: Connection, database: Database, warehouse: str, *, if_not_exists: bool
 ) -> None:
-    """Add a database; without a location it lives at ``<warehouse>/<name>.db``."""
+    """Add a database; without a location it lives at ``default_home``."""
     name = database.name.lower()
     if db.scalar(select(dbs.c.id).where(dbs.c.name == name)) is not None:
         if if_not_exists:
             return
         raise SemanticError(f"Database {name} already exists", code=10242)
     check_database(replace(database, name=name))
-    placed = replace(database, location=database.location or default_home(warehouse, name))
+    home = database.location or default_home(db, warehouse, name)
+    placed = replace(database, location=home)
     values = _database_values(placed) | {"name": name, "created_at": now(db) // 1000}
     new = terms_of(db).insert_for_ids(db, dbs, [values])[0]
     add_params(db, database_params, new, database.properties)
     note(db, Event(kind=EventKind.CREATE_DATABASE, database=name))
 
 
-def default_home(warehouse: str, name: str) -> str:
-    """Return the directory that a new database gets when it names none."""
-    return f"{warehouse}/{name.lower()}.db"
+def default_home(db: Connection, warehouse: str, name: str) -> str:
+    """Return the directory that a new database gets when it names none.
+
+    It lies in that of ``default``, whatever a client was started with; ``warehouse`` is that of a
+    metastore that is being made.
+    """
+    row = run(db, DATABASE, {"database": "default"}).one_or_none()
+    home = None if row is None else row.location
+    return f"{(home or warehouse).rstrip('/')}/{name.lower()}.db"
 
 
 def database(db: Connection, name: str) -> Database:
