@@ -18,7 +18,7 @@ from hivesql_executor.spark.write.partition_clustering import NEVER
 from hivesql_executor.spark.write.write import stage_insert
 from hivesql_executor.statements.context import Work
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.conversions import check_conversion, check_fields
+from hivesql_planner.model.conversions import check_assignment
 from hivesql_planner.model.hive_type import (
     INSTANT,
     INTERVALS,
@@ -77,8 +77,7 @@ def _check_types(rows: DataFrame, branch: InsertBranch, table: Table, work: Work
     has_type = [column.type.is_known for column in branch.query.columns]
     for i, (name, field) in enumerate(zip(names, rows.schema.fields, strict=True)):
         source = HiveType.parse(field.dataType.simpleString())
-        check_conversion(source, types[name], strict=strict)
-        check_fields(source, types[name])
+        check_assignment(source, types[name], strict=strict)
         is_moment = source == TIMESTAMP and types[name] == INSTANT and zone is not None
         if is_moment and not (i < len(has_type) and has_type[i]):
             what = f"a value for {name} ({INSTANT}) whose type only Spark knows, in {zone}: CAST it"

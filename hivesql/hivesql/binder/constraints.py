@@ -29,7 +29,7 @@ from hivesql_planner.model.constraints import (
     unknown_parent,
     with_constraints,
 )
-from hivesql_planner.model.conversions import check_conversion, check_fields, instant_text
+from hivesql_planner.model.conversions import check_assignment, instant_text
 from hivesql_planner.model.hive_type import BOOLEAN, INSTANT, quote_name
 from hivesql_planner.model.table import Column, Constraint, Table, TableName
 from hivesql_planner.predicates.predicate import Constant, IsNull, Not, Predicate, UnlessFalse
@@ -209,8 +209,7 @@ def converted(
     """
     strict = binding.settings.flag("hive.strict.timestamp.conversion")
     try:
-        check_conversion(source, column.type, strict=strict)
-        check_fields(source, column.type)
+        check_assignment(source, column.type, strict=strict)
     except SemanticError as error:
         binding.fail(error, *place)
     template = write_template(

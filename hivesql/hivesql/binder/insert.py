@@ -20,7 +20,7 @@ from hivesql.query.meaning.rows import Row, rows_of
 from hivesql.query.scope import Output
 from hivesql.query.walk import BoundQuery, bind_query
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.model.conversions import check_conversion, check_fields
+from hivesql_planner.model.conversions import check_assignment
 from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Partition, Table
 from hivesql_planner.predicates.predicate import Constant
@@ -254,8 +254,7 @@ def _check_types(
     types = {column.name: column.type for column in table.all_columns}
     for column, name in zip(bound.columns or (), column_names, strict=False):
         try:
-            check_conversion(column.type, types[name], strict=strict)
-            check_fields(column.type, types[name])
+            check_assignment(column.type, types[name], strict=strict)
         except SemanticError as error:
             binding.fail(error, *part.spans[0])
 

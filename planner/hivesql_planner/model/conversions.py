@@ -207,7 +207,16 @@ def check_conversion(source: HiveType | None, target: HiveType, *, strict: bool)
     raise SemanticError(f"{problem} (hive.strict.timestamp.conversion)", code=10014)
 
 
-def check_fields(source: HiveType | None, target: HiveType) -> None:
+def check_assignment(source: HiveType | None, target: HiveType, *, strict: bool) -> None:
+    """Refuse what Hive refuses of a value that a column takes: see ``check_conversion``.
+
+    Structs must have the column's fields, too.
+    """
+    check_conversion(source, target, strict=strict)
+    _check_fields(source, target)
+
+
+def _check_fields(source: HiveType | None, target: HiveType) -> None:
     """Refuse structs whose fields are not the target's, at any depth (Hive's 10044).
 
     By their places values would come into fields of other names.
@@ -223,4 +232,4 @@ def check_fields(source: HiveType | None, target: HiveType) -> None:
             code=10044,
         )
     for inner, wanted in zip(source.children, target.children, strict=False):
-        check_fields(inner, wanted)
+        _check_fields(inner, wanted)
