@@ -612,4 +612,3 @@ SELECT cast(a AS int) FROM (VALUES (array(1, 2) a)) t;
 SELECT cast(a AS string), cast(m AS string), cast(s AS string) FROM (VALUES (array(1, 2) a, map('a', 1.5) m, named_struct('x', NULL, 'y', 'z') s)) t;
 SELECT n, count() OVER (PARTITION BY g) c, count(DISTINCT) OVER (PARTITION BY g) d, count() OVER (ORDER BY n ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) e FROM (VALUES (1 n, 'a' g), (2, 'b'), (3, 'a')) t ORDER BY n;
 SELECT count(DISTINCT *) FROM (VALUES (1 n), (2)) t;
-SELECT 'a#%' LIKE 'a#%' ESCAPE '#';

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 from unittest import mock
+from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 from pyarrow import orc
@@ -25,6 +26,7 @@ from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.metastore.api import Metastore
 from hivesql_executor.metastore.cache.metastore import CachingMetastore
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
+from hivesql_executor.metastore.database.transactions import transactions
 from hivesql_executor.runtime import Clock, Runtime
 from hivesql_executor.statements import insert_by_spark
 from hivesql_executor.streaming.batch import Batch
@@ -136,6 +138,8 @@ class House:
             scheduler = Scheduler(case)
             truth = Truth(self.url, self.rdbms.engine)
             stack.callback(truth.close)
+            # The case before had the same ids, and this process would take none of them again.
+            stack.enter_context(mock.patch.object(transactions, "_starts", WeakKeyDictionary()))
             chance = scheduler.chance("names")
             stack.enter_context(mock.patch.object(os, "urandom", chance.randbytes))
             # What these do with rows is a matter for Spark.
