@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 DEFAULT_METASTORE = "sqlite:///metastore.db"
 DEFAULT_WAREHOUSE = "warehouse"
+_LONGEST_WAIT = 20 * 86_400.0
+"""Seconds that a system can still wait for a socket."""
 _ELSEWHERE = (
     ": one that is elsewhere is named by --metastore, or for good in the configuration file"
 )
@@ -106,14 +108,15 @@ def connect(
         {k: v for k, v in of_spark.items() if k.startswith("spark.")},
         proxy_user=proxy_user,
     )
-    timeout = user_settings.seconds("hive.metastore.client.socket.timeout")
+    # As for Java's sockets, 0 sets no limit.
+    timeout = user_settings.seconds("hive.metastore.client.socket.timeout") or _LONGEST_WAIT
     print_line = notify or log_notice
     made = _file_to_make(url)
     access = _access(url, user_settings)
     store = open_metastore(
         url,
         location,
-        timeout=timeout,
+        timeout=min(timeout, _LONGEST_WAIT),
         cache=_cache(user_settings),
         access=access,
         notify=print_line,

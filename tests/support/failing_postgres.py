@@ -74,6 +74,19 @@ class Postgres:
         while any(Path(f"/proc/{one}/cmdline").exists() for one in (number, *children)):
             time.sleep(0.02)
 
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Stop all its processes for a while: the system goes on to acknowledge what it is sent."""
+        number = int((self.home / "postmaster.pid").read_text().split()[0])
+        stopped = [number, *self.backends()]
+        for process in stopped:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in stopped:
+                os.kill(process, signal.SIGCONT)
+
     def kill_backend(self, chance: random.Random) -> None:
         """End the process of one client by SIGKILL, upon which the server begins all anew."""
         query = "SELECT pid FROM pg_stat_activity WHERE datname = 'm'"

@@ -59,6 +59,16 @@ class MariaDb:
             self.process = subprocess.Popen(self.words, stdout=log, stderr=log, **self.run)
         _wait_for(self.url, self.process, Path(self.directory, "log"))
 
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Stop it for a while: the system goes on to acknowledge what it is sent."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self.process.send_signal(signal.SIGCONT)
+
     def kill(self) -> None:
         """Kill it with SIGKILL."""
         if self.process is not None:

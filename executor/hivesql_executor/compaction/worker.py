@@ -21,7 +21,7 @@ from hivesql_executor.metastore.api import CommitEntries, Compaction, LockOwner,
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.statement_log import COMPACTIONS, log, note, working
 from hivesql_executor.transactions.heartbeat import Heartbeat
-from hivesql_executor.transactions.reaper import is_alive, left_to_reaper
+from hivesql_executor.transactions.reaper import is_alive, left_to_reaper, release
 from hivesql_executor.transactions.replaced_servers import with_known_server
 from hivesql_executor.translate_errors import translate_error
 from hivesql_planner.compaction.decide import refusal
@@ -199,7 +199,7 @@ def _run(compaction: Compaction, place: Place, runtime: Runtime, stopping: threa
             if not (stopping.is_set() and _hand_back(compaction, runtime)):
                 _fail(compaction, error, runtime)
         with left_to_reaper(f"transaction {txn_id} was not aborted", runtime):
-            store.abort_txns([txn_id], "compaction failed")
+            release(partial(store.abort_txns, [txn_id], "compaction failed"), runtime)
         raise
     with working():  # It has transactions of its own.
         gather_again(compaction, place, runtime)

@@ -30,7 +30,8 @@ def open_metastore(
     """Open the metastore at a database URL, or a Hive Metastore at ``thrift://host:port``.
 
     ``warehouse`` is where a new database of our own keeps managed tables; a Hive Metastore has its
-    own. ``timeout`` in seconds is for each call of the latter, ``access`` says how to connect.
+    own. ``timeout`` in seconds is for each answer of a server, ``access`` says how to connect to
+    the latter.
     With a ``cache`` of some size, tables and partitions are answered from memory where that is
     right. An SQLite file that may not be written is read from a copy, which ``notify`` is told.
     """
@@ -74,7 +75,7 @@ def _open(url: str, warehouse: str, timeout: float, access: Access | None) -> Me
             return cast(Metastore, QuickStart(reads, url, warehouse))
     from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 
-    return DatabaseMetastore.open(url, warehouse)
+    return DatabaseMetastore.open(url, warehouse, timeout)
 
 
 def _read_only_file(url: str) -> Path | None:

@@ -13,6 +13,7 @@ from hivesql_executor.streaming.deltas import Deltas, Stream, run_or_close
 from hivesql_executor.streaming.records import Records
 from hivesql_executor.transactions.heartbeat import Heartbeat
 from hivesql_executor.transactions.lock_wait import acquire_locks
+from hivesql_executor.transactions.reaper import release
 from hivesql_executor.transactions.replaced_servers import with_known_server
 from hivesql_planner.acid.layout import AcidDirectory, DirectoryKind
 from hivesql_planner.errors import CommitUnknown, HiveSqlError, TransactionLost
@@ -75,7 +76,7 @@ class Batch:
             write_ids = store.allocate_write_ids(txn_ids, stream.table.name)
             _require_consecutive(write_ids)
         except BaseException:
-            store.abort_txns(txn_ids, "streaming batch failed")
+            release(partial(store.abort_txns, txn_ids, "streaming batch failed"), runtime)
             raise
         stream.statistics.metastore_calls += 2
         interval = settings.seconds("hive.txn.timeout") / 2
@@ -247,7 +248,8 @@ class Batch:
 
     def _abort(self, txn_ids: Collection[int]) -> None:
         with self._ending:
-            self.stream.runtime.metastore.abort_txns(txn_ids, "streaming abort")
+            runtime = self.stream.runtime
+            release(partial(runtime.metastore.abort_txns, txn_ids, "streaming abort"), runtime)
             for number, txn_id in enumerate(self.txn_ids):
                 if txn_id in txn_ids:
                     self.states[number] = State.ABORTED

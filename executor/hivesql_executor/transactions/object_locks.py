@@ -11,6 +11,7 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.heartbeat import Heartbeat
 from hivesql_executor.transactions.lock_wait import sleep_in_line
+from hivesql_executor.transactions.reaper import left_to_reaper, release
 from hivesql_planner.errors import LockTimeout, SemanticError
 from hivesql_planner.locks.lock import ObjectLock
 from hivesql_planner.plan import Plan
@@ -38,7 +39,8 @@ def holding_objects(plan: Plan, runtime: Runtime) -> Iterator[None]:
         yield
     finally:
         heartbeat.stop()
-        store.release_object_locks(query_id)
+        with left_to_reaper("locks on objects are not free yet", runtime):
+            release(partial(store.release_object_locks, query_id), runtime)
 
 
 def lock_object(statement: LockObject, runtime: Runtime) -> None:

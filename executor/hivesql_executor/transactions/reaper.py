@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from hivesql_executor.metastore.api import BegunMoves, Move, Remedy
 from hivesql_executor.runtime import Runtime
-from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.errors import NoSuchObject, SessionClosed, TransactionLost
 from hivesql_planner.model.table import TableName
 
 if TYPE_CHECKING:
     from hivesql_executor.files.api import Files
 
 
+_TRIES = 60
+"""How often what was not freed is tried again within hive.txn.timeout."""
 HIDDEN = ".hivesql-dropped-"
 """How names begin of what is hidden until it is deleted, or put back."""
 
@@ -44,6 +46,38 @@ def left_to_reaper(problem: str, runtime: Runtime) -> Iterator[None]:
         yield
     except Exception as error:  # noqa: BLE001 - whatever it is
         runtime.notify(f"{problem}: {runtime.explain(error)}")
+
+
+def release(free: Callable[[], object], runtime: Runtime) -> None:
+    """Free what others wait for; raise where the metastore fails, and go on trying beside the rest.
+
+    What may be done twice. A metastore that answers again soon would let everybody wait for
+    hive.txn.timeout, after which whoever reaps does it.
+    """
+    try:
+        free()
+    except (SessionClosed, TransactionLost):
+        raise
+    except BaseException:
+        # Whoever is interrupted in it waits for it no longer, and others still do.
+        _release_later(free, runtime)
+        raise
+
+
+def _release_later(free: Callable[[], object], runtime: Runtime) -> None:
+    timeout = runtime.settings.seconds("hive.txn.timeout")
+    end = runtime.clock.monotonic() + timeout
+
+    def tries_again() -> bool:
+        try:
+            free()
+        except (SessionClosed, TransactionLost):
+            return False
+        except Exception:  # noqa: BLE001 - what failed was told when it failed first
+            return runtime.clock.monotonic() < end
+        return False
+
+    runtime.clock.repeat(timeout / _TRIES, tries_again, "hivesql-release")
 
 
 def mend(begun: BegunMoves, runtime: Runtime) -> None:

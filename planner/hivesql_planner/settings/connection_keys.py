@@ -13,7 +13,8 @@ CONNECTION_KEYS: tuple[Row, ...] = (
     ("hive.metastore.uris", "", "text",
      "Addresses of a Hive Metastore, when a session is opened without a metastore."),
     ("hive.metastore.client.socket.timeout", "600s", "duration",
-     "How long a call to a Hive Metastore may take."),
+     "How long a call to a Hive Metastore may take, and an answer of the metastore's database: "
+     "of PostgreSQL or MariaDB."),
     ("hivesql.metastore.answer.max.bytes", "268435456", "int",
      "How large an answer of a Hive Metastore may be.", "bytes"),
     ("hive.metastore.use.SSL", "false", "bool", "Encrypt connections to a Hive Metastore."),

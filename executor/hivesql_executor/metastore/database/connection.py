@@ -16,6 +16,7 @@ from sqlalchemy.sql.functions import FunctionElement
 from hivesql_executor.metastore.database.dialects.engines import give_back_engine, take_engine
 from hivesql_executor.metastore.database.dialects.forks import CALLS
 from hivesql_executor.metastore.database.dialects.registry import terms_named
+from hivesql_executor.metastore.database.dialects.terms import ANSWER_SECONDS, NoAnswer
 from hivesql_planner.errors import CommitUnknown, ExecutionError, SessionClosed
 
 T = TypeVar("T")
@@ -55,10 +56,13 @@ class _Joined(threading.local):
 
 
 class Rdbms:
-    """An SQLite file, or a database of PostgreSQL, MariaDB or MySQL."""
+    """An SQLite file, or a database of PostgreSQL, MariaDB or MySQL.
 
-    def __init__(self, url: str) -> None:
-        self._shared = take_engine(url)
+    A server may take ``seconds`` for each answer.
+    """
+
+    def __init__(self, url: str, seconds: float = ANSWER_SECONDS) -> None:
+        self._shared = take_engine(url, seconds)
         # Its pool and what it has compiled are shared; who listens to it hears of this one alone.
         self._engine = self._shared.engine.execution_options()
         self._terms = terms_named(self._engine.dialect.name)
@@ -181,7 +185,10 @@ class Rdbms:
         raise AssertionError("unreachable")
 
     def _is_retryable(self, error: DBAPIError | TryAgain) -> bool:
-        return isinstance(error, TryAgain) or self._terms.is_retryable(error)
+        if isinstance(error, TryAgain):
+            return True
+        # Who was waited for in vain is not waited for ten times.
+        return not isinstance(error.orig, NoAnswer) and self._terms.is_retryable(error)
 
 
 def _unknown(error: DBAPIError | OSError) -> CommitUnknown:

@@ -32,6 +32,7 @@ from hivesql_executor.metastore.database.catalog import grants as grant_rows
 from hivesql_executor.metastore.database.catalog import partitions as partition_rows
 from hivesql_executor.metastore.database.catalog import tables as catalog
 from hivesql_executor.metastore.database.connection import Rdbms
+from hivesql_executor.metastore.database.dialects.terms import ANSWER_SECONDS
 from hivesql_executor.metastore.database.migrations.known_revisions import REVISIONS
 from hivesql_executor.metastore.database.transaction_calls import TransactionCalls
 from hivesql_executor.metastore.database.transactions import (
@@ -269,13 +270,13 @@ class DatabaseMetastore(
     clean_txns = writing(housekeeping.clean_txns)
 
     @classmethod
-    def open(cls, url: str, warehouse: str) -> DatabaseMetastore:
+    def open(cls, url: str, warehouse: str, timeout: float = ANSWER_SECONDS) -> DatabaseMetastore:
         """Open the metastore at a database URL; create it, and ``default``, when absent.
 
         ``warehouse`` is the directory of the ``default`` database where the metastore is made; the
-        others get ``<name>.db`` in it.
+        others get ``<name>.db`` in it. A server may take ``timeout`` seconds for each answer.
         """
-        store = cls(Rdbms(url), warehouse.rstrip("/") or "/")
+        store = cls(Rdbms(url, timeout), warehouse.rstrip("/") or "/")
         try:
             # Nearly every opening finds the latest schema, and then need not wait for a writer.
             if store._read(revisions.current_revision) != REVISIONS[-1]:

@@ -20,7 +20,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import QueuePool
 
 from hivesql_executor.metastore.database.dialects.registry import terms_named
-from hivesql_executor.metastore.database.dialects.terms import POOL
+from hivesql_executor.metastore.database.dialects.terms import ANSWER_SECONDS, POOL
 from hivesql_executor.metastore.database.dialects.turns import FileTurn
 from hivesql_planner.errors import SemanticError
 
@@ -54,12 +54,12 @@ class _Engines:
         self.guard = threading.Lock()
         self.by_place: dict[Hashable, SharedEngine] = {}
 
-    def take(self, url: URL) -> SharedEngine:
+    def take(self, url: URL, seconds: float) -> SharedEngine:
         with self.guard:
-            place = _place(url)
+            place = _place(url, seconds)
             shared = self.by_place.get(place)
             if shared is None:
-                shared = SharedEngine(_create(url))
+                shared = SharedEngine(_create(url, seconds))
                 if place is not None:
                     self.by_place[place] = shared
             shared.users += 1
@@ -92,8 +92,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_parents)
 
 
-def take_engine(url: str) -> SharedEngine:
-    """Return the engine of a database, new or not; SemanticError where there can be none."""
+def take_engine(url: str, seconds: float = ANSWER_SECONDS) -> SharedEngine:
+    """Return the engine of a database, new or not; SemanticError where there can be none.
+
+    A server may take ``seconds`` for each answer.
+    """
     try:
         parsed = make_url(url)
     except ArgumentError as error:
@@ -111,7 +114,7 @@ def take_engine(url: str) -> SharedEngine:
             raise _unusable(parsed.render_as_string())
         # Releases of SQLAlchemy differ: some take percent signs for escapes. Here a path is a path.
         parsed = parsed.set(database=url.partition(":///")[2].partition("?")[0])
-    return _engines.take(parsed)
+    return _engines.take(parsed, seconds)
 
 
 def give_back_engine(shared: SharedEngine) -> None:
@@ -119,14 +122,14 @@ def give_back_engine(shared: SharedEngine) -> None:
     _engines.give_back(shared)
 
 
-def _place(url: URL) -> Hashable:
+def _place(url: URL, seconds: float) -> Hashable:
     """Tell what has one engine; None for a file that is not there yet.
 
     Another file in the place of one that was removed is another database.
     """
     address = url.render_as_string(hide_password=False)
     if url.get_backend_name() != "sqlite":
-        return address
+        return address, seconds
     try:
         status = Path(str(url.database)).stat()
     except OSError:
@@ -144,9 +147,9 @@ logging.getLogger(f"{QueuePool.__module__}.{QueuePool.__name__}.{POOL}").addFilt
 )
 
 
-def _create(url: URL) -> Engine:
+def _create(url: URL, seconds: float) -> Engine:
     try:
-        return terms_named(url.get_backend_name()).create_engine(url)
+        return terms_named(url.get_backend_name()).create_engine(url, seconds)
     except (ArgumentError, NoSuchModuleError) as error:
         raise _unusable(url.render_as_string(), str(error)) from error
 

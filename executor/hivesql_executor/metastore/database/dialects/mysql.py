@@ -31,7 +31,13 @@ from sqlalchemy.dialects import mysql
 from sqlalchemy.dialects.mysql.base import MySQLDDLCompiler, MySQLTypeCompiler
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from hivesql_executor.metastore.database.dialects.terms import OTHER_ADVICE, POOL, Terms
+from hivesql_executor.metastore.database.dialects.terms import (
+    ANSWER_SECONDS,
+    OTHER_ADVICE,
+    POOL,
+    Terms,
+    idle_seconds,
+)
 from hivesql_executor.metastore.database.schema import aux, next_write_id, txn_lock
 from hivesql_planner.errors import ExecutionError
 
@@ -40,6 +46,7 @@ DRIVER = "mysql+pymysql"
 _MODE = "STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,ERROR_FOR_DIVISION_BY_ZERO,ANSI_QUOTES"
 # Clocks of other zones repeat an hour every year.
 _BEGINNING = f"SET SESSION sql_mode='{_MODE}', time_zone='+00:00'"
+_WAITS = ("read_timeout", "write_timeout")
 # Errors of the server and of the driver, as MariaDB and MySQL number them.
 _DEADLOCK, _LOCK_TIMEOUT, _CHANGED_SINCE, _DUPLICATE, _NODE_NOT_READY = 1213, 1205, 1020, 1062, 1047
 _RETRYABLE = frozenset({_DEADLOCK, _LOCK_TIMEOUT, _CHANGED_SINCE, _DUPLICATE, _NODE_NOT_READY})
@@ -69,7 +76,7 @@ class MySqlTerms(Terms):
     # A statement of the beginning of a transaction says it, for that transaction alone.
     reader_options: Mapping[str, Any] = {}
 
-    def create_engine(self, url: URL) -> Engine:
+    def create_engine(self, url: URL, seconds: float = ANSWER_SECONDS) -> Engine:
         """Return an engine with PyMySQL."""
         if url.drivername not in ("mysql", "mariadb", DRIVER, "mariadb+pymysql"):
             raise ArgumentError(f"{url.drivername}: of the drivers, PyMySQL is known alone")
@@ -82,7 +89,11 @@ class MySqlTerms(Terms):
             pool_size=20,
             max_overflow=-1,
             pool_logging_name=POOL,
-            connect_args={"init_command": _BEGINNING, "charset": "utf8mb4"},
+            connect_args={
+                "init_command": _beginning(seconds),
+                "charset": "utf8mb4",
+                **{name: seconds for name in _WAITS if name not in url.query},
+            },
         )
         engine.dialect.ddl_compiler = _Definitions
         engine.dialect.type_compiler_instance = _Types(engine.dialect)
@@ -241,6 +252,12 @@ class _Types(MySQLTypeCompiler):
     def visit_FLOAT(self, type_: Any, **_: Any) -> str:  # noqa: N802 - SQLAlchemy's name
         """Return the type of 8 bytes; FLOAT has 4."""
         return "DOUBLE"
+
+
+def _beginning(seconds: float) -> str:
+    """Compose what each connection begins with; MySQL, which cannot, ends no idle transaction."""
+    idle = max(int(idle_seconds(seconds)), 1)
+    return f"{_BEGINNING} /*M!100300 , idle_transaction_timeout={idle} */"
 
 
 def _check_options(url: URL) -> None:

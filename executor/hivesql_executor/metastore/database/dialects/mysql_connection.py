@@ -11,7 +11,12 @@ from pymysql.connections import Connection
 from pymysql.constants import CR
 from pymysql.err import InternalError, OperationalError
 
-from hivesql_executor.metastore.database.dialects.terms import PROBES, SILENCE_SECONDS
+from hivesql_executor.metastore.database.dialects.terms import (
+    PROBES,
+    SILENCE_SECONDS,
+    NoAnswer,
+    no_answer,
+)
 
 _GREETING_BYTES = 1 << 20
 _NONSENSE = (IndexError, ValueError, TypeError, struct.error, AssertionError, InternalError)
@@ -30,6 +35,10 @@ def _watch(sock: socket.socket) -> None:
     for name, value in options.items():
         if hasattr(socket, name):
             sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+class _NoAnswer(OperationalError, NoAnswer):  # type: ignore[misc]
+    pass
 
 
 class LimitedConnection(Connection):  # type: ignore[misc]
@@ -58,7 +67,7 @@ class LimitedConnection(Connection):  # type: ignore[misc]
 
     def _read_bytes(self, num_bytes: int) -> Any:
         if self._end is None:
-            return super()._read_bytes(num_bytes)
+            return self._read_in_time(num_bytes)
         self._bytes_left -= num_bytes
         if self._bytes_left < 0:
             raise self._refusal(f"its greeting has more than {_GREETING_BYTES} bytes")
@@ -76,6 +85,14 @@ class LimitedConnection(Connection):  # type: ignore[misc]
                 return super()._read_bytes(num_bytes)
             data += part
         return data
+
+    def _read_in_time(self, num_bytes: int) -> Any:
+        try:
+            return super()._read_bytes(num_bytes)
+        except OperationalError as error:
+            if not isinstance(error.__context__, TimeoutError):
+                raise
+            raise _NoAnswer(CR.CR_SERVER_LOST, no_answer(self._read_timeout or 0.0)) from error
 
     def _seconds_left(self, end: float) -> float | None:
         left = end - time.monotonic()

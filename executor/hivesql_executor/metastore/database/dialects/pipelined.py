@@ -10,7 +10,8 @@ import functools
 import itertools
 import secrets
 import select
-from collections.abc import Sequence
+import time
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -21,6 +22,7 @@ from psycopg.errors import InFailedSqlTransaction, error_from_result
 from sqlalchemy.dialects.postgresql.psycopg import dialect
 
 from hivesql_executor.metastore.database.dialects.execution import Call
+from hivesql_executor.metastore.database.dialects.terms import ANSWER_SECONDS, NoAnswer, no_answer
 
 _CANCEL_SECONDS = 5.0
 _COMMIT = b"COMMIT"
@@ -34,6 +36,10 @@ _FAILED = (pq.ExecStatus.FATAL_ERROR, pq.ExecStatus.PIPELINE_ABORTED)
 
 _Sent = tuple[str, Sequence[Any]]
 """A text, and its values as they go to the server."""
+
+
+class _NoAnswer(psycopg.OperationalError, NoAnswer):
+    pass
 
 
 class PipelinedConnection(psycopg.Connection[Any]):
@@ -57,6 +63,49 @@ class PipelinedConnection(psycopg.Connection[Any]):
         self._following: bytes | None = None
         self._failure: psycopg.Error | None = None
         self._poll = select.poll()
+        self._seconds = ANSWER_SECONDS
+
+    def limit_waiting(self, seconds: float, idle_seconds: float) -> None:
+        """Wait so long for each answer; let the server end transactions that idle for longer.
+
+        A client that was stopped in one, or whose host has died, would keep its locks.
+        """
+        self._seconds = seconds
+        self.autocommit = True
+        # Services that speak PostgreSQL's protocol need not know the setting.
+        with suppress(psycopg.errors.DatabaseError):
+            self.execute(f"SET idle_in_transaction_session_timeout = {int(idle_seconds * 1000)}")
+        self.autocommit = False
+
+    def wait(self, gen: Any, *parts: Any, **options: Any) -> Any:
+        """Wait for what psycopg does itself, for no longer than for other answers."""
+        return super().wait(self._limit(gen), *parts, **options)
+
+    def _limit(self, gen: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
+        """Give up what is waited for in vain; psycopg says now and then that nothing has come."""
+        end = time.monotonic() + self._seconds
+        try:
+            wanted = next(gen)
+            while True:
+                ready = yield wanted
+                if ready is None:
+                    # Its client was interrupted, and waits for what was cancelled.
+                    end = min(end, time.monotonic() + _CANCEL_SECONDS)
+                if not ready and time.monotonic() >= end:
+                    self._give_up()
+                    raise _NoAnswer(no_answer(self._seconds))
+                wanted = gen.send(ready)
+        except StopIteration as answer:
+            return answer.value
+
+    def _give_up(self) -> None:
+        """Close it; what runs in the server goes on there otherwise, and keeps what it has."""
+        try:
+            if self.pgconn.status != _BROKEN:
+                with suppress(psycopg.Error):
+                    self.cancel_safe(timeout=min(_CANCEL_SECONDS, self._seconds))
+        finally:
+            self.close()
 
     def ask(self, *calls: Call) -> list[tuple[list[Any], int]]:
         """Send what was put off, and calls; the rows of each call, and how many it changed."""
@@ -144,13 +193,7 @@ class PipelinedConnection(psycopg.Connection[Any]):
                 pgconn.pipeline_sync()
             results = self._receive(pgconn, count, is_alone=is_alone)
         except BaseException:
-            # What is interrupted goes on in the server otherwise, and its answers come later.
-            try:
-                if pgconn.status != _BROKEN:
-                    with suppress(psycopg.Error):
-                        self.cancel_safe(timeout=_CANCEL_SECONDS)
-            finally:
-                self.close()
+            self._give_up()
             raise
         failures = (
             error_from_result(result, self.info.encoding)
@@ -221,7 +264,10 @@ class PipelinedConnection(psycopg.Connection[Any]):
 
     def _await(self, pgconn: Any, events: int) -> int:
         self._poll.register(pgconn.socket, events)
-        ((_, ready),) = self._poll.poll()
+        answers = self._poll.poll(self._seconds * 1000)
+        if not answers:
+            raise _NoAnswer(no_answer(self._seconds))
+        ((_, ready),) = answers
         return int(ready)
 
 

@@ -41,9 +41,11 @@ from hivesql_executor.metastore.database.dialects.execution import (
     run_text_later,
 )
 from hivesql_executor.metastore.database.dialects.terms import (
+    ANSWER_SECONDS,
     POOL,
     PROBES,
     SILENCE_SECONDS,
+    idle_seconds,
 )
 from hivesql_executor.metastore.database.notification_schema import notification_sequence
 from hivesql_executor.metastore.database.schema import (
@@ -53,6 +55,8 @@ from hivesql_executor.metastore.database.schema import (
 
 # Serialization failure, deadlock, duplicate key of two racing inserts.
 _RETRYABLE_STATES = frozenset({"40001", "40P01", "23505"})
+# A transaction that did nothing for too long, which the server has ended with its connection.
+_IDLED = "25P03"
 # A prepared statement that is not there, or is there already: somebody between us and the server
 # has forgotten it, or gives one connection of the server to many clients.
 _MISPLACED_STATES = frozenset({"26000", "42P05"})
@@ -122,7 +126,7 @@ class PostgresTerms(OnConflict):
             _telling[db.dialect] = known
         return known
 
-    def create_engine(self, url: URL) -> Engine:
+    def create_engine(self, url: URL, seconds: float = ANSWER_SECONDS) -> Engine:
         """Return an engine with psycopg, unless the URL names another driver."""
         if url.drivername == "postgresql":
             url = url.set(drivername="postgresql+psycopg")
@@ -137,7 +141,7 @@ class PostgresTerms(OnConflict):
         )
         # Windows cannot wait for a connection that way.
         if engine.dialect.driver == "psycopg" and sys.platform != "win32":
-            event.listen(engine, "do_connect", _connect)
+            event.listen(engine, "do_connect", _connecting(seconds))
             event.listen(engine, "handle_error", _renew)
         return engine
 
@@ -155,8 +159,8 @@ class PostgresTerms(OnConflict):
         )
 
     def is_rolled_back(self, error: DBAPIError) -> bool:
-        """Tell whether the server has answered the commit with an error."""
-        return not self.is_lost(error) and bool(_state(error))
+        """Tell whether the server has answered the commit with an error, or ended it before."""
+        return _state(error) == _IDLED or (not self.is_lost(error) and bool(_state(error)))
 
     def lock_txn_table(self, db: Connection, *, shared: bool) -> None:
         """Lock the table in one of two modes, which stand against each other."""
@@ -246,12 +250,19 @@ def _hastening(statement: Update | Select[Any]) -> Any:
     )
 
 
-def _connect(dialect: Any, record: Any, place: list[Any], options: dict[str, Any]) -> Any:
-    from hivesql_executor.metastore.database.dialects.pipelined import PipelinedConnection
+def _connecting(seconds: float) -> Callable[..., Any]:
+    """Return what connects, to a server that may take so long for each answer."""
 
-    if dialect in _unprepared:
-        options = {**options, "prepare_threshold": None}
-    return PipelinedConnection.connect(*place, **options)
+    def connect(dialect: Any, record: Any, place: list[Any], options: dict[str, Any]) -> Any:
+        from hivesql_executor.metastore.database.dialects.pipelined import PipelinedConnection
+
+        if dialect in _unprepared:
+            options = {**options, "prepare_threshold": None}
+        connection = PipelinedConnection.connect(*place, **options)
+        connection.limit_waiting(seconds, idle_seconds(seconds))
+        return connection
+
+    return connect
 
 
 def _renew(context: ExceptionContext) -> None:

@@ -28,7 +28,11 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from hivesql_executor.metastore.database import sqlite_terms
 from hivesql_executor.metastore.database.dialects.conflicts import OnConflict
 from hivesql_executor.metastore.database.dialects.execution import run_text
-from hivesql_executor.metastore.database.dialects.terms import OTHER_ADVICE, POOL
+from hivesql_executor.metastore.database.dialects.terms import (
+    ANSWER_SECONDS,
+    OTHER_ADVICE,
+    POOL,
+)
 from hivesql_planner.errors import SemanticError
 
 _COPY = (
@@ -90,7 +94,7 @@ class SqliteTerms(OnConflict):
     asker_options: Mapping[str, Any] = {_ASKS: True}
     insert: Callable[..., Any] = staticmethod(sqlite.insert)
 
-    def create_engine(self, url: URL) -> Engine:
+    def create_engine(self, url: URL, seconds: float = ANSWER_SECONDS) -> Engine:
         """Return an engine whose writers hold the file from their beginning."""
         _require_directory(Path(str(url.database)).absolute().parent)
         if url.query and not str(url.database).startswith("file:"):

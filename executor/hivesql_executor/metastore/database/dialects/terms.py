@@ -40,6 +40,31 @@ five minutes without a heartbeat (hive.txn.timeout).
 """
 PROBES = 3
 """How often it is asked in that time whether it is there, where nothing is to be sent."""
+ANSWER_SECONDS = 600.0
+"""How long an answer is waited for: hive.metastore.client.socket.timeout, where nobody sets it.
+
+The system of a server whose processes have stopped goes on to acknowledge what is sent.
+"""
+
+
+class NoAnswer(Exception):
+    """A driver's error of a server that is connected, and has answered nothing for too long."""
+
+
+def no_answer(seconds: float) -> str:
+    """Say for how many seconds."""
+    return (
+        f"the server has not answered for {seconds:g} seconds "
+        "(hive.metastore.client.socket.timeout)"
+    )
+
+
+def idle_seconds(seconds: float) -> float:
+    """Tell how long the server lets one of our transactions idle, whose locks stop everybody else.
+
+    A part of what others wait for an answer, so that they still get theirs.
+    """
+    return seconds / 2
 
 
 @functools.cache
@@ -93,8 +118,11 @@ class Terms(ABC):
 
     # -- connections
     @abstractmethod
-    def create_engine(self, url: URL) -> Engine:
-        """Return an engine whose write transactions read what is committed."""
+    def create_engine(self, url: URL, seconds: float = ANSWER_SECONDS) -> Engine:
+        """Return an engine whose write transactions read what is committed.
+
+        A server may take ``seconds`` for each answer.
+        """
 
     # -- errors
     @abstractmethod
