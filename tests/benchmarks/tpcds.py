@@ -70,10 +70,11 @@ def sortable(row: Sequence[Any]) -> list[str]:
 class Bench(tpch.Bench):
     """All kinds of tables, with DuckDB's generator."""
 
-    def __init__(self, data: Path, results: Results, *, memory: str, **options: Any) -> None:
-        super().__init__(data, data, results, memory=memory, **options)
+    def __init__(self, home: Path, results: Results, *, memory: str, **options: Any) -> None:
+        # One of the tables is called as the directory is in which ours lie.
+        super().__init__(home / "rows", home, results, memory=memory, **options)
         self.duck.close()
-        self.duck = open_duck(data / "duck.db", memory)
+        self.duck = open_duck(home / "duck.db", memory)
 
     def load_all(self, scale: float) -> None:
         """Generate the rows, and write each table of each kind."""
@@ -82,7 +83,7 @@ class Bench(tpch.Bench):
             self.note("generated", value=True)
         for (table,) in self.duck.execute("SHOW TABLES").fetchall():
             if not self.is_done(f"load/{table}"):
-                (self.data / table).mkdir(exist_ok=True)
+                (self.data / table).mkdir(parents=True, exist_ok=True)
                 self.duck.execute(f"COPY {table} TO '{self.data}/{table}/0.parquet'")
             described = self.duck.execute(f"DESCRIBE {table}").fetchall()
             columns = ", ".join(f"{name} {TYPES.get(of, of)}" for name, of, *_ in described)
