@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from hivesql_planner.acid.row_id import MAX_STATEMENT
 from hivesql_planner.errors import ExecutionError, NotSupported
-from hivesql_planner.model.table import TableName
-from hivesql_planner.plan import Body, Change, Insert, Plan, Select, Write, WriteKind
+from hivesql_planner.model.table import Table, TableName
+from hivesql_planner.plan import Body, Change, Command, Insert, Plan, Select, Write, WriteKind
 from hivesql_planner.statements.bound import (
     AbortTransactions,
     Describe,
@@ -20,6 +20,9 @@ from hivesql_planner.statements.bound import (
     Statement,
     UseDatabase,
 )
+
+if TYPE_CHECKING:
+    from hivesql_planner.statements.ddl import LoadData
 
 _Rows = TypeVar("_Rows", Insert, Change)
 
@@ -42,24 +45,24 @@ def check_inside(
     """
     if isinstance(statement, _HARMLESS) or isinstance(plan.body, Select):
         return
-    writes = tuple(writes_of(plan.body))
+    written = _written_tables(plan.body)
     creates = isinstance(plan.body, Insert) and (
         plan.body.create is not None or any(branch.rebuilds for branch in plan.body.branches)
     )
-    if not writes or creates:
+    if not written or creates:
         raise _not_allowed(_operation(statement), txn_id)
-    plain = [write for write in writes if not write.table.is_transactional]
+    plain = [table for table in written if not table.is_transactional]
     if plain:
-        what = f"writing {plain[0].table.name}, which is not transactional,"
+        what = f"writing {plain[0].name}, which is not transactional,"
         raise _not_allowed(what, txn_id)
     if isinstance(plan.body, Change) and plan.body.evolves:
         raise _not_allowed("MERGE WITH SCHEMA EVOLUTION that adds or changes columns", txn_id)
     if read_only:
-        raise _not_allowed(f"writing {writes[0].table.name}", txn_id, "READ ONLY transaction")
-    for write in writes:
-        if write.table.name in replaced:
+        raise _not_allowed(f"writing {written[0].name}", txn_id, "READ ONLY transaction")
+    for table in written:
+        if table.name in replaced:
             raise NotSupported(
-                f"writing {write.table.name} again after INSERT OVERWRITE in the same transaction"
+                f"writing {table.name} again after INSERT OVERWRITE in the same transaction"
             )
 
 
@@ -70,8 +73,27 @@ def continued(body: Body, first: int) -> Body:
             return with_writes(body, lambda write: _moved(write, first))
         case Change():
             return with_writes(body, lambda write: _moved(write, first))
-        case _:
-            return body
+    load = _load_of(body)
+    if load is None:
+        return body
+    _check_statement_id(first)
+    return Command(statement=replace(load, statement_id=first))
+
+
+def _written_tables(body: Body) -> tuple[Table, ...]:
+    load = _load_of(body)
+    return (load.table,) if load else tuple(write.table for write in writes_of(body))
+
+
+def _load_of(body: Body) -> LoadData | None:
+    """Return the LOAD DATA that adds files; Hive takes none with OVERWRITE in a transaction."""
+    if not isinstance(body, Command):
+        return None
+    # Imported late: most transactions load nothing.
+    from hivesql_planner.statements.ddl import LoadData
+
+    statement = body.statement
+    return statement if isinstance(statement, LoadData) and not statement.overwrite else None
 
 
 def with_writes(body: _Rows, changed: Callable[[Write], Write]) -> _Rows:
@@ -92,6 +114,9 @@ def with_writes(body: _Rows, changed: Callable[[Write], Write]) -> _Rows:
 
 def next_statement_id(body: Body, first: int) -> int:
     """Return the first statement id that a continued body leaves free."""
+    load = _load_of(body)
+    if load is not None:
+        return load.statement_id + 1
     return max((write.statement_id + 1 for write in writes_of(body)), default=first)
 
 
@@ -111,9 +136,13 @@ def writes_of(body: Body) -> Iterator[Write]:
 
 
 def _moved(write: Write, first: int) -> Write:
-    if write.statement_id + first > MAX_STATEMENT:
-        raise NotSupported(f"more than {MAX_STATEMENT + 1} writes in one transaction")
+    _check_statement_id(write.statement_id + first)
     return replace(write, statement_id=write.statement_id + first)
+
+
+def _check_statement_id(statement_id: int) -> None:
+    if statement_id > MAX_STATEMENT:
+        raise NotSupported(f"more than {MAX_STATEMENT + 1} writes in one transaction")
 
 
 def _operation(statement: Statement) -> str:

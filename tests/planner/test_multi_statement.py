@@ -15,7 +15,7 @@ from hivesql_planner.multi_statement import (
     next_statement_id,
     replaced_tables,
 )
-from hivesql_planner.plan import Change, Insert
+from hivesql_planner.plan import Change, Command, Insert
 from hivesql_planner.planning import plan
 from hivesql_planner.relations import Query, Scan
 from hivesql_planner.statements.alter import AddColumns
@@ -38,7 +38,7 @@ from hivesql_planner.statements.bound import (
     UpdateRows,
     UseDatabase,
 )
-from hivesql_planner.statements.ddl import AlterTable
+from hivesql_planner.statements.ddl import AlterTable, LoadData
 
 T = Table(
     name=TableName("d", "t"),
@@ -62,6 +62,7 @@ ALLOWED = {
     "overwrite": insert(T, overwrite=True),
     "update": UPDATE,
     "delete": DeleteRows(target=SCAN, alias="t"),
+    "load": LoadData(table=T, path="/f"),
     "show": Show(kind="locks"),
     "set": SetSetting(key="a", value="b"),
     "use": UseDatabase(name="d"),
@@ -73,6 +74,16 @@ REFUSED: dict[str, tuple[Statement, type[HiveSqlError], str]] = {
     "create as": (CreateTable(table=T, rows=QUERY), ExecutionError, "CREATE TABLE is not allowed"),
     "drop": (DropTable(name=T.name), ExecutionError, "DROP TABLE is not allowed"),
     "truncate": (TruncateTable(table=T), ExecutionError, "TRUNCATE TABLE is not allowed"),
+    "load over": (
+        LoadData(table=T, path="/f", overwrite=True),
+        ExecutionError,
+        "LOAD DATA is not allowed",
+    ),
+    "load into a plain table": (
+        LoadData(table=PLAIN, path="/f"),
+        ExecutionError,
+        "which is not transactional",
+    ),
     "alter": (
         AlterTable(table=T, change=AddColumns(()), altered=T),
         ExecutionError,
@@ -103,7 +114,9 @@ def test_a_read_only_transaction_writes_nothing() -> None:
     assert raised.value.code == 20007
 
 
-@pytest.mark.parametrize("statement", [insert(T), insert(T, overwrite=True), UPDATE])
+@pytest.mark.parametrize(
+    "statement", [insert(T), insert(T, overwrite=True), UPDATE, LoadData(table=T, path="/f")]
+)
 def test_nothing_is_written_beside_a_base_of_the_same_write_id(statement: Statement) -> None:
     check_inside(plan(statement), statement, txn_id=7, replaced={TableName("d", "other")})
     with pytest.raises(NotSupported, match=r"d\.t again after INSERT OVERWRITE"):
@@ -111,6 +124,9 @@ def test_nothing_is_written_beside_a_base_of_the_same_write_id(statement: Statem
 
 
 def ids(body: object) -> Collection[int]:
+    if isinstance(body, Command):
+        assert isinstance(body.statement, LoadData)
+        return [body.statement.statement_id]
     assert isinstance(body, Insert | Change)
     if isinstance(body, Insert):
         return [branch.write.statement_id for branch in body.branches]
@@ -119,13 +135,14 @@ def ids(body: object) -> Collection[int]:
 
 
 def test_statement_ids_run_on() -> None:
-    statements = [insert(T), UPDATE, DeleteRows(target=SCAN, alias="t"), insert(T)]
+    load = LoadData(table=T, path="/f")
+    statements = [insert(T), UPDATE, load, DeleteRows(target=SCAN, alias="t"), load, insert(T)]
     next_id, found = 0, []
     for statement in statements:
         body = continued(plan(statement).body, next_id)
         found.append(ids(body))
         next_id = next_statement_id(body, next_id)
-    assert found == [[0], [1, 2], [3], [4]]
+    assert found == [[0], [1, 2], [3], [4], [5], [6]]
     select = plan(SelectRows(query=QUERY)).body
     assert continued(select, 5) == select
     assert next_statement_id(select, 5) == 5
@@ -135,6 +152,8 @@ def test_statement_ids_have_twelve_bits() -> None:
     assert ids(continued(plan(insert(T)).body, 4095)) == [4095]
     with pytest.raises(NotSupported, match="4096"):
         continued(plan(UPDATE).body, 4095)
+    with pytest.raises(NotSupported, match="4096"):
+        continued(plan(LoadData(table=T, path="/f")).body, 4096)
 
 
 def test_what_an_overwrite_replaces() -> None:

@@ -147,7 +147,9 @@ def _into_directory(
     """Files of a transactional table: a directory that nobody sees before the commit."""
     table, files = statement.table, runtime.files(statement.table.location)
     write_id = txn.write_ids[table.name]
-    name = base_name(write_id) if statement.overwrite else delta_name(write_id, 0)
+    name = (
+        base_name(write_id) if statement.overwrite else delta_name(write_id, statement.statement_id)
+    )
     home = f"{location}/{name}"
     names = [source.rpartition("/")[2] for source in sources]
     if table.is_full_acid:

@@ -131,6 +131,8 @@ class LoadData:
     values: Values | None = None
     partition: Partition | None = None
     """The partition when it exists."""
+    statement_id: int = 0
+    """Of the delta that the files come into; LOAD may be one of many writes of a transaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

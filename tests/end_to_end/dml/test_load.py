@@ -5,18 +5,24 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pyorc
 import pytest
 
 import hivesql
 from end_to_end.answers import rows
 from hivesql_planner.errors import HiveSqlError
 from hivesql_planner.model.table import TableName
+from tables import property_of
 
 pytestmark = pytest.mark.spark
 
 PLAIN = "TBLPROPERTIES ('transactional'='false')"
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 TEXT = f"ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' STORED AS TEXTFILE {PLAIN}"
+TEXT_ONLY = (
+    "ROW FORMAT DELIMITED FIELDS TERMINATED BY ',' STORED AS TEXTFILE TBLPROPERTIES "
+    "('transactional'='true', 'transactional_properties'='insert_only')"
+)
 
 
 def home(session: hivesql.Session, name: str) -> Path:
@@ -168,6 +174,59 @@ def test_acid_tables_get_a_directory_that_the_commit_shows(
         with pytest.raises(HiveSqlError) as caught:
             session.sql(f"LOAD DATA LOCAL INPATH '{path}' INTO TABLE g")
         assert (caught.value.code, files(session, "g")) == (code, before)
+
+
+def test_a_load_is_one_write_of_a_transaction(session: hivesql.Session, source: Path) -> None:
+    """Its files wait for the commit, get the statement's id, and go back when all is undone."""
+    file = source / "rows.orc"
+    with file.open("wb") as out, pyorc.Writer(out, "struct<id:int,v:string>") as writer:
+        writer.write((7, "file"))
+    session.sql(f"""
+        CREATE TABLE k (id int, v string) {ACID};
+        CREATE TABLE kp (id int, v string) PARTITIONED BY (d int) {ACID};
+        CREATE TABLE only (id int, v string) {TEXT_ONLY};
+        CREATE TABLE plain (id int, v string) {TEXT};
+        START TRANSACTION;
+        INSERT INTO k VALUES (1, 'a');
+        LOAD DATA INPATH '{file}' INTO TABLE k;
+    """)
+    assert not file.exists()
+    assert rows(session, "SELECT id FROM k") == [(1,), (7,)]
+    session.sql("ROLLBACK")
+    assert file.exists()
+    assert rows(session, "SELECT id FROM k") == []
+    session.sql(f"""
+        START TRANSACTION;
+        INSERT INTO k VALUES (1, 'a');
+        LOAD DATA LOCAL INPATH '{file}' INTO TABLE k;
+        LOAD DATA LOCAL INPATH '{file}' INTO TABLE kp PARTITION (d = 3);
+        LOAD DATA LOCAL INPATH '{source}/x.txt' INTO TABLE only;
+        UPDATE k SET v = 'changed' WHERE id = 7;
+        LOAD DATA INPATH '{file}' INTO TABLE k;
+        COMMIT;
+    """)
+    written = {
+        path.rpartition("/")[0] for name in ("k", "kp", "only") for path in files(session, name)
+    }
+    of_k = {f"delta_0000002_0000002_000{statement}" for statement in (0, 1, 5, 6)}
+    assert written - {"delta_0000001_0000001_0000"} == {  # what was rolled back waits for a cleaner
+        *of_k, "delete_delta_0000002_0000002_0004",
+        "d=3/delta_0000001_0000001_0002", "delta_0000001_0000001_0003",
+    }  # fmt: skip
+    assert rows(session, "SELECT row__id.bucketid, id, v FROM k") == [
+        (property_of(0), 1, "a"),
+        (property_of(0, 5), 7, "changed"),
+        (property_of(0, 6), 7, "file"),
+    ]
+    assert rows(session, "SELECT * FROM kp") == [(7, "file", 3)]
+    assert rows(session, "SELECT * FROM only") == [(1, "a"), (2, "b")]
+    for statement in (
+        f"LOAD DATA LOCAL INPATH '{source}/x.txt' OVERWRITE INTO TABLE only",
+        f"LOAD DATA LOCAL INPATH '{source}/x.txt' INTO TABLE plain",
+    ):
+        with pytest.raises(HiveSqlError) as caught:
+            session.sql(f"START TRANSACTION; {statement}")
+        assert caught.value.code == 20007
 
 
 def test_a_sequence_file_is_no_rcfile(session: hivesql.Session, tmp_path: Path) -> None:
