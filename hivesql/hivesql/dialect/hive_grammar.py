@@ -15,12 +15,33 @@ from hivesql_planner.errors import ParseError
 _NO_ITEM = frozenset({"from", "where", "group", "having", "order", "union"})
 _LAST = ("order", "sort", "distribute", "cluster", "limit")
 _ORDER = (("where",), ("group",), ("having",), ("windows",), ("qualify",),
-          ("order", "cluster", "distribute"), ("sort",), ("limit",))  # fmt: skip
+          ("order",), ("cluster",), ("distribute",), ("sort",), ("limit",))  # fmt: skip
 _STAR_OPTIONS = ("except_", "replace", "rename")
 _CHECKED = (
     exp.Select, exp.SetOperation, exp.ILike, exp.In, exp.Star, exp.QueryTransform, exp.Values,
-    exp.TableAlias, exp.Alias, exp.Join, exp.WindowSpec,
+    exp.TableAlias, exp.Alias, exp.Join, exp.WindowSpec, exp.Table, exp.Group, exp.Limit,
+    exp.Offset, exp.CTE, exp.Between, exp.Paren, exp.Ceil, exp.Anonymous,
 )  # fmt: skip
+_OF_QUERIES = {
+    "into": "INTO", "kind": "AS STRUCT", "operation_modifiers": "words after SELECT",
+    "match": "MATCH_RECOGNIZE", "connect": "CONNECT BY", "by_name": "BY NAME", "on": "ON",
+    "side": "a kind of join between queries", "prewhere": "PREWHERE", "settings": "SETTINGS",
+    "format": "FORMAT", "options": "OPTION",
+}  # fmt: skip
+_UNKNOWN_CLAUSES: dict[type[exp.Expr], dict[str, str]] = {
+    exp.Select: _OF_QUERIES,
+    exp.SetOperation: _OF_QUERIES,
+    exp.Group: {"all": "ALL or DISTINCT after GROUP BY", "totals": "WITH TOTALS"},
+    exp.Limit: {"expressions": "LIMIT … BY", "limit_options": "words after LIMIT"},
+    exp.Offset: {"expressions": "OFFSET … BY"},
+    exp.Join: {"method": "a kind of join", "global_": "GLOBAL", "match_condition": "a match"},
+    exp.Table: {"hints": "a hint after a table", "ordinality": "WITH ORDINALITY", "only": "ONLY"},
+    exp.CTE: {"materialized": "MATERIALIZED", "key_expressions": "USING KEY"},
+    exp.Between: {"symmetric": "a word after BETWEEN"},
+    exp.WindowSpec: {"exclude": "EXCLUDE"},
+    exp.Ceil: {"to": "TO in CEIL"},
+}
+"""What sqlglot's nodes have of other databases' clauses, and how they are called in an error."""
 _MOST_ROWS = 2**31 - 1
 _Node = TypeVar("_Node", bound=exp.Expr)
 
@@ -48,6 +69,10 @@ def check_tree(tree: exp.Expr, text: StatementText, start: int) -> None:
     """Fail at what Hive has no words for; without a place of its own, at ``start``."""
     for node, message in _wrong(tree):
         raise at(ParseError(message), text, _start(node) or start)
+    for table in tree.find_all(exp.Table):
+        place = table.this.meta.get("start") if isinstance(table.this, exp.Identifier) else None
+        if place is not None and text.text[place] == "'":
+            raise at(ParseError("expected a table, found a string"), text, place)
 
 
 def _wrong(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
@@ -55,6 +80,7 @@ def _wrong(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
     nodes = tuple(tree.find_all(*_CHECKED))
     yield from _wrong_clauses(nodes)
     yield from _wrong_joins_and_frames(nodes)
+    yield from _of_other_databases(nodes)
     for like in _of(nodes, exp.ILike):
         yield like, "unexpected ILIKE: compare lower(…) with LIKE"
     for test in _of(nodes, exp.In):
@@ -73,6 +99,21 @@ def _wrong(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
             yield name, f"{name.name.upper()} cannot be an alias"
 
 
+def _of_other_databases(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
+    for node in nodes:
+        for kind, clauses in _UNKNOWN_CLAUSES.items():
+            if isinstance(node, kind):
+                for key, words in clauses.items():
+                    if node.args.get(key) not in (None, []):
+                        yield _first(node), f"unexpected {words}"
+        if isinstance(node, exp.Anonymous):
+            for clause in (exp.Order, exp.Limit):
+                if any(isinstance(argument, clause) for argument in node.expressions):
+                    yield _first(node), f"unexpected {clause.__name__.upper()} in a call"
+        elif isinstance(node, exp.Paren) and isinstance(node.this, exp.Star):
+            yield node, "unexpected * in brackets"
+
+
 def _of(nodes: Iterable[exp.Expr], *kinds: type[_Node]) -> Iterator[_Node]:
     return (node for node in nodes if isinstance(node, kinds))
 
@@ -88,7 +129,13 @@ def _wrong_joins_and_frames(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Exp
     for join in _of(nodes, exp.Join):
         if join.kind in ("SEMI", "ANTI") and not join.side:
             yield _first(join.this), f"unexpected {join.kind} JOIN: say LEFT {join.kind} JOIN"
+        if join.kind == "OUTER" and not join.side:
+            yield _first(join.this), "unexpected OUTER JOIN: say LEFT, RIGHT or FULL OUTER JOIN"
     for frame in _of(nodes, exp.WindowSpec):
+        if frame.args.get("kind") == "GROUPS":
+            yield frame, "unexpected GROUPS: a frame is of ROWS or a RANGE"
+        if frame.args.get("end") is None and frame.args.get("start_side") == "FOLLOWING":
+            yield frame, "unexpected FOLLOWING: say BETWEEN … AND …"
         for bound in (frame.args.get("start"), frame.args.get("end")):
             if isinstance(bound, exp.Interval):
                 yield _first(bound), "unexpected INTERVAL: a frame is measured by numbers"

@@ -39,6 +39,11 @@ _REFUSED: tuple[_Pattern, ...] = (
         "the virtual column",
     ),
 )  # fmt: skip
+# Types of which Hive's grammar has no literal.
+_NO_LITERALS = frozenset(
+    ("bigint", "binary", "boolean", "char", "dec", "decimal", "double", "float", "int", "integer",
+     "numeric", "real", "smallint", "string", "time", "timestamp_ltz", "tinyint", "varchar")
+)  # fmt: skip
 _ENDS_OF_TABLES = frozenset({"select", "where", "group", "having", "on", "by", "set", "values"})
 _BYTES = re.compile("0[xX](?:[0-9a-fA-F]{2})+")
 _PROPERTY: tuple[str | Kind, ...] = ("(", Kind.STRING, "=", Kind.STRING)
@@ -59,9 +64,14 @@ def tokens_in(tokens: tuple[Token, ...], spans: Spans) -> _Tokens:
 def check_slice(text: StatementText, tokens: _Tokens) -> list[Edit]:
     """Tell what sqlglot shall read in place of some of the tokens.
 
-    Raises NotSupported for what has no counterpart in Spark.
+    Raises NotSupported for what has no counterpart in Spark, ParseError for what is none of Hive's.
     """
     _refuse(text, tokens)
+    for token, after in pairwise(tokens):
+        is_type = token.kind is Kind.WORD and token.value in _NO_LITERALS
+        if is_type and after.kind is Kind.STRING:
+            problem = ParseError(f"unexpected string after {token.text}: use CAST")
+            raise at(problem, text, after.start, after.end)
     try:
         return sorted((*_same_length(tokens), *_readable(tokens)))
     except SemanticError as error:

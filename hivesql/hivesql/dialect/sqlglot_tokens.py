@@ -18,7 +18,30 @@ from hivesql.python_sqlglot import Hive, SqlglotToken, TokenType
 from hivesql.script import StatementText
 
 _HIVE = Hive.tokenizer_class
-_KINDS = {word.lower(): kind for word, kind in _HIVE.KEYWORDS.items()}
+# Words of other databases, which are names to Hive: joins and operators, what begins commands
+# of sqlglot's own, and types.
+NAMES_IN_HIVE = frozenset(
+    """apply asof begin call collate copy glob isnull keep list natural next notnull object
+    ordinality overlaps pivot pragma ref refresh returning sequence session straight_join temp
+    uncache unnest unpivot vacuum volatile xor
+    auto_increment autoincrement bigdecimal bignum bignumeric bit blob bool bpchar byte bytea
+    character clob datemultirange daterange decfloat decimal128 decimal256 decimal32 decimal64
+    fixed float4 float8 geography geometry hugeint inet int1 int128 int16 int2 int256 int32 int4
+    int4multirange int4range int64 int8 int8multirange int8range json jsonb long longblob longtext
+    longvarchar mediumblob mediumint mediumtext nchar number nummultirange numrange nvarchar
+    nvarchar2 short str text time_ns timestamp_ntz timestampltz timestampntz
+    timestamptz timetz tinyblob tinytext tsmultirange tsrange tstzmultirange tstzrange uhugeint
+    uint uint128 uint256 uuid varbinary varchar2 variant vector""".split()  # noqa: SIM905
+)
+NOTHING_IN_HIVE = frozenset(
+    ("|>", "~~", "~~~", "~~*", "~*", "CONNECT BY", "SIMILAR TO", "CHARACTER VARYING",
+     "CHAR VARYING")
+)  # fmt: skip
+_KINDS = {
+    word: kind
+    for word, kind in ((key.lower(), kind) for key, kind in _HIVE.KEYWORDS.items())
+    if word not in NAMES_IN_HIVE
+}
 _KINDS_OF_SYMBOLS = {**_HIVE.SINGLE_TOKENS, **_HIVE.KEYWORDS}
 _SUFFIXES = {suffix: _HIVE.KEYWORDS[name] for suffix, name in _HIVE.NUMERIC_LITERALS.items()}
 _PIECE = re.compile(r"\w+|<=>|<>|!=|<=|>=|==|\|\||[^\w\s]")
@@ -53,7 +76,7 @@ def _of_several() -> dict[str, list[_Keyword]]:
     keywords: dict[str, list[_Keyword]] = {}
     for key in sorted(_HIVE.KEYWORDS, key=len, reverse=True):
         pieces = tuple(_PIECE.findall(key.lower()))
-        if len(pieces) > 1:
+        if len(pieces) > 1 and key not in NOTHING_IN_HIVE:
             keywords.setdefault(pieces[0], []).append(_Keyword(_HIVE.KEYWORDS[key], key, pieces))
     return keywords
 

@@ -136,6 +136,8 @@ class QueryParser(HiveParser):
         if is_call and self._curr.token_type in _NESTED:
             return None
         parse = super()._parse_types
+        # sqlglot would look for the types of other databases behind a name.
+        named["allow_identifiers"] = False
         return with_room(lambda: parse(*arguments, **named))
 
     def _parse_table(self, *arguments: Any, **named: Any) -> exp.Expr | None:
@@ -163,6 +165,12 @@ class QueryParser(HiveParser):
             start = self._prev.start if isinstance(this, exp.Literal) else self._begun
             this.meta.setdefault(RANGE, (start, self._prev.end + 1))
         return super()._parse_column_ops(this)
+
+    def _parse_cluster(self, wrapped: bool = False) -> exp.Cluster | None:
+        if not self._match(TokenType.CLUSTER_BY):
+            return None
+        keys = self._parse_csv(lambda: self._ranged(self._parse_disjunction))
+        return self.expression(exp.Cluster(expressions=keys))
 
     def _parse_suffix(self, number: exp.Expr, kind: exp.DataType) -> exp.Expr:
         """Make a cast of a number with a suffix, as 1L."""

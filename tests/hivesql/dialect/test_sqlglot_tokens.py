@@ -10,7 +10,7 @@ from sqlglot.dialects.hive import Hive
 from sqlglot.tokenizer_core import Token, TokenType
 
 from hivesql.dialect.edits import Edit
-from hivesql.dialect.sqlglot_tokens import sqlglot_tokens
+from hivesql.dialect.sqlglot_tokens import NAMES_IN_HIVE, NOTHING_IN_HIVE, sqlglot_tokens
 from hivesql.dialect.tokens import Kind, tokenize
 from hivesql.script import StatementText
 from hivesql_planner.errors import ParseError
@@ -36,6 +36,11 @@ PIECES = [
 class _OfSqlglot(Hive):
     class Tokenizer(Hive.Tokenizer):
         COMMANDS = frozenset()
+        KEYWORDS = {  # noqa: RUF012 - as sqlglot declares it
+            key: kind
+            for key, kind in Hive.Tokenizer.KEYWORDS.items()
+            if key.lower() not in NAMES_IN_HIVE and key not in NOTHING_IN_HIVE
+        }
 
 
 def test_the_tokens_are_those_of_sqlglot() -> None:
