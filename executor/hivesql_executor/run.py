@@ -14,6 +14,7 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.statements.command import run_command
 from hivesql_executor.statements.context import Consume, Work
+from hivesql_executor.transactions.bound_tables import check_tables
 from hivesql_executor.transactions.object_locks import holding_objects
 from hivesql_executor.transactions.transaction import (
     OpenTransaction,
@@ -45,6 +46,9 @@ def run(
     if inside is not None:
         plan = continuing(plan, inside)
     with as_user_errors(), holding_objects(plan, runtime):
+        if plan.bound and not plan.opens_txn:
+            # Of external tables nobody takes locks, which is where others are checked.
+            check_tables(plan, runtime.metastore)
         if not plan.opens_txn and _needs_no_snapshot(plan.body):
             return _run_definition_or_command(plan.body, None, runtime)
         with transaction(plan, runtime, inside) as txn, _listing_anew_after_errors():
