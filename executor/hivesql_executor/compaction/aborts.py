@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from hivesql_executor.compaction.cleaner import (
     abort_uploads,
@@ -21,6 +22,11 @@ from hivesql_executor.translate_errors import translate_error
 from hivesql_planner.compaction.initiator import NO_CLEANUP, Candidate, flag_property
 from hivesql_planner.errors import NoSuchObject
 
+if TYPE_CHECKING:
+    from hivesql_executor.metastore.api import AbortedWrites, Metastore
+    from hivesql_planner.acid.write_ids import ValidTxnList
+    from hivesql_planner.model.table import TableName
+
 
 def clean_aborted(runtime: Runtime, limits: AbortLimits | None = None) -> int:
     """Remove what aborted transactions wrote, in units with many or old ones; how many units.
@@ -33,11 +39,12 @@ def clean_aborted(runtime: Runtime, limits: AbortLimits | None = None) -> int:
         limits or abort_limits(settings), limit=settings.integer("metastore.compactor.fetch.size")
     )
     cleaned = 0
+    tables: dict[TableName, _TableAborts] = {}
     for unit in units:
         if runtime.cancelled.is_set():
             break  # A service that is to end: the next one goes on.
         try:
-            cleaned += _clean_unit(unit, runtime)
+            cleaned += _clean_unit(unit, runtime, tables)
         except Exception as error:  # noqa: BLE001 - one directory must not stop all others
             runtime.notify(
                 f"aborted writes in {unit.table} could not be removed: {translate_error(error)}"
@@ -45,11 +52,28 @@ def clean_aborted(runtime: Runtime, limits: AbortLimits | None = None) -> int:
     return cleaned
 
 
-def _clean_unit(unit: Candidate, runtime: Runtime) -> bool:
+@dataclass(kw_only=True)
+class _TableAborts:
+    """What was aborted in a table, and the places that have been looked through for it.
+
+    All units of the table share it: its own directory has as many entries as it has partitions.
+    """
+
+    writes: AbortedWrites
+    txns: ValidTxnList
+    looked_through: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, table: TableName, store: Metastore) -> _TableAborts:
+        """Ask for it, before any directory is listed: who aborts later is cleaned later."""
+        return cls(writes=store.aborted_writes(table), txns=store.valid_txns())
+
+
+def _clean_unit(unit: Candidate, runtime: Runtime, tables: dict[TableName, _TableAborts]) -> bool:
     store = runtime.metastore
-    # Asked for before the directory is listed: who aborts later is cleaned later.
-    aborted = store.aborted_writes(unit.table)
-    txns = store.valid_txns()
+    known = tables.get(unit.table) or _TableAborts.of(unit.table, store)
+    tables[unit.table] = known
+    aborted, txns = known.writes, known.txns
     place = _place(unit, runtime)
     if place is None:
         store.forget_aborted(unit, aborted)
@@ -63,8 +87,10 @@ def _clean_unit(unit: Candidate, runtime: Runtime) -> bool:
     listings, names = {}, {}
     for root in roots:
         listings[root], names[root] = runtime.files(root).survey(root)
-    delete_abandoned(place, names, aborted.txns, runtime)
-    abort_uploads(place, roots, aborted.visible, txns, runtime)
+    done = known.looked_through
+    delete_abandoned(place, names, aborted.txns, runtime, done=done)
+    abort_uploads(place, roots, aborted.visible, txns, runtime, done=done)
+    done.add(place.table.location)
     for location in roots:
         files = runtime.files(location)
         listing = listings[location]

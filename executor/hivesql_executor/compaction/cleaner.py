@@ -239,14 +239,19 @@ def delete_writes(
 
 
 def delete_abandoned(
-    place: Place, names: Mapping[str, Iterable[str]], txns: Collection[int], runtime: Runtime
+    place: Place,
+    names: Mapping[str, Iterable[str]],
+    txns: Collection[int],
+    runtime: Runtime,
+    *,
+    done: Collection[str] = (),
 ) -> None:
     """Delete the working directories of aborted transactions, in the table's and in others.
 
-    ``names`` are those of all directories in the latter.
+    ``names`` are those of all directories in the latter. The table's may be ``done``.
     """
     home = place.table.location
-    if home not in names:
+    if home not in names and home not in done:
         names = {home: runtime.files(home).all_directories(home), **names}
     for location, inside in names.items():
         delete_writes(place, location, tuple(abandoned(inside, txns)), runtime)
@@ -258,10 +263,16 @@ def abort_uploads(
     visible: ValidWriteIdList,
     txns: ValidTxnList,
     runtime: Runtime,
+    *,
+    done: Collection[str] = (),
 ) -> None:
-    """Give up what tasks of writes and compactions that have ended left uploading."""
+    """Give up what tasks of writes and compactions that have ended left uploading.
+
+    The table's may be ``done``.
+    """
     home = place.table.location
-    for location in (home, *(root for root in roots if not f"{root}/".startswith(f"{home}/"))):
+    elsewhere = (root for root in roots if not f"{root}/".startswith(f"{home}/"))
+    for location in (*((home,) if home not in done else ()), *elsewhere):
         uploads = runtime.files(location).left_uploads(location)
         waiting = uploads.waiting(location) if uploads is not None else []
         ended = [

@@ -281,6 +281,22 @@ def test_aborted_writes_are_cleaned_without_spark(server: S3Server, tmp_path: Pa
         assert not session._spark.started
 
 
+def test_aborted_writes_of_many_partitions_share_what_their_table_is_asked(
+    server: S3Server, tmp_path: Path
+) -> None:
+    """Its directory has an entry for each of them, and its uploads are one list."""
+    with connect(server, tmp_path / "m.db", "shared") as session:
+        session.sql(f"CREATE TABLE t (k INT) PARTITIONED BY (p INT) {ACID}")
+        session.sql(f"INSERT INTO t VALUES {', '.join(f'({k}, {k})' for k in range(MANY))}")
+        session.sql("START TRANSACTION; UPDATE t SET k = k + 1; ROLLBACK")
+        server.requests.clear()
+        assert clean_aborted(session.runtime, AbortLimits(count=0, age=0)) == MANY
+        kinds = Counter(request.split()[0] for request in server.requests)
+        assert kinds == {"LIST": 2 * MANY + 1, "GET": 1, "POST": MANY}
+        assert not any("_0000002_" in key for key in keys(server, "shared"))
+        assert session.sql("SELECT count(*) FROM t").rows == [(MANY,)]
+
+
 def test_a_table_made_again_within_a_second_has_rows_of_its_own(
     server: S3Server, tmp_path: Path
 ) -> None:
