@@ -112,8 +112,9 @@ def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sessions share what SQLAlchemy has compiled: there are hundreds of them here."""
     original = engines._create
     monkeypatch.setattr(
-        engines, "_create", lambda url: original(url).execution_options(compiled_cache=COMPILED)
-    )
+        engines, "_create",
+        lambda *given: original(*given).execution_options(compiled_cache=COMPILED),
+    )  # fmt: skip
 
 
 @pytest.fixture
