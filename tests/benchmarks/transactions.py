@@ -48,8 +48,7 @@ def ours(url: str, table: str) -> Once:
         return txn_id, store.valid_txns(txn_id)
 
     def prepare(txn_id: int, txns: ValidTxnList) -> None:
-        store.allocate_write_id(txn_id, name)
-        store.valid_write_ids(txns, [name])
+        store.take_write_ids(txn_id, [name], txns, [name])
         store.enqueue_locks(txn_id, [lock], LockOwner("bench", "localhost"))
 
     def once() -> None:

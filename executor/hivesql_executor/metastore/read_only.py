@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +20,7 @@ from hivesql_executor.metastore.api import BegunMoves, LockAnswer, LockState, Mo
 from hivesql_executor.metastore.database.connection import Rdbms
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.sqlite_terms import BUSY_SECONDS
+from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.locks.lock import ObjectLock
 from hivesql_planner.model.table import TableName
@@ -122,6 +123,15 @@ class ReadOnlyCopy(DatabaseMetastore):
     def allocate_write_id(self, txn_id: int, table: TableName, *, again: bool = False) -> int:
         """Refuse to write."""
         return int(self._refuse())
+
+    def take_write_ids(
+        self, txn_id: int, written: Collection[TableName], txns: ValidTxnList,
+        tables: Collection[TableName],
+    ) -> tuple[Mapping[TableName, int], Mapping[TableName, ValidWriteIdList]]:  # fmt: skip
+        """Refuse to write; what is only read is told."""
+        if written:
+            self._refuse()
+        return {}, self.valid_write_ids(txns, tables)
 
     require_writing = _refuse
     allocate_write_ids = _refuse

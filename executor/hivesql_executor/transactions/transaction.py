@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -259,7 +259,7 @@ class _Acquired:
     ``txns`` is a younger snapshot than the opening's, taken under the locks, if there is one.
     """
 
-    write_ids: dict[TableName, int]
+    write_ids: Mapping[TableName, int]
     newer: int | None = None
     visible: Mapping[TableName, ValidWriteIdList] | None = None
     txns: ValidTxnList | None = None
@@ -281,10 +281,11 @@ class _Request:
         """Take write ids, and ask for the locks; the answer where it is not that they are ours."""
         store, txn_id = self.runtime.metastore, self.opened.id
         names = [target.table for target in self.plan.targets]
-        write_ids = {name: store.allocate_write_id(txn_id, name) for name in sorted(names, key=str)}
-        hit_failpoint(FailPoint.WRITE_IDS_ALLOCATED)
         # Whose writes the snapshot sees is settled. So it is asked before others wait for us.
-        visible = store.valid_write_ids(self.opened.txns, _tables(self.plan, write_ids))
+        write_ids, visible = store.take_write_ids(
+            txn_id, names, self.opened.txns, _tables(self.plan, names)
+        )
+        hit_failpoint(FailPoint.WRITE_IDS_ALLOCATED)
         acquired = _Acquired(write_ids, visible=visible)
         answer = request_locks(txn_id, self.plan, self.runtime)
         if answer is not None and answer.state is not LockState.ACQUIRED:
@@ -356,7 +357,7 @@ def _take_write_ids_again(
 
 
 def _look_anew(
-    plan: Plan, txn_id: int, write_ids: dict[TableName, int], store: Metastore
+    plan: Plan, txn_id: int, write_ids: Mapping[TableName, int], store: Metastore
 ) -> _Acquired:
     """Take the snapshot again: we hold the locks now, so this one stays good."""
     txns = store.valid_txns(txn_id)
@@ -390,8 +391,8 @@ def _prepare_inside(plan: Plan, runtime: Runtime, opened: OpenTransaction) -> Tr
     return _seen(opened, acquired)
 
 
-def _tables(plan: Plan, write_ids: Mapping[TableName, int]) -> tuple[TableName, ...]:
-    return tuple(dict.fromkeys((*plan.reads, *write_ids)))
+def _tables(plan: Plan, written: Iterable[TableName]) -> tuple[TableName, ...]:
+    return tuple(dict.fromkeys((*plan.reads, *written)))
 
 
 def _seen(opened: OpenTransaction, acquired: _Acquired) -> Transaction:

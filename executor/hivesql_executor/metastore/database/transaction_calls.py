@@ -27,6 +27,8 @@ from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError, 
 from hivesql_planner.locks.lock import Lock
 from hivesql_planner.model.table import TableName
 
+_Visible = Mapping[TableName, ValidWriteIdList]
+
 
 class TransactionCalls(Calls):
     """Every method is one database transaction, unless they are called ``run_in_transaction``."""
@@ -94,6 +96,22 @@ class TransactionCalls(Calls):
         return self._write(
             lambda db: snapshots.allocate_write_ids(db, txn_ids, name), durable=False
         )
+
+    def take_write_ids(
+        self, txn_id: int, written: Collection[TableName], txns: ValidTxnList,
+        tables: Collection[TableName],
+    ) -> tuple[Mapping[TableName, int], _Visible]:  # fmt: skip
+        """Return its write ids in what is ``written``, and what its list means in ``tables``.
+
+        One call, as both take a single round trip where statements can be sent at once.
+        """
+
+        def work(db: Connection) -> tuple[Mapping[TableName, int], _Visible]:
+            return snapshots.take_write_ids(db, txn_id, written, txns, tables)
+
+        if not written:
+            return {}, self.valid_write_ids(txns, tables)
+        return self._write(work, durable=False)
 
     def valid_write_ids(
         self, txns: ValidTxnList, tables: Collection[TableName]

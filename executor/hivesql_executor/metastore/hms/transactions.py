@@ -124,6 +124,15 @@ class TransactionCalls(StatisticsCalls):
             self._write_ids[txn_id][name] = write_ids[txn_id]
         return tuple(write_ids[txn_id] for txn_id in txn_ids)
 
+    def take_write_ids(
+        self, txn_id: int, written: Collection[TableName], txns: ValidTxnList,
+        tables: Collection[TableName],
+    ) -> tuple[Mapping[TableName, int], Mapping[TableName, ValidWriteIdList]]:  # fmt: skip
+        """Return its write ids in what is ``written``, and what its list means in ``tables``."""
+        names = sorted(written, key=str)
+        write_ids = {name: self.allocate_write_id(txn_id, name) for name in names}
+        return write_ids, self.valid_write_ids(txns, tables)
+
     def valid_write_ids(
         self, txns: ValidTxnList, tables: Collection[TableName]
     ) -> Mapping[TableName, ValidWriteIdList]:

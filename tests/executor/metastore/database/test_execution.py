@@ -196,7 +196,7 @@ def test_an_interrupt_ends_what_the_server_does(prompt: DatabaseMetastore) -> No
 def test_few_answers_are_waited_for(
     prompt: DatabaseMetastore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A table is described by one round trip, and a reader asks for its locks by one."""
+    """A table is described by one round trip; locks and write ids take one each."""
     name = TableName("default", "t")
     columns = (Column.of("a", "int"), Column.of("b", "string", "said"))
     told = Table(
@@ -225,7 +225,13 @@ def test_few_answers_are_waited_for(
     prompt.enqueue_locks(txn_id, [lock], LockOwner("ann", "here"))
     # The second one commits.
     assert len(waits) == 2
-    assert prompt.table(TableName("default", "other")).bucket_columns == ("b",)
+    txns, other = prompt.valid_txns(txn_id), TableName("default", "other")
+    waits.clear()
+    given, visible = prompt.take_write_ids(txn_id, [name, other], txns, [name, other])
+    assert len(waits) == 1, "write ids come with what the snapshot means"
+    assert given == {name: 1, other: 1}
+    assert all(listed.high_watermark == 1 for listed in visible.values())
+    assert prompt.table(other).bucket_columns == ("b",)
 
 
 @pytest.mark.postgres

@@ -99,7 +99,27 @@ def test_who_may_not_write(store: Any) -> None:
         store.calls.allocate_write_id(reader, T)
     with pytest.raises(TransactionLost):
         store.calls.allocate_write_id(aborted, T)
+    with pytest.raises(ExecutionError, match="read-only"):
+        store.calls.take_write_ids(reader, [T], store.calls.valid_txns(reader), [T])
+    with pytest.raises(TransactionLost):
+        store.calls.take_write_ids(aborted, [T], store.calls.valid_txns(aborted), [T])
     assert store.rows(next_write_id, "next") == []
+
+
+def test_write_ids_come_with_what_the_snapshot_means(store: Any) -> None:
+    """Asked at once or one by one: the same ids, and the same lists."""
+    u = TableName("default", "u")
+    store.written()
+    other, mine = store.begin(), store.begin()
+    store.calls.allocate_write_id(other, T)
+    snapshot = store.calls.valid_txns(mine)
+    given, visible = store.calls.take_write_ids(mine, [u, T], snapshot, [T, u])
+    assert given == {T: 3, u: 1}
+    assert visible == store.calls.valid_write_ids(snapshot, [T, u])
+    assert visible[T] == listed(3, {2})
+    again = store.calls.take_write_ids(mine, [T], snapshot, [T])
+    assert again == ({T: 3}, {T: visible[T]})
+    assert store.calls.take_write_ids(mine, [], snapshot, [T]) == ({}, {T: visible[T]})
 
 
 def test_purged_writes_count_as_committed(store: Any) -> None:

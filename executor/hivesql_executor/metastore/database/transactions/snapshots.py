@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -30,6 +30,7 @@ from sqlalchemy import (
 from hivesql_executor.metastore.database.connection import millis_now
 from hivesql_executor.metastore.database.dialects.execution import (
     Rows,
+    Statement,
     run,
     run_all,
     run_many,
@@ -124,12 +125,25 @@ def valid_in_tables(
     db: Connection, txns_seen: ValidTxnList, tables: Collection[TableName]
 ) -> dict[TableName, ValidWriteIdList]:
     """Translate a list of transactions into write ids of each of some tables."""
+    return _valid_by(db, txns_seen, tables, run_all(db, *_asking_writes(txns_seen, tables)))
+
+
+def _asking_writes(txns_seen: ValidTxnList, tables: Collection[TableName]) -> Iterator[Statement]:
+    """Compose what ``valid_in_tables`` asks of each table."""
     # Whatever is below is seen, and need not be told one by one.
     doubtful = min(*txns_seen.open, *txns_seen.aborted, txns_seen.high_watermark + 1, NONE_OPEN)
-    statements = ((_WRITES, _place(table.lower()) | {"doubtful": doubtful}) for table in tables)
+    return ((_WRITES, _place(table.lower()) | {"doubtful": doubtful}) for table in tables)
+
+
+def _valid_by(
+    db: Connection,
+    txns_seen: ValidTxnList,
+    tables: Collection[TableName],
+    answers: Sequence[Rows],
+) -> dict[TableName, ValidWriteIdList]:
     return {
         table: _valid_of(db, txns_seen, table.lower(), rows)
-        for table, rows in zip(tables, run_all(db, *statements), strict=True)
+        for table, rows in zip(tables, answers, strict=True)
     }
 
 
@@ -228,23 +242,59 @@ _WRITE_UNDER = update(txn_components).where(_IS_WRITTEN).values(write_id=bindpar
 
 def allocate_write_id(db: Connection, txn_id: int, table: TableName, *, again: bool) -> int:
     """Return the transaction's write id in the table; ``again`` gives a new, larger one."""
+    if terms_of(db).has_changing_queries and not again:
+        return _allocated_id(db, txn_id, table, run_all(db, _allocating(db, txn_id, table))[0])
     mine = _place(table) | {"owner": txn_id}
-    is_at_once = terms_of(db).has_changing_queries and not again
-    query = _giving(terms_of(db)) if is_at_once else _OPEN_AND_ALLOCATED
-    row = run(db, query, mine | {"count": 1} if is_at_once else mine).one_or_none()
+    row = run(db, _OPEN_AND_ALLOCATED, mine).one_or_none()
     if row is None:
         raise lost(db, txn_id)
     _require_writer(txn_id, note_open(db, txn_id, row), table)
-    if is_at_once:
-        learn_of_log(db, row)
-        if row.fresh is not None:
-            _note_allocation(db, {txn_id: int(row.fresh)}, table)
-            return int(row.fresh)
     if row.write_id is not None:
         if not again:
             return int(row.write_id)
         run(db, _FORGET, mine)
     return _give_out(db, [txn_id], table)[txn_id]
+
+
+def take_write_ids(
+    db: Connection,
+    txn_id: int,
+    written: Collection[TableName],
+    txns_seen: ValidTxnList,
+    tables: Collection[TableName],
+) -> tuple[dict[TableName, int], dict[TableName, ValidWriteIdList]]:
+    """Return the transaction's write ids in what is ``written``, and what it sees in ``tables``."""
+    # All take their counters in the same order.
+    names = sorted(written, key=str)
+    if not terms_of(db).has_changing_queries:
+        write_ids = {
+            name: allocate_write_id(db, txn_id, name.lower(), again=False) for name in names
+        }
+        return write_ids, valid_in_tables(db, txns_seen, tables)
+    giving = (_allocating(db, txn_id, name.lower()) for name in names)
+    answers = run_all(db, *giving, *_asking_writes(txns_seen, tables))
+    write_ids = {
+        name: _allocated_id(db, txn_id, name.lower(), rows)
+        for name, rows in zip(names, answers[: len(names)], strict=True)
+    }
+    return write_ids, _valid_by(db, txns_seen, tables, answers[len(names) :])
+
+
+def _allocating(db: Connection, txn_id: int, table: TableName) -> Statement:
+    return _giving(terms_of(db)), _place(table) | {"owner": txn_id, "count": 1}
+
+
+def _allocated_id(db: Connection, txn_id: int, table: TableName, rows: Rows) -> int:
+    """Take the write id from the answer to what ``_allocating`` composes."""
+    row = rows.one_or_none()
+    if row is None:
+        raise lost(db, txn_id)
+    _require_writer(txn_id, note_open(db, txn_id, row), table)
+    learn_of_log(db, row)
+    if row.fresh is None:
+        return int(row.write_id)
+    _note_allocation(db, {txn_id: int(row.fresh)}, table)
+    return int(row.fresh)
 
 
 @functools.cache
