@@ -97,8 +97,9 @@ HELP: Mapping[int, Help] = {
         10065: ("CREATE TABLE … AS with a list of columns",
                 "Leave the columns out, and give them names and types in the query: `CAST(a AS "
                 "INT) AS n`"),
-        10068: ("CLUSTERED BY beside CREATE TABLE … AS",
-                "CREATE TABLE with CLUSTERED BY first, then INSERT … SELECT"),
+        10068: ("CLUSTERED BY, or PARTITIONED BY with types, beside CREATE TABLE … AS",
+                "CREATE TABLE with CLUSTERED BY first, then INSERT … SELECT. PARTITIONED BY takes "
+                "names of the query's columns, without types"),
         10071: ("INSERT into an external table under `hive.insert.into.external.tables=false`",
                 "`SET hive.insert.into.external.tables=true`, or write to a managed table"),
         10072: ("A database that is not there", "Look at `SHOW DATABASES`, and at `--metastore`"),

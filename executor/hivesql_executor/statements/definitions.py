@@ -175,7 +175,11 @@ def _made(step: MakeDirectory, runtime: Runtime) -> str:
     if step.base is not None:
         path = reachable_location(path, runtime, step.base or None)
     if step.must_be_empty and runtime.files(path).list(path):
-        raise NotSupported("ADD PARTITION … LOCATION with data on a transactional table")
+        raise NotSupported(
+            f"ADD PARTITION … LOCATION on a transactional table with files there: {path}. They "
+            "would pass for rows of committed writes. Leave out LOCATION, and bring them in by "
+            f"LOAD DATA INPATH '{path}' INTO TABLE … PARTITION (…)"
+        )
     return path
 
 

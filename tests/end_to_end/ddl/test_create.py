@@ -176,6 +176,7 @@ def test_tables_made_of_queries(session: hivesql.Session) -> None:
         ("CREATE TABLE x PARTITIONED BY (zz) AS SELECT 1 AS a", 10002),
         ("CREATE TABLE x PARTITIONED BY (a) AS SELECT 1 AS a", None),
         ("CREATE TABLE x CLUSTERED BY (a) INTO 2 BUCKETS AS SELECT 1 AS a", 10068),
+        ("CREATE TABLE x PARTITIONED BY (a INT) AS SELECT 1 AS a", 10068),
         ("CREATE TABLE x AS SELECT 1 AS a, NULL AS b", 10305),
         ("CREATE TABLE x AS SELECT INTERVAL '1' DAY AS a", 40000),
         ("CREATE TABLE x AS SELECT array(INTERVAL '1' MONTH) AS a", 40000),

@@ -14,6 +14,7 @@ from hivesql.dialect.nodes.ddl import (
 from hivesql.dialect.nodes.parts import slice_of, table_of
 from hivesql.dialect.nodes.views import PartitionedOn
 from hivesql.dialect.reading import StatementReader
+from hivesql.dialect.slices import Slice
 from hivesql.dialect.statements.clauses import parse_properties
 from hivesql.dialect.statements.constraints import parse_definitions
 from hivesql.dialect.statements.storage import (
@@ -177,22 +178,35 @@ def _create_table(cursor: StatementReader) -> CreateTableBody:
     while not cursor.at_end and not cursor.at("as"):
         parts |= _table_clause(cursor)
     if cursor.take("as"):
-        if "like" in parts:
-            cursor.fail("CREATE TABLE … LIKE … takes no query")
-        if "columns" in parts:
-            error = SemanticError(
-                "CREATE TABLE AS SELECT command cannot specify the list of columns for the target "
-                "table",
-                code=10065,
-            )
-            raise at(error, cursor.text, cursor.peek().start)
-        parts["query"] = slice_of(cursor.rest_as_query())
+        parts["query"] = _query_beside(cursor, parts)
     _check_complete(cursor, parts)
     return CreateTableBody(
         table=table, if_not_exists=if_not_exists, external="external" in words,
         transactional=bool(words & {"transactional", "managed"}),
         temporary="temporary" in words, **parts,
     )  # fmt: skip
+
+
+def _query_beside(cursor: StatementReader, parts: dict[str, Any]) -> Slice:
+    """Read the query of AS, which tells the columns and takes nothing that tells them too."""
+    if "like" in parts:
+        cursor.fail("CREATE TABLE … LIKE … takes no query")
+    error = None
+    if "columns" in parts:
+        error = SemanticError(
+            "CREATE TABLE AS SELECT command cannot specify the list of columns for the target "
+            "table",
+            code=10065,
+        )
+    elif "partition_columns" in parts:
+        error = SemanticError(
+            "CREATE-TABLE-AS-SELECT does not support partitioning in the target table by columns "
+            "with types: give PARTITIONED BY names of the query's columns alone",
+            code=10068,
+        )
+    if error is not None:
+        raise at(error, cursor.text, cursor.peek().start)
+    return slice_of(cursor.rest_as_query())
 
 
 def _like_file(cursor: Cursor) -> tuple[FileFormat, str]:
@@ -210,8 +224,6 @@ def _like_file(cursor: Cursor) -> tuple[FileFormat, str]:
 
 def _check_complete(cursor: Cursor, parts: dict[str, Any]) -> None:
     if "query" in parts:
-        if "partition_columns" in parts:
-            cursor.fail("PARTITIONED BY of CREATE TABLE … AS SELECT takes names only")
         return
     properties = {**parts.get("properties", {}), **parts.get("serde_properties", {})}
     column_clauses = {"columns", "like", "like_file"} & parts.keys()
