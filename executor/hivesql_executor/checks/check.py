@@ -127,7 +127,9 @@ def _known_counts(
         statistics = runtime.metastore.statistics(
             table.name, partition.values if partition else None
         )
-        if statistics.is_accurate and statistics.rows is not None:
+        # Other programs put files into plain tables that are empty to the catalog.
+        is_known = table.is_transactional or statistics.rows != 0
+        if is_known and statistics.is_accurate and statistics.rows is not None:
             counts[location] = statistics.rows
     return counts
 

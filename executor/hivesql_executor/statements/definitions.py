@@ -52,7 +52,7 @@ from hivesql_planner.definitions.steps import (
     StoreStatistics,
 )
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError, StaleSnapshot
-from hivesql_planner.model.statistics import BASICS, Statistics, overlay_statistics
+from hivesql_planner.model.statistics import BASICS, Statistics, no_rows, overlay_statistics
 from hivesql_planner.model.table import Database, Partition, Table, TableName, partition_name
 
 _EXISTS = 10073
@@ -270,13 +270,32 @@ def _adding(step: AddEntry, txn_id: int, runtime: Runtime) -> Change:
             return partial(_add_table, step, owned_table, runtime)
         case Partitions(table=table):
             places = (_with_location(table, partition, runtime) for partition in entry.partitions)
-            located = inheriting(table, places, runtime)
+            located = _counted(table, inheriting(table, places, runtime), runtime)
             return partial(
                 store.add_partitions, table.name, located, if_not_exists=step.if_not_exists,
                 txn_id=txn_id,
             )  # fmt: skip
         case _:
             return partial(store.create_function, replace(entry, owner=runtime.user))
+
+
+def _counted(
+    table: Table, partitions: Iterable[Partition], runtime: Runtime
+) -> tuple[Partition, ...]:
+    """Let the statistics of new partitions say that they have no rows, as Hive's do.
+
+    Of those at places that a user names nobody knows it, nor where files are already.
+    """
+    if table.is_view or not runtime.settings.flag("hive.stats.autogather"):
+        return tuple(partitions)
+    none = no_rows(table)
+    return tuple(
+        replace(partition, properties={**partition.properties, **none})
+        if partition.location == table.home_of(partition.values)
+        and not runtime.files(partition.location).list(partition.location)
+        else partition
+        for partition in partitions
+    )
 
 
 def _add_table(step: AddEntry, table: Table, runtime: Runtime) -> None:

@@ -87,11 +87,11 @@ def _create_table(table: Table, planned: str, txn_id: int, runtime: Runtime) -> 
                 f"the place of new tables in {table.name.database} was altered by somebody else "
                 "meanwhile. Run the statement again"
             )
-        _check_home(home, table, runtime)
+        is_empty = _is_counted(runtime) and _check_home(home, table, runtime)
         with making([home], runtime, txn_id):
-            store.create_table(table)
+            store.create_table(table, is_empty=is_empty)
         return
-    created = store.create_table(table)
+    created = store.create_table(table, is_empty=None if _is_counted(runtime) else False)
     try:
         _check_home(created.location, created, runtime)
         runtime.files(created.location).make_directories(created.location)
@@ -105,13 +105,14 @@ def bear_table(table: Table, changes: FileChanges, runtime: Runtime) -> Table:
     store = runtime.metastore
     table = _described(table, runtime)
     home = store.home_of(table)
-    is_new = False
+    is_new, is_empty = False, None if _is_counted(runtime) else False
     if home:
-        is_new = _check_home(home, table, runtime) and _holds_nothing(home, runtime)
+        is_free = _check_home(home, table, runtime)
+        is_new, is_empty = is_free and _holds_nothing(home, runtime), is_empty is None and is_free
         changes.make([home])
 
     def bear() -> Table:
-        created = store.create_table(table)
+        created = store.create_table(table, is_empty=is_empty)
         changes.fill(created, is_new=is_new)
         return created
 
@@ -122,6 +123,11 @@ def bear_table(table: Table, changes: FileChanges, runtime: Runtime) -> Table:
         changes.fill(created, is_new=is_new)
         runtime.files(created.location).make_directories(created.location)
     return created
+
+
+def _is_counted(runtime: Runtime) -> bool:
+    """Tell whether the catalog is to know how many rows there are."""
+    return runtime.settings.flag("hive.stats.autogather")
 
 
 def _check_pattern(table: Table, runtime: Runtime) -> None:

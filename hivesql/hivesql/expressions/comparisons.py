@@ -74,12 +74,12 @@ def hold_maps(kinds: Sequence[Type]) -> bool:
 
 
 def check_compared(node: exp.Expr, kinds: Sequence[Type]) -> None:
-    """Refuse to order what has parts, and maps whose types differ (SemanticError 10014)."""
+    """Refuse unions, to order what has parts, and maps of other types (SemanticError 10014)."""
     name = _NAMES.get(type(node), "EQUAL")
-    if isinstance(node, _ORDERING):
-        for kind in kinds:
-            if (parts := _UNORDERED.get(kind.kind) if kind is not None else None) is not None:
-                raise SemanticError(f"{name} does not support {parts} types", code=10014)
+    refused = _UNORDERED if isinstance(node, _ORDERING) else {Kind.UNION: "UNION"}
+    for kind in kinds:
+        if kind is not None and (parts := refused.get(kind.kind)) is not None:
+            raise SemanticError(f"{name} does not support {parts} types", code=10014)
     if not hold_maps(kinds):
         return
     first, *others = (kind for kind in kinds if kind is not None and kind.kind is not Kind.VOID)
@@ -101,17 +101,40 @@ def without_maps(kind: HiveType, value: str, depth: int = 0) -> str:
             entries = f"map_entries({value})"
             if kind.children[1].holds(Kind.MAP):
                 deeper = without_maps(kind.children[1], f"{inner}.value", depth + 1)
-                entries = f"transform({entries}, {inner} -> struct({inner}.key, {deeper}))"
+                entry = f"named_struct('key', {inner}.key, 'value', {deeper})"
+                entries = f"transform({entries}, {inner} -> {entry})"
             return f"sort_array({entries})"
         case Kind.ARRAY:
             deeper = without_maps(kind.children[0], inner, depth + 1)
             return f"transform({value}, {inner} -> {deeper})"
         case _:
             fields = (
-                without_maps(child, f"{value}.{quote_name(name)}", depth + 1)
-                for name, child in kind.fields
+                f"'col{i}', {without_maps(child, f'{value}.{quote_name(name)}', depth + 1)}"
+                for i, (name, child) in enumerate(kind.fields)
             )
-            return f"if({value} IS NULL, NULL, struct({', '.join(fields)}))"
+            return f"if({value} IS NULL, NULL, named_struct({', '.join(fields)}))"
+
+
+def with_maps(kind: HiveType, value: str, depth: int = 0) -> str:
+    """Write a value again of which ``without_maps`` has made one without maps."""
+    if not kind.holds(Kind.MAP):
+        return value
+    inner = f"`_inner{depth}`"
+    match kind.kind:
+        case Kind.MAP:
+            if kind.children[1].holds(Kind.MAP):
+                deeper = with_maps(kind.children[1], f"{inner}.value", depth + 1)
+                value = f"transform({value}, {inner} -> struct({inner}.key, {deeper}))"
+            return f"map_from_entries({value})"
+        case Kind.ARRAY:
+            deeper = with_maps(kind.children[0], inner, depth + 1)
+            return f"transform({value}, {inner} -> {deeper})"
+        case _:
+            fields = (
+                f"'{name}', {with_maps(child, f'{value}.`col{i}`', depth + 1)}"
+                for i, (name, child) in enumerate(kind.fields)
+            )
+            return f"if({value} IS NULL, NULL, named_struct({', '.join(fields)}))"
 
 
 def nulls_last(kind: HiveType, value: str, depth: int = 0) -> str:

@@ -7,7 +7,18 @@ import re
 from hivesql.dialect.value_types import field_of
 from hivesql.expressions.calls import Call, Rule, rest, takes
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.hive_type import DATE, INTEGERS, STRING, VOID, HiveType, Kind, quote_name
+from hivesql_planner.model.hive_type import (
+    DATE,
+    INT,
+    INTEGERS,
+    STRING,
+    UNION_TAG,
+    VOID,
+    HiveType,
+    Kind,
+    member_name,
+    quote_name,
+)
 from hivesql_planner.statements.functions import CLASS_PREFIX
 from hivesql_planner.statements.surrogate_keys import counted_key
 
@@ -317,7 +328,77 @@ def _estimated_count(call: Call) -> str:
     return "hll_sketch_estimate(hll_sketch_agg(concat('=', CAST(@0 AS STRING))))"
 
 
+def _union(call: Call) -> str:
+    """Make a union of a tag and its members: a struct in which only the tag's member is set."""
+    if len(call.types) < 2:
+        raise SemanticError("create_union takes a tag and at least one value", code=40000)
+    if call.type(0) not in (INT, None):
+        raise SemanticError(f"The tag of create_union is an int, not {call.type(0)}", code=40000)
+    last = len(call.types) - 2
+    wrong = f"raise_error(concat('create_union: the tag is ', @0, ', and not 0 to {last}'))"
+    tag = f"CAST(if(@0 BETWEEN 0 AND {last}, @0, {wrong}) AS TINYINT)"
+    members = (f"'{member_name(i)}', if(@0 = {i}, @{i + 1}, NULL)" for i in range(last + 1))
+    return f"named_struct('{UNION_TAG}', {tag}, {', '.join(members)})"
+
+
+def _member_of_union(call: Call) -> str:
+    """Give the member with a tag, or structs in the place of all unions in a value."""
+    takes(1, 2)(call)
+    kind = call.type(0)
+    if kind is None:
+        raise NotSupported("extract_union of a value whose type is not known here")
+    if len(call.types) == 2:
+        if kind.kind is not Kind.UNION or not call.texts[1].isdecimal():
+            types = ", ".join(map(str, call.types))
+            message = "Expected a type containing a union or a union and an int constant"
+            raise SemanticError(f"Unsupported arguments. {message}, got: [{types}]", code=10014)
+        if (tag := int(call.texts[1])) >= len(kind.children):
+            expected = f"Expected 0-{len(kind.children) - 1} got: {tag}"
+            message = f"int constant must be a valid union tag for {kind}. {expected}"
+            raise SemanticError(message, code=10014)
+        return f"(@0).`{member_name(tag)}`"
+    if not kind.holds(Kind.UNION):
+        raise SemanticError(f"No unions found in {kind}", code=40000)
+    return without_unions(kind, "@0")
+
+
+def without_unions(kind: HiveType, value: str, depth: int = 0) -> str:
+    """Write a value whose unions are structs of their members, named by their tags."""
+    if not kind.holds(Kind.UNION):
+        return value
+    item, deeper = f"`_union{depth}`", depth + 1
+    match kind.kind:
+        case Kind.ARRAY:
+            inside = without_unions(kind.children[0], item, deeper)
+            return f"transform({value}, {item} -> {inside})"
+        case Kind.MAP:
+            pair = (
+                without_unions(child, f"{item}.{part}", deeper)
+                for part, child in zip(("key", "value"), kind.children, strict=True)
+            )
+            entries = f"transform(map_entries({value}), {item} -> struct({', '.join(pair)}))"
+            return f"map_from_entries({entries})"
+    if kind.kind is Kind.UNION:
+        names = [(f"tag_{i}", member_name(i)) for i in range(len(kind.children))]
+    else:
+        names = [(name, name) for name, _ in kind.fields]
+    fields = (
+        f"{_quoted(name)}, {without_unions(child, f'({value}).{quote_name(field)}', deeper)}"
+        for (name, field), child in zip(names, kind.children, strict=True)
+    )
+    return f"if({value} IS NULL, NULL, named_struct({', '.join(fields)}))"
+
+
+def _exact_percentile(call: Call) -> str | None:
+    """Give an empty list for an empty list of shares, unless there is no value."""
+    is_none = len(call.texts) > 1 and re.fullmatch(r"array\s*\(\s*\)", call.texts[1], re.IGNORECASE)
+    none = "CAST(array() AS ARRAY<DOUBLE>)"
+    return f"CASE WHEN count(@0) > 0 THEN {none} END" if is_none else None
+
+
 BUILT: dict[str, Rule] = {
+    "create_union": _union,
+    "extract_union": _member_of_union,
     "approx_distinct": _estimated_count,
     **dict.fromkeys(("ngrams", "context_ngrams"), _n_grams),
     "surrogate_key": _surrogate_key,
@@ -325,6 +406,7 @@ BUILT: dict[str, Rule] = {
     **dict.fromkeys(_MASKED, _masked),
     "mask_hash": _masked_hash,
     "parse_url_tuple": _url_parts,
+    "percentile": _exact_percentile,
     "percentile_disc": _percentile_disc,
     "sort_array_by": _sorted_by_fields,
     "histogram_numeric": "histogram_numeric(CAST(@0 AS DOUBLE), @1)",

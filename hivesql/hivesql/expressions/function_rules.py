@@ -303,10 +303,12 @@ def _sign(call: Call) -> str | None:
 
 
 def _type_name(call: Call) -> str | None:
-    """Name what Spark has another type for: it knows no CHAR and VARCHAR in expressions."""
+    """Name what Spark has another type for: it knows no CHAR, VARCHAR and unions."""
     kind = call.type(0)
-    others = (INSTANT, DAY_TIME, YEAR_MONTH)
-    return f"'{kind}'" if kind is not None and (kind.is_text or kind in others) else None
+    if kind is None:
+        return None
+    is_other = kind.is_text or kind in (INSTANT, DAY_TIME, YEAR_MONTH) or kind.holds(Kind.UNION)
+    return f"'{kind}'" if is_other else None
 
 
 def _hex(call: Call) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from hivesql.dialect.value_types import (
     TIMES,
@@ -141,6 +142,28 @@ def _map_of(call: Call) -> Type:
     return kind if kind is not None and kind.kind is Kind.MAP else None
 
 
+def _union(call: Call) -> Type:
+    members = [kind for kind in call.types[1:] if kind]
+    is_known = members and len(members) == len(call.types) - 1
+    return HiveType(Kind.UNION, (), tuple(members)) if is_known else None
+
+
+def _members_of_union(call: Call) -> Type:
+    kind = call.type(0)
+    if kind is None or len(call.types) == 1:
+        return kind and _without_unions(kind)
+    text = call.texts[1]
+    is_known = kind.kind is Kind.UNION and text.isdecimal() and int(text) < len(kind.children)
+    return kind.children[int(text)] if is_known else None
+
+
+def _without_unions(kind: HiveType) -> HiveType:
+    inside = tuple(map(_without_unions, kind.children))
+    if kind.kind is Kind.UNION:
+        return HiveType.struct(*((f"tag_{i}", child) for i, child in enumerate(inside)))
+    return replace(kind, children=inside, spelling="") if inside != kind.children else kind
+
+
 _N_GRAMS = HiveType.array(
     HiveType.struct(("ngram", HiveType.array(STRING)), ("estfrequency", DOUBLE))
 )
@@ -186,6 +209,7 @@ TYPES: dict[str, TypeRule] = {
          "mask_hash"),
         _plain_text,
     ),
+    "create_union": _union, "extract_union": _members_of_union,
     "datetime_legacy_hybrid_calendar": _first,
     "nullif": _first, "max": _first, "min": _first, "first_value": _first, "last_value": _first,
     "lag": _first, "lead": _first, "negative": _first, "positive": _first, "sort_array": _first,

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hivesql.dialect.edits import Edit, filled
 from hivesql.dialect.structure import RANGE, place_of
+from hivesql.dialect.value_types import Type
+from hivesql.expressions.comparisons import without_maps
 from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.hive_type import Kind
 
 _OPERATORS: dict[type[exp.Expr], str] = {
     exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
@@ -18,9 +23,9 @@ _CHANCE = (exp.Rand, exp.Randn, exp.Uuid, exp.TableSample)
 _CHANCE_CALLS = ("rand", "randn", "uuid", "reflect", "java_method")
 
 
-def subquery_edit(node: exp.Expr, text: str) -> Edit | None:
+def subquery_edit(node: exp.Expr, text: str, type_of: Callable[[exp.Expr], Type]) -> Edit | None:
     """Tell what to write instead of a comparison with a subquery; None where Spark has the same."""
-    return _quantified_edit(node, text) or _membership_edit(node, text)
+    return _quantified_edit(node, text) or _membership_edit(node, text, type_of)
 
 
 def _quantified_edit(node: exp.Expr, text: str) -> Edit | None:
@@ -44,14 +49,19 @@ def _quantified_edit(node: exp.Expr, text: str) -> Edit | None:
     return Edit(start, end, "", tuple(filled(template, [place_of(node.this), query])))
 
 
-def _membership_edit(node: exp.Expr, text: str) -> Edit | None:
+def _membership_edit(node: exp.Expr, text: str, type_of: Callable[[exp.Expr], Type]) -> Edit | None:
     """Tell what to write instead of IN with a subquery; None where Spark decides as Hive.
 
-    As a condition it does. As a value it knows no NULL: it says FALSE where the value, or a row of
-    the subquery, is NULL and none is equal.
+    As a condition it does, but for maps, which it does not compare. As a value it knows no NULL: it
+    says FALSE where the value, or a row of the subquery, is NULL and none is equal.
     """
     query = node.args.get("query") if isinstance(node, exp.In) else None
-    if query is None or _is_condition(node) or _is_by_chance(query):
+    if query is None:
+        return None
+    kind = type_of(node.this)
+    is_of_maps = kind is not None and kind.holds(Kind.MAP)
+    is_value = not (_is_condition(node) or _is_by_chance(query))
+    if not (is_of_maps or is_value):
         return None
     # NOT IN is written as one: only the whole has a place.
     is_whole = RANGE in node.meta
@@ -59,10 +69,16 @@ def _membership_edit(node: exp.Expr, text: str) -> Edit | None:
     before = place_of(node.this)
     rows = text.index("(", before[1], end), end
     negation = "" if is_whole else "NOT "
+    test = "@0 IN @1"
+    if kind is not None and is_of_maps:
+        rows_text = f"SELECT {without_maps(kind, '`v`')} FROM @1 AS `q`(`v`)"
+        test = f"{without_maps(kind, '@0')} IN ({rows_text})"
     template = (
-        f"({negation}CASE WHEN @0 IN @1 THEN true WHEN NOT EXISTS @1 THEN false "
+        f"({negation}CASE WHEN {test} THEN true WHEN NOT EXISTS @1 THEN false "
         "WHEN @0 IS NULL OR EXISTS (SELECT 1 FROM @1 AS `q`(`v`) WHERE `v` IS NULL) "
         "THEN CAST(NULL AS BOOLEAN) ELSE false END)"
+        if is_value
+        else f"({negation}{test})"
     )
     return Edit(start, end, "", tuple(filled(template, [before, rows])))
 

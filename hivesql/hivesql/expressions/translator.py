@@ -128,7 +128,7 @@ class Translator:
     def _leave(self, node: exp.Expr) -> Type:  # noqa: C901 - one flat dispatch
         if isinstance(node, exp.Literal):
             return STRING if node.is_string else self._number(node)
-        if edit := subquery_edit(node, self.binding.text.text):
+        if edit := subquery_edit(node, self.binding.text.text, self.type_of):
             self.edits.append(edit)
             return BOOLEAN
         if isinstance(node, _COMPARISONS):

@@ -11,11 +11,10 @@ from hivesql.dialect.edits import Edit, filled, insert
 from hivesql.dialect.structure import RANGE, place_of, span_of
 from hivesql.dialect.tokens import Token, first_from
 from hivesql.dialect.value_types import Type, is_decimal
-from hivesql.expressions.comparisons import without_maps
+from hivesql.expressions.comparisons import with_maps, without_maps
 from hivesql.python_sqlglot import exp
 from hivesql.query.qualify import first_word
 from hivesql.query.scope import Outputs
-from hivesql_planner.errors import NotSupported
 from hivesql_planner.model.hive_type import FLOAT, Kind, quote_name
 
 _AROUND, _GROUP = "SELECT * FROM (", " GROUP BY ALL"
@@ -56,14 +55,13 @@ def united_map_edits(
     columns: Outputs,
     tokens: Sequence[Token],
 ) -> list[Edit]:
-    """Put a grouping around a row of UNIONs up to the last one without ALL.
+    """Let Spark find the same maps in the operands of UNION, INTERSECT and EXCEPT.
 
-    NotSupported for INTERSECT and EXCEPT of maps, which Spark has not.
+    A grouping goes around a row of UNIONs up to the last one without ALL.
     """
-    if _hold_maps(columns):
-        for operation in operations:
-            if not isinstance(operation, exp.Union):
-                raise NotSupported(f"{operation.key.upper()} of columns that are or hold maps")
+    is_of_unions = all(isinstance(operation, exp.Union) for operation in operations)
+    if operations and _hold_maps(columns) and not is_of_unions:
+        return _compared_edits(operands, operations, columns, tokens)
     unions = [i for i, operation in enumerate(operations) if operation.args.get("distinct")]
     if not unions or not _hold_maps(columns):
         return []
@@ -76,6 +74,30 @@ def united_map_edits(
         edits.append(Edit(tokens[word].start, last.end, "UNION ALL"))
     end = _end(united[-1], tokens, starts[len(united)])
     return [*edits, insert(end, f"){_GROUP}")]
+
+
+def _compared_edits(
+    operands: Sequence[exp.Expr],
+    operations: Sequence[exp.SetOperation],
+    columns: Outputs,
+    tokens: Sequence[Token],
+) -> list[Edit]:
+    """Compare arrays of entries instead of maps, which the outermost SELECT makes again."""
+    every = [(column.type, f"`c{i}`", quote_name(column.name))
+             for i, column in enumerate(columns or ())]  # fmt: skip
+    names = ", ".join(name for _, name, _ in every)
+    again = ", ".join(
+        f"{with_maps(kind, name) if kind else name} AS {called}" for kind, name, called in every
+    )
+    compared = ", ".join(without_maps(kind, name) if kind else name for kind, name, _ in every)
+    starts = [_start(operand, tokens) for operand in operands]
+    edits = [insert(tokens[starts[0]].start, f"SELECT {again} FROM (")]
+    for start in starts:
+        edits.append(insert(tokens[start].start, f"SELECT {compared} FROM ("))
+        end = _end_before((*_BEHIND, *_LAST_CLAUSES), tokens, start)
+        edits.append(insert(end, f") AS `side`({names})"))
+    end = _end(operations[-1], tokens, starts[-1])
+    return [*edits, insert(end, f") AS `compared`({names})")]
 
 
 def united_float_edits(

@@ -89,7 +89,10 @@ class CatalogRequests(SparkRequests):
         if table.is_view:
             return -1
         statistics = self.session.runtime.metastore.statistics(table.name)
-        return statistics.rows if statistics.rows is not None and statistics.is_accurate else -1
+        if statistics.rows is None or not statistics.is_accurate:
+            return -1
+        # Other programs put files into plain tables that are empty to the catalog.
+        return statistics.rows if table.is_transactional else statistics.rows or -1
 
     @property
     def _writes(self) -> CatalogWrites:

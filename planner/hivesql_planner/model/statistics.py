@@ -369,6 +369,11 @@ def written_basics(statistics: Statistics) -> dict[str, str]:
     return parameters
 
 
+def no_rows(table: Table) -> dict[str, str]:
+    """Return the parameters of a table, or partition, without rows: they tell all columns too."""
+    return written_basics(Statistics(rows=0, is_accurate=True, accurate_columns=table.column_names))
+
+
 def has_order(type_: HiveType) -> bool:
     """Tell whether a lowest and a highest value are kept for columns of a type."""
     return type_.kind in _ORDERED

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,8 @@ from hivesql_planner.model.table import TableName
 pytestmark = pytest.mark.spark
 
 BASIC = '{"BASIC_STATS":"true"}'
+ALL_TOLD = '{"BASIC_STATS":"true","COLUMN_STATS":{"a":"true","s":"true"}}'
+NOTHING_TOLD = (None, None, None)
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 INSERT_ONLY = "TBLPROPERTIES ('transactional'='true', 'transactional_properties'='insert_only')"
 
@@ -361,6 +364,48 @@ def test_writes_keep_statistics_true(session: hivesql.Session) -> None:
     assert kept(session, "lo") == ("1", "2", False, True)
     session.sql("TRUNCATE TABLE plain")
     assert kept(session, "plain") == ("0", "0", True, True)
+
+
+@pytest.mark.parametrize(
+    ("made", "unit", "expected"),
+    [
+        ("CREATE TABLE t (a int, s string)", "t", ("0", "0", ALL_TOLD)),
+        ("CREATE TABLE t (a int, s string) LOCATION '{full}'", "t", NOTHING_TOLD),
+        ("CREATE EXTERNAL TABLE t (a int, s string)", "t", ("0", "0", ALL_TOLD)),
+        ("CREATE EXTERNAL TABLE t (a int, s string) LOCATION '{empty}'", "t", ("0", "0", ALL_TOLD)),
+        ("CREATE EXTERNAL TABLE t (a int, s string) LOCATION '{full}'", "t", NOTHING_TOLD),
+        ("CREATE EXTERNAL TABLE t AS SELECT 1 a, 'x' s", "t", ("1", "1", BASIC)),
+        ("{t}; {add}", "p PARTITION (d=1)", ("0", "0", ALL_TOLD)),
+        ("{t}; {add} LOCATION '{empty}'", "p PARTITION (d=1)", NOTHING_TOLD),
+        ("{t} {acid}; {add}", "p PARTITION (d=1)", ("0", "0", ALL_TOLD)),
+        ("{t} {acid}; {add}; INSERT INTO p PARTITION (d=1) VALUES (1, 'x')", "p PARTITION (d=1)",
+         ("1", "1", ALL_TOLD)),
+        ("{t} LOCATION '{parts}'; {add}", "p PARTITION (d=1)", NOTHING_TOLD),
+        ("{off}; CREATE TABLE t (a int, s string)", "t", NOTHING_TOLD),
+        ("{off}; CREATE TABLE t AS SELECT 1 a", "t", (None, "1", None)),
+        ("{off}; {t}; {add}", "p PARTITION (d=1)", NOTHING_TOLD),
+    ],
+)  # fmt: skip
+def test_what_is_told_of_what_was_just_made(
+    session: hivesql.Session, tmp_path: Path, made: str, unit: str, expected: tuple[str | None, ...]
+) -> None:
+    """As real Hive 4.1, but for files that are there already: it tells their number and size.
+
+    Of a partition's files it does not even look: it tells zeros.
+    """
+    for place in ("full", "parts/d=1", "empty"):
+        (tmp_path / place).mkdir(parents=True)
+        if place != "empty":
+            (tmp_path / place / "f").write_text("1\n")
+    words = {
+        "t": "CREATE TABLE p (a int, s string) PARTITIONED BY (d int)", "acid": ACID,
+        "add": "ALTER TABLE p ADD PARTITION (d=1)", "off": "SET hive.stats.autogather=false",
+        "full": tmp_path / "full", "empty": tmp_path / "empty", "parts": tmp_path / "parts",
+    }  # fmt: skip
+    session.sql(made.format(**words))
+    shown = told(session, f"DESCRIBE FORMATTED {unit}")
+    keys = ("numRows", "numFiles", "COLUMN_STATS_ACCURATE")
+    assert tuple(shown.get(key) for key in keys) == expected
 
 
 def test_tables_that_nothing_locks_are_counted(session: hivesql.Session) -> None:

@@ -1,4 +1,4 @@
-"""Columns of UNIONTYPE: read as real Hive 4.1 prints them, never written."""
+"""UNIONTYPE: columns are read as real Hive 4.1 prints them, and never written; functions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pyarrow import orc
 
 import hivesql
 from hivesql.rendering.hive_text import hive_text, with_hive_types
-from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
 
 pytestmark = pytest.mark.spark
 
@@ -100,7 +100,6 @@ def test_unions_in_full_acid_tables(session: hivesql.Session, tmp_path: Path) ->
         "CREATE TABLE new AS SELECT u FROM t",
         "INSERT OVERWRITE LOCAL DIRECTORY '{root}/out' SELECT u FROM t",
         "SELECT CAST(u AS STRING) FROM t",
-        "SELECT extract_union(u) FROM t",
         "SELECT * FROM json",
     ],
 )
@@ -111,7 +110,7 @@ def test_refused_before_anything_is_touched(
     session.sql("CREATE TABLE acid (id INT, u uniontype<int,string>) STORED AS ORC "
                 "TBLPROPERTIES ('transactional'='true')")  # fmt: skip
     session.sql("CREATE TABLE json (u uniontype<int,string>) STORED AS JSONFILE")
-    with pytest.raises(NotSupported, match=r"(?i)uniontype|extract_union"):
+    with pytest.raises(NotSupported, match=r"(?i)uniontype"):
         session.sql(statement.format(root=tmp_path))
     assert session.sql("SHOW TABLES").rows == [("acid",), ("json",), ("t",)]
     assert not (tmp_path / "out").exists()
@@ -122,3 +121,44 @@ def test_parquet_has_none(session: hivesql.Session) -> None:
     with pytest.raises(SemanticError, match=r"Unknown field type: uniontype<int,string>") as caught:
         session.sql("CREATE TABLE p (u uniontype<int,string>) STORED AS PARQUET")
     assert caught.value.code == 40000
+
+
+def test_unions_are_made_and_taken_apart(session: hivesql.Session) -> None:
+    """What real Hive 4.1 gives, but for a constant union's other member, which it does not lose."""
+    session.sql("CREATE TABLE t (i INT, s STRING); INSERT INTO t VALUES (0, 'a'), (1, 'b')")
+    made = "SELECT i, create_union(i, 7, s) AS u FROM t"
+    assert _printed(session, f"SELECT u FROM ({made}) q ORDER BY i") == ["{0:7}", '{1:"b"}']
+    member = '{"tag_0":null,"tag_1":"b"}'
+    inside = "named_struct('l', array(u), 'm', map('k', u))"
+    for expression, expected in (
+        ("extract_union(u)", ['{"tag_0":7,"tag_1":null}', member]),
+        ("extract_union(u, 0)", ["7", "NULL"]),
+        ("extract_union(u, 1)", ["NULL", "b"]),
+        ("extract_union(u).tag_1", ["NULL", "b"]),
+        (f"extract_union(if(i = 1, {inside}, NULL))",
+         ["NULL", f'{{"l":[{member}],"m":{{"k":{member}}}}}']),
+    ):  # fmt: skip
+        query = f"SELECT {expression} FROM ({made}) q ORDER BY i"
+        assert _printed(session, query) == expected, expression
+    twice = f"SELECT u, count(*) FROM ({made} UNION ALL {made}) q GROUP BY u"
+    assert [row[1] for row in session.sql(twice).rows] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("expression", "code", "message"),
+    [
+        ("create_union(2, 1, 'a')", None, "the tag is 2, and not 0 to 1"),
+        ("create_union('0', 1)", 40000, "is an int, not string"),
+        ("create_union(0)", 40000, "takes a tag and at least one value"),
+        ("extract_union(create_union(0, 1, 'a'), 2)", 10014, "Expected 0-1 got: 2"),
+        ("extract_union(create_union(0, 1), 1 - 1)", 10014, "a union and an int constant"),
+        ("extract_union(array(1))", 40000, "No unions found in array<int>"),
+        ("create_union(0, 1) = create_union(0, 1)", 10014, "EQUAL does not support UNION types"),
+    ],
+)
+def test_what_unions_are_not_made_of(
+    session: hivesql.Session, expression: str, code: int | None, message: str
+) -> None:
+    with pytest.raises(HiveSqlError, match=message) as caught:
+        session.sql(f"SELECT {expression}")
+    assert caught.value.code == code

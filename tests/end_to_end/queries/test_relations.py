@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.errors import SemanticError
 
 if TYPE_CHECKING:
     import hivesql
@@ -148,13 +148,33 @@ def test_deleted_rows_where_they_are_asked_for(session: hivesql.Session) -> None
     assert session.sql("SELECT s FROM t ORDER BY s").rows == [("bb",), ("cc",)]
 
 
-@pytest.mark.parametrize("operation", ["INTERSECT", "EXCEPT", "EXCEPT ALL", "UNION INTERSECT"])
-@pytest.mark.parametrize("value", ["map('a', 1)", "array(map('a', 1))"])
-def test_set_operations_of_maps_are_refused_by_name(
-    session: hivesql.Session, operation: str, value: str
-) -> None:
-    *more, last = operation.replace("EXCEPT ALL", "EXCEPT_ALL").split()
-    words = [word.replace("_", " ") for word in (*more, last)]
-    query = f"SELECT {value} AS m" + "".join(f" {word} SELECT {value}" for word in words)
-    with pytest.raises(NotSupported, match=r"(INTERSECT|EXCEPT) of columns that are or hold maps"):
-        session.sql(query)
+MAP = "map('a', {}, 'b', 2)"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [MAP, f"array({MAP})", f"map(1, {MAP})", f"named_struct('x', 1, 'm', {MAP})",
+     f"array(named_struct('y', array({MAP}), 'z', 'w'))"],
+)  # fmt: skip
+def test_maps_are_compared_wherever_they_are(session: hivesql.Session, value: str) -> None:
+    """Each row of i is the same map as another row of i, and no row of another."""
+    session.sql("CREATE TABLE t (i INT); INSERT INTO t VALUES (1), (1), (2), (3)")
+    one, two = (f"SELECT {value.format('i')} AS m FROM t WHERE i {test}" for test in ("< 3", "> 1"))
+
+    def rows_of(query: str) -> list[str]:
+        kinds = {value.format(i): i for i in "123"}
+        texts = {str(session.sql(f"SELECT {text}").rows[0][0]): i for text, i in kinds.items()}
+        return sorted(texts[str(row[0])] for row in session.sql(query).rows)
+
+    assert rows_of(f"{one} INTERSECT {two}") == ["2"]
+    assert rows_of(f"{one} EXCEPT {two}") == ["1"]
+    assert rows_of(f"{one} EXCEPT ALL {two}") == ["1", "1"]
+    assert rows_of(f"({one}) INTERSECT ALL ({one}) LIMIT 9") == ["1", "1", "2"]
+    assert rows_of(f"({one} LIMIT 9) UNION ALL ({two}) EXCEPT SELECT {value.format(3)}") == [
+        "1", "2",
+    ]  # fmt: skip
+    assert rows_of(f"SELECT * FROM ({one}) q WHERE m IN ({two})") == ["2"]
+    assert rows_of(f"SELECT * FROM ({one}) q WHERE NOT m NOT IN ({two})") == ["2"]
+    assert rows_of(f"SELECT * FROM ({one}) q WHERE m NOT IN ({two})") == ["1", "1"]
+    told = session.sql(f"SELECT m IN ({two}), m NOT IN ({two}) FROM ({one}) q").rows
+    assert sorted(map(tuple, told)) == [(False, True), (False, True), (True, False)]

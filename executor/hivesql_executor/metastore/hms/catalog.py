@@ -70,14 +70,16 @@ class CatalogCalls:
             self._fetch_database(name)
         self._client.call("drop_database", name.lower(), False, cascade)
 
-    def create_table(self, table: Table, *, if_not_exists: bool = False) -> Table:
+    def create_table(
+        self, table: Table, *, if_not_exists: bool = False, is_empty: bool | None = None
+    ) -> Table:
         """Add a table or view; the metastore chooses what it does not say.
 
         A managed table that is not transactional comes back as an external one, as in Hive 4.
         """
         name = lower(table.name)
         check_table(replace(table, name=name))
-        new = write_table(replace(table, name=name))
+        new = write_table(replace(table, name=name), is_empty=is_empty)
         lists = constraint_lists(name, table.constraints)
         try:
             if self._client.is_old:

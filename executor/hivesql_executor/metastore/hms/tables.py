@@ -73,14 +73,17 @@ def read_table(answer: Any, constraints: tuple[Constraint, ...]) -> Table:
     return table
 
 
-def write_table(table: Table, old: Any = None) -> Any:
-    """Return the same for the metastore; what ``old`` holds beside what a Table tells is kept."""
+def write_table(table: Table, old: Any = None, *, is_empty: bool | None = None) -> Any:
+    """Return the same for the metastore; what ``old`` holds beside what a Table tells is kept.
+
+    The statistics of a new one say that it ``is_empty``; None: if it is a managed one.
+    """
     wire = idl()
     if old is not None and _read_skew(old.sd) and old.sd.storedAsSubDirectories:
         # The directories of its values cannot be told in this interface.
         raise NotSupported(f"ALTER TABLE of {table.name}, which is stored as directories")
     new = old or wire.Table(lastAccessTime=0, retention=0)
-    properties = _statistics(table, old) | dict(table.properties)
+    properties = _statistics(table, old, is_empty=is_empty) | dict(table.properties)
     if table.comment is not None:
         properties[_COMMENT] = table.comment
     if table.type == "EXTERNAL_TABLE":
@@ -97,11 +100,12 @@ def write_table(table: Table, old: Any = None) -> Any:
     return new
 
 
-def _statistics(table: Table, old: Any) -> dict[str, str]:
-    """Tell what is known of its rows: a new managed table has none."""
+def _statistics(table: Table, old: Any, *, is_empty: bool | None) -> dict[str, str]:
+    """Tell what is known of its rows."""
     if old is None:
-        begins = table.type == "MANAGED_TABLE" and not table.partition_columns
-        return written_basics(Statistics(rows=0, is_accurate=True)) if begins else {}
+        begins = table.type == "MANAGED_TABLE" if is_empty is None else is_empty
+        is_counted = begins and not table.is_view and not table.partition_columns
+        return written_basics(Statistics(rows=0, is_accurate=True)) if is_counted else {}
     parameters = old.parameters or {}
     stated = () if table.properties.keys() & set(BASICS) else (ACCURATE,)
     return {key: parameters[key] for key in (*BASICS, *stated) if key in parameters}
@@ -195,6 +199,10 @@ def write_partition(partition: Partition, table: Table, old: Any = None) -> Any:
     new.sd.inputFormat, new.sd.outputFormat = storage.input_format, storage.output_format
     new.sd.serdeInfo.serializationLib = storage.serde
     new.sd.serdeInfo.parameters = dict(stored.serde_properties)
+    if old is None:
+        # What else a new one takes over of its table's, the metastore knows.
+        stated = (*BASICS, ACCURATE)
+        new.parameters = {k: v for k, v in partition.properties.items() if k in stated}
     return new
 
 

@@ -64,18 +64,19 @@ from hivesql_executor.metastore.database.schema import (
 from hivesql_planner.model.hive_type import HiveType
 from hivesql_planner.model.materialized import MATERIALIZED
 from hivesql_planner.model.skew import SKEWED
-from hivesql_planner.model.statistics import ACCURATE, BASICS, Statistics, written_basics
+from hivesql_planner.model.statistics import (
+    ACCURATE,
+    BASICS,
+    Statistics,
+    no_rows,
+    written_basics,
+)
 from hivesql_planner.model.table import Buckets, Column, Table, TableName
 
 TableRow = Row[Any]
 
 _CHUNK = 500
 NO_ROWS = written_basics(Statistics(rows=0, is_accurate=True))
-
-
-def no_rows(table: Table) -> dict[str, str]:
-    """Tell of a table that begins without rows: to Hive that tells all of its columns too."""
-    return written_basics(Statistics(rows=0, is_accurate=True, accurate_columns=table.column_names))
 
 
 def add_params(db: Connection, table: SqlTable, owner_id: int, values: Mapping[str, str]) -> None:
@@ -130,14 +131,13 @@ def mark_inaccurate(db: Connection, table: SqlTable, owner_ids: Sequence[int]) -
         db.execute(delete(table).where(chunk, table.c.name == ACCURATE))
 
 
-def add_table(db: Connection, database_id: int, table: Table) -> int:
-    """Insert all rows of a new table; its id."""
+def add_table(db: Connection, database_id: int, table: Table, *, is_empty: bool) -> int:
+    """Insert all rows of a new table, of which is known whether it has no rows yet; its id."""
     cd_id = terms_of(db).insert_for_ids(db, cds, [{}])[0]
     serde_id, sd_id = add_storage(db, table, cd_id, [table.location])[0]
     values = _own_values(table, database_id) | {"sd_id": sd_id, "created_at": table.created_at}
     table_id = terms_of(db).insert_for_ids(db, tbls, [values])[0]
-    if table.type in ("MANAGED_TABLE", "MATERIALIZED_VIEW") and not table.partition_columns:
-        # It begins with no rows, which is known for certain.
+    if is_empty and not table.is_view and not table.partition_columns:
         table = replace(table, properties={**no_rows(table), **table.properties})
     _add_details(db, table, (table_id, cd_id, serde_id, sd_id))
     return table_id

@@ -158,8 +158,13 @@ def drop_database(db: Connection, name: str, *, cascade: bool = False) -> None:
     note(db, Event(kind=EventKind.DROP_DATABASE, database=name.lower()))
 
 
-def create_table(db: Connection, new: Table, *, if_not_exists: bool = False) -> Table:
-    """Add a table or view and return it with its id, its location and its time of creation."""
+def create_table(
+    db: Connection, new: Table, *, if_not_exists: bool = False, is_empty: bool | None = None
+) -> Table:
+    """Add a table or view and return it with its id, its location and its time of creation.
+
+    Its statistics say that it ``is_empty``; None: unless it is external.
+    """
     name = new.name.lower()
     home = _database_id(db, name.database)
     if _table_row(db, name) is not None:
@@ -175,7 +180,8 @@ def create_table(db: Connection, new: Table, *, if_not_exists: bool = False) -> 
     )
     if location:
         refuse_shared_place(db, placed, [location])
-    created = table_rows.add_table(db, home, placed)
+    is_empty = placed.type != "EXTERNAL_TABLE" if is_empty is None else is_empty
+    created = table_rows.add_table(db, home, placed, is_empty=is_empty)
     if not name.database.startswith(TEMPORARY):
         grants.grant_to_owner(db, created, placed.owner)
     note_change(db, EventKind.CREATE_TABLE, name, created)
