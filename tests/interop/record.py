@@ -35,8 +35,14 @@ def ask_queries(workdir: Path, asked: Sequence[str]) -> str:
     return hive.output(script, workdir)
 
 
+def ask_locks(workdir: Path) -> str:
+    """What Hive prints for ``locks.sql``, whose managed tables without ACID stay managed."""
+    script = (HERE / "locks.sql").read_text(encoding="utf-8")
+    return hive.output(script, workdir, settings=["metastore.metadata.transformer.class= "])
+
+
 def main() -> None:
-    """Write the answers of expressions and queries."""
+    """Write the answers of expressions, queries and locks."""
     with tempfile.TemporaryDirectory() as name:
         lines = (
             json.dumps([one.expression, one.type, one.value], ensure_ascii=False)
@@ -45,6 +51,7 @@ def main() -> None:
         (HERE / "expressions.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
         text = ask_queries(Path(name) / "queries", statements("queries.sql"))
         (HERE / "queries.txt").write_text(text, encoding="utf-8")
+        (HERE / "locks.txt").write_text(ask_locks(Path(name) / "locks"), encoding="utf-8")
 
 
 if __name__ == "__main__":

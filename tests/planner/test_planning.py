@@ -234,7 +234,10 @@ def test_locks_explained() -> None:
         "LOCK INFORMATION:",
         "d.p.k=1 -> EXCL_WRITE",
         "d.p.k=2 -> EXCL_WRITE",
+        "d.p.k=1 -> SHARED_READ",
+        "d.p.k=2 -> SHARED_READ",
     ]
-    assert explain_locks(choose_locks(delete, Settings()), formatted=True) == (
-        '{"LOCK INFORMATION:":"[d.p.k=1 -> EXCL_WRITE, d.p.k=2 -> EXCL_WRITE]"}'
+    one = replace(delete, target=replace(delete.target, partitions=PARTS[:1]))
+    assert explain_locks(choose_locks(one, Settings()), formatted=True) == (
+        '{"LOCK INFORMATION:":"[d.p.k=1 -> EXCL_WRITE, d.p.k=1 -> SHARED_READ]"}'
     )

@@ -50,8 +50,22 @@ def blocks() -> list[Block]:
     return parse_output((HERE / "queries.txt").read_text(encoding="utf-8"))
 
 
+def lock_blocks() -> list[Block]:
+    """What Hive printed for the statements of ``locks.sql``, most of them EXPLAIN LOCKS."""
+    return parse_output((HERE / "locks.txt").read_text(encoding="utf-8"))
+
+
 def differences() -> dict[str, str]:
     """Statements that are not answered as Hive does, with the reason."""
-    lines = (HERE / "differences.tsv").read_text(encoding="utf-8").splitlines()
+    return _reasons("differences.tsv")
+
+
+def lock_differences() -> dict[str, str]:
+    """Statements that lock otherwise than in Hive, with the reason."""
+    return _reasons("lock_differences.tsv")
+
+
+def _reasons(name: str) -> dict[str, str]:
+    lines = (HERE / name).read_text(encoding="utf-8").splitlines()
     pairs = (line.split("\t") for line in lines if line and not line.startswith("-- "))
     return {one[0]: one[1] for one in pairs}

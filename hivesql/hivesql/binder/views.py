@@ -54,7 +54,7 @@ def bind_create_view(node: exp.Expr, binding: Binding) -> CreateView:
     ref = table_of(schema.this if schema else node.this)
     name = new_name(ref.full(binding.database), ref.start, binding)
     columns = tuple(_column(column) for column in schema.expressions) if schema else ()
-    table, _ = view_of(name, slice_of(node.expression), columns, ref.start, binding)
+    table, reads = view_of(name, slice_of(node.expression), columns, ref.start, binding)
     view_properties = node.args["properties"].expressions
     pairs = exp.Properties(
         expressions=[prop.copy() for prop in view_properties if type(prop) is exp.Property]
@@ -75,7 +75,11 @@ def bind_create_view(node: exp.Expr, binding: Binding) -> CreateView:
     if existing is not None and or_replace:
         _check_replaced(existing, table, ref.start, binding)
     return CreateView(
-        table=table, if_not_exists=node.args["exists"], or_replace=or_replace, known=existing
+        table=table,
+        if_not_exists=node.args["exists"],
+        or_replace=or_replace,
+        known=existing,
+        reads=reads,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hivesql_planner.locks.lock import Lock, LockType, Operation, name_of, on_table
+from hivesql_planner.locks.lock import Lock, LockType, Operation, name_of
 from hivesql_planner.locks.rules import XW, S, X
 from hivesql_planner.model.table import Table
 from hivesql_planner.older_python import assert_never
@@ -48,17 +48,15 @@ def locks_of_alteration(statement: DdlStatement, rules: TableLocks) -> Iterator[
     """Yield the locks of ALTER and of what else changes definitions or files as a whole."""
     match statement:
         case RenameTable(table=table, to=to):
-            yield from rules.ddl(table, rules.exclusive(table))
+            yield from rules.definition(table, rules.exclusive(table))
             yield Lock(S, to.database, operation=Operation.NO_TXN)
         case AlterTable(table=table, change=change, altered=altered):
-            yield from rules.ddl(table, _altering(rules, table, altered, change))
+            yield from rules.definition(table, _altering(rules, table, altered, change))
         case AlterView(view=view, reads=reads):
             if not reads:
                 return
             yield Lock(S, view.name.database, operation=Operation.NO_TXN)
-            for table in reads:
-                if rules.reads_lock(table):
-                    yield on_table(table, S, None, Operation.SELECT)
+            yield from rules.whole(reads)
         case AddPartitions(table=table, if_not_exists=if_not_exists):
             careful = if_not_exists and table.is_transactional
             yield from rules.ddl(table, XW if careful else S)
@@ -75,12 +73,13 @@ def locks_of_alteration(statement: DdlStatement, rules: TableLocks) -> Iterator[
         case ExchangePartitions(table=table, source=source):
             yield from rules.ddl(source, S)
             yield from rules.ddl(table, S)
-        case Analyze(query=query):
-            if query is not None:
-                yield from rules.reads(query)
+        case Analyze(query=query) if query is not None:
+            yield from rules.reads(query)
+        case Analyze(table=table) | Touch(table=table):
+            yield from rules.whole((table,))
         case TellStatistics(table=table, partitions=partitions):
-            names = [name_of(table, partition) for partition in partitions or ()]
-            yield from rules.ddl(table, S, names or (None,))
+            units = [name_of(table, partition) for partition in partitions or ()]
+            yield from rules.ddl(table, S, units) if units else rules.definition(table, S)
         case LoadData(table=table):
             yield from rules.insert(_loading(statement))
         case ExportTable(table=table, query=query):
@@ -95,7 +94,7 @@ def locks_of_alteration(statement: DdlStatement, rules: TableLocks) -> Iterator[
         case RepairTable(table=table, add=add, drop=drop):
             changes = table.is_transactional and (add or drop)
             yield from rules.ddl(table, rules.exclusive(table) if changes else S)
-        case AlterDatabase() | Touch():
+        case AlterDatabase():
             return
         case _:
             assert_never(statement)

@@ -66,14 +66,15 @@ def _locks(statement: Statement, rules: TableLocks) -> Iterator[Lock]:  # noqa: 
             if rows is not None:
                 yield from rules.create_as(table)
                 yield from rules.reads(rows)
-        case CreateView(table=view):
+        case CreateView(table=view, reads=reads):
             yield Lock(S, view.name.database, operation=Operation.NO_TXN)
+            yield from rules.whole(reads)
         case DropTable(name=name, kind=kind, table=dropped):
             if kind == "VIEW":
                 return
             yield Lock(S, name.database, operation=Operation.NO_TXN)
             if dropped is not None:
-                yield Lock(X, name.database, name.name, operation=Operation.NO_TXN)
+                yield from rules.definition(dropped, X)
         case DropDatabase():
             yield from rules.drop_database(statement)
         case StoreFunction(function=function):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from hivesql_planner.locks.lock import Lock, LockType, Operation, name_of, on_table
 from hivesql_planner.locks.rules import SW, XW, S, X
-from hivesql_planner.model.table import Partition, Table, partition_name
+from hivesql_planner.model.table import Partition, Table, TableName, partition_name
 from hivesql_planner.relations import Query, Scan
 from hivesql_planner.settings.settings import Settings
 from hivesql_planner.statements.bound import (
@@ -15,6 +15,11 @@ from hivesql_planner.statements.bound import (
     InsertTarget,
     MergeRows,
 )
+
+
+def units_of(scan: Scan) -> list[str | None]:
+    """List the partitions that are read, or None for the whole table."""
+    return [name_of(scan.table, partition) for partition in scan.partitions] or [None]
 
 
 class TableLocks:
@@ -29,10 +34,16 @@ class TableLocks:
         yield from self.scans(source.scan for source in query.sources)
 
     def scans(self, scans: Iterable[Scan]) -> Iterator[Lock]:
-        for scan in scans:
-            if self.reads_lock(scan.table):
-                for name in self.units(scan):
-                    yield on_table(scan.table, S, name, Operation.SELECT)
+        """Yield those of reads; of a table itself where a query reads too many partitions of it."""
+        locked = [scan for scan in scans if self.reads_lock(scan.table)]
+        names: dict[TableName, list[str | None]] = {}
+        for scan in locked:
+            names.setdefault(scan.table.name, []).extend(units_of(scan))
+        limit = self.settings.integer("hive.locks.max.partitions")
+        for scan in locked:
+            of_query = set(names[scan.table.name])
+            for name in [None] if 0 < limit <= len(of_query) else units_of(scan):
+                yield on_table(scan.table, S, name, Operation.SELECT)
 
     def reads_lock(self, table: Table) -> bool:
         flag = self.settings.flag
@@ -54,17 +65,20 @@ class TableLocks:
         if self.lockable(table):
             yield from (on_table(table, kind, unit) for unit in units)
 
+    def definition(self, table: Table, kind: LockType) -> Iterator[Lock]:
+        """Yield those of a change of the table itself, whose definition Hive reads as well."""
+        yield from self.ddl(table, kind)
+        yield from self.whole((table,))
+
+    def whole(self, tables: Iterable[Table]) -> Iterator[Lock]:
+        """Yield those of who reads definitions, or all that there is."""
+        for table in tables:
+            if self.reads_lock(table):
+                yield on_table(table, S, None, Operation.SELECT)
+
     def exclusive(self, table: Table) -> LockType:
         """Tell what keeps everybody out; readers that take no locks need not wait for it either."""
         return XW if table.is_transactional and self.lockless_reads else X
-
-    def units(self, scan: Scan) -> list[str | None]:
-        """Partitions read, or None for the whole table."""
-        names: list[str | None] = [name_of(scan.table, p) for p in scan.partitions]
-        limit = self.settings.integer("hive.locks.max.partitions")
-        if not names or 0 < limit <= len(names):
-            return [None]
-        return names
 
     def insert(self, target: InsertTarget) -> Iterator[Lock]:
         table = target.table
@@ -89,10 +103,14 @@ class TableLocks:
     def change(self, scan: Scan, operation: Operation, *, inserts: bool) -> Iterator[Lock]:
         kind = XW if self.exclusive_write else SW
         partitioned = bool(scan.table.partition_columns)
-        for name in self.units(scan):
+        for name in units_of(scan):
             yield on_table(scan.table, kind, name, operation, dynamic=partitioned)
-        if inserts and partitioned and scan.partitions:
+        if inserts:
             yield self.inserting(scan.table)
+        if partitioned and scan.partitions and self.reads_lock(scan.table):
+            # As many as they are: Hive heeds hive.locks.max.partitions in queries alone.
+            for name in units_of(scan):
+                yield on_table(scan.table, S, name, Operation.SELECT)
 
     def inserting(self, table: Table) -> Lock:
         kind = S if self.exclusive_write and not self.lockless_reads else SW
@@ -114,7 +132,7 @@ class TableLocks:
         yield from self.scans(source.scan for source in merge.subqueries)
 
     def create_as(self, table: Table) -> Iterator[Lock]:
-        if not self.lockable(table) or not self.settings.flag("hive.txn.xlock.ctas"):
+        if not self.settings.flag("hive.txn.xlock.ctas"):
             return
         if table.is_transactional:
             yield on_table(table, XW, None, Operation.INSERT)
@@ -127,6 +145,7 @@ class TableLocks:
         if not self.lockless_reads or all(table.is_dropped_softly for table in managed):
             kind = XW if self.lockless_reads else X
             yield Lock(kind, drop.name, operation=Operation.NO_TXN)
+            yield Lock(S, drop.name, operation=Operation.SELECT)
             return
         yield Lock(S, drop.name, operation=Operation.NO_TXN)
         for table in managed:

@@ -217,6 +217,8 @@ class CreateView:
     or_replace: bool = False
     known: Table | None = None
     """The view of that name that is there."""
+    reads: tuple[Table, ...] = ()
+    """The tables that its query reads."""
 
 
 DropKind = Literal["TABLE", "VIEW", "MATERIALIZED VIEW"]

@@ -179,7 +179,8 @@ def test_settings_and_locks_shown(
             one.sql(statement)
         assert raised.value.code == 10271
     lines = [row[0] for row in one.sql("EXPLAIN LOCKS UPDATE t SET v = 'x'").rows]
-    assert lines == ["LOCK INFORMATION:", "default.t -> EXCL_WRITE"]
+    shown = ["default.t -> EXCL_WRITE", "default.t -> SHARED_READ"]
+    assert lines == ["LOCK INFORMATION:", *shown]
     (line,) = one.sql("EXPLAIN FORMATTED LOCKS DELETE FROM t").rows
     assert line == ('{"LOCK INFORMATION:":"[default.t -> EXCL_WRITE]"}',)
     assert one.sql("SHOW LOCKS").rows == []

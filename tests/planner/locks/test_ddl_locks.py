@@ -22,6 +22,7 @@ from hivesql_planner.statements.bound import Statement
 from hivesql_planner.statements.ddl import (
     AlterDatabase,
     AlterView,
+    Analyze,
     ExchangePartitions,
     LoadData,
     MovePartition,
@@ -86,7 +87,9 @@ CASES: dict[str, tuple[dict[str, str], Statement, list[str]]] = {
     "repair, lockless": (LOCKLESS, RepairTable(table=P, add=True), ["EXCL_WRITE p n"]),
     "report what a repair would do": ({}, RepairTable(table=P), ["SHARED_READ p n"]),
     "repair a plain table": ({}, RepairTable(table=N, add=True), ["SHARED_READ n n"]),
-    "touch": ({}, Touch(table=T), []),
+    "touch": ({}, Touch(table=T), ["SHARED_READ t s"]),
+    "touch, lockless": (LOCKLESS, Touch(table=T), []),
+    "look at files alone": ({}, Analyze(table=P), ["SHARED_READ p s"]),
 }  # fmt: skip
 
 

@@ -279,8 +279,11 @@ WANTED: dict[str, tuple[Statement, list[str]]] = {
     "create table as": (CreateTable(table=T, rows=FROM_S), ["S d n", "XW d.t i", "S d.s s"]),
     "create table as without ACID": (
         CreateTable(table=N, rows=FROM_S), ["S d n", "X d.n n", "S d.s s"]),
-    "create view": (CreateView(table=V), ["S d n"]),
+    "create an external table as": (
+        CreateTable(table=E, rows=FROM_S), ["S d n", "X d.e n", "S d.s s"]),
+    "create view": (CreateView(table=V, reads=(T, N, E)), ["S d n", "S d.t s", "S d.n s"]),
     "drop table": (DropTable(name=T.name, table=T), ["S d n", "X d.t n"]),
+    "drop an external table": (DropTable(name=E.name, table=E), ["S d n"]),
     "drop a table that is not there": (DropTable(name=T.name, if_exists=True), ["S d n"]),
     "drop view": (DropTable(name=V.name, kind="VIEW"), []),
     "drop materialized view": (
@@ -357,6 +360,7 @@ FLIPPED: dict[str, tuple[dict[str, str], Statement, list[str]]] = {
         ["X d.n n", "S d.s s"]),
     "ext.locking: read": (EXTERNAL, SelectRows(query=query(scan(E))), ["S d.e s"]),
     "ext.locking: insert": (EXTERNAL, insert(E), ["X d.e n", "S d.s s"]),
+    "ext.locking: drop": (EXTERNAL, DropTable(name=E.name, table=E), ["S d n", "X d.e n"]),
     "ext.locking: alter": (EXTERNAL, altering(E, AddColumns(())), ["X d.e n"]),
     "read.locks": (NO_READS, insert(T), ["S d.t i"]),
     "read.locks: update": (NO_READS, update(scan(T), scan(N)), ["XW d.t u"]),
@@ -366,6 +370,13 @@ FLIPPED: dict[str, tuple[dict[str, str], Statement, list[str]]] = {
     "max.partitions is reached": (
         {"hive.locks.max.partitions": "2"}, SelectRows(query=query(scan(P, ONE, TWO))),
         ["S d.p s"]),
+    "max.partitions is reached by all scans of a table": (
+        {"hive.locks.max.partitions": "2"},
+        SelectRows(query=query(scan(P, ONE), scan(P, TWO), scan(NP, ONE))),
+        ["S d.p s", "S d.np/k=1 s"]),
+    "max.partitions is not for what is written": (
+        {"hive.locks.max.partitions": "2"}, update(scan(P, ONE, TWO)),
+        ["XW d.p/k=1 u*", "XW d.p/k=2 u*", "S d.p i*"]),
     "max.partitions is not": (
         {"hive.locks.max.partitions": "3"}, SelectRows(query=query(scan(P, ONE, TWO))),
         ["S d.p/k=1 s", "S d.p/k=2 s"]),
