@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Literal
 
 from hivesql.binder.constraints import converted, default_value, enforced, value
+from hivesql.binder.targets import require_emptied
 from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit
 from hivesql.dialect.nodes.parts import name_of, names_of, slice_of, table_of
@@ -27,7 +28,13 @@ from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.hive_type import INTERVALS, UNKNOWN, Kind, quote_name
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.relations import Expr, OfSource, Query, Source
-from hivesql_planner.statements.bound import DeleteRows, MergeClause, MergeRows, UpdateRows
+from hivesql_planner.statements.bound import (
+    DeleteRows,
+    MergeClause,
+    MergeRows,
+    TruncateTable,
+    UpdateRows,
+)
 from hivesql_planner.statements.convert import widen
 
 
@@ -57,13 +64,21 @@ def bind_update(node: exp.Expr, binding: Binding) -> UpdateRows | MergeRows:
     )
 
 
-def bind_delete(node: exp.Expr, binding: Binding) -> DeleteRows | MergeRows:
-    """DELETE, and DELETE … USING, a MERGE with one clause that several rows may match."""
+def bind_delete(node: exp.Expr, binding: Binding) -> DeleteRows | MergeRows | TruncateTable:
+    """DELETE, and DELETE … USING, a MERGE with one clause that several rows may match.
+
+    Without WHERE it is in Hive TRUNCATE, and so here where no rows can be deleted one by one.
+    """
     if node.args.get("using"):
         (source,), when = node.args["using"], exp.When(matched=True, then=exp.var("DELETE"))
         bound = _bind_joined(node, source, node.args["where"].this, [when], binding)
         return replace(bound, operation="DELETE")
     ref = table_of(node.this)
+    table = binding.table(ref)
+    is_view = table.is_view or table.is_materialized_view
+    if node.args.get("where") is None and not (table.is_full_acid or is_view):
+        require_emptied(table, ref.start, binding)
+        return TruncateTable(table=table)
     table = _changeable(ref, binding)
     walk, scope, target = _of_target(table, table.name.name, binding)
     target.start = ref.start

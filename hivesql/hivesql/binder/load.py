@@ -14,6 +14,7 @@ from hivesql.binder.targets import (
     check_managed,
     existing,
     new_values,
+    require_emptied,
     written_value,
 )
 from hivesql.binding import Binding
@@ -477,9 +478,8 @@ def bind_truncate(node: exp.Expr, binding: Binding) -> TruncateTable | InsertRow
     columns = names_of(node.args["columns"])
     table = binding.table(ref)
     forced = table.type == "EXTERNAL_TABLE" and node.args["force"]
-    if table.is_materialized_view or not (table.owns_files or forced):
-        error = SemanticError(f"Cannot truncate non-managed table {table.name}.", code=10146)
-        binding.fail(error, ref.start)
+    if not forced:
+        require_emptied(table, ref.start, binding)
     if columns:
         _check_truncated(columns, table, binding)
     if items and not table.partition_columns:

@@ -179,3 +179,10 @@ def with_named_format(change: ChangeFormat, binding: Binding, start: int) -> Cha
     if not change.is_named:
         return change
     return replace(change, format=named_format(change.format, binding, start))
+
+
+def require_emptied(table: Table, start: int, binding: Binding) -> None:
+    """Refuse to empty what does not own its files."""
+    if table.is_materialized_view or not table.owns_files:
+        error = SemanticError(f"Cannot truncate non-managed table {table.name}.", code=10146)
+        binding.fail(error, start)

@@ -98,3 +98,50 @@ def test_one_table_takes_several_branches_that_tell_partitions_apart(
     assert rows(session, "t") == [(3, 3), (7, 1), (8, 2), (9, 1)]
     listed = [one[0] for one in session.sql("SHOW TABLE EXTENDED LIKE t PARTITION (p = 1)").rows]
     assert "totalNumberFiles:1" in listed
+
+
+ONLY = "'transactional'='true', 'transactional_properties'='insert_only'"
+EMPTIED = {
+    # Seen in Hive 4.1, whose DELETE without WHERE is TRUNCATE.
+    "insert-only": ("TABLE", ONLY, None),
+    "plain": ("TABLE", "'transactional'='false'", None),
+    "external and purged": ("EXTERNAL TABLE", "'external.table.purge'='true'", None),
+    "external": ("EXTERNAL TABLE", "'a'='b'", 10146),
+    "full ACID": ("TABLE", "'transactional'='true'", None),
+}
+
+
+@pytest.mark.parametrize(("kind", "properties", "code"), EMPTIED.values(), ids=EMPTIED)
+def test_deletes_of_all_rows(
+    session: hivesql.Session, kind: str, properties: str, code: int | None
+) -> None:
+    session.sql(f"CREATE {kind} t (a int) STORED AS ORC TBLPROPERTIES ({properties})")
+    session.sql(
+        f"CREATE {kind} p (a int) PARTITIONED BY (k int) STORED AS ORC TBLPROPERTIES ({properties})"
+    )
+    session.sql("INSERT INTO t VALUES (1); INSERT INTO p VALUES (1, 1), (2, 2)")
+    for table, before in (("t", [(1,)]), ("p", [(1, 1), (2, 2)])):
+        if code is None:
+            session.sql(f"DELETE FROM {table}")
+            assert session.sql(f"SELECT * FROM {table}").rows == []
+            continue
+        with pytest.raises(hivesql.SemanticError) as raised:
+            session.sql(f"DELETE FROM {table}")
+        assert raised.value.code == code
+        assert sorted(session.sql(f"SELECT * FROM {table}").rows) == before
+    assert session.sql("SHOW PARTITIONS p").rows == [("k=1",), ("k=2",)]
+    session.sql("INSERT INTO t VALUES (3)")
+    assert (3,) in session.sql("SELECT * FROM t").rows
+
+
+def test_a_condition_that_is_always_true_empties_nothing(session: hivesql.Session) -> None:
+    session.sql(f"CREATE TABLE t (a int) STORED AS ORC TBLPROPERTIES ({ONLY})")
+    session.sql("INSERT INTO t VALUES (1)")
+    with pytest.raises(hivesql.SemanticError) as raised:
+        session.sql("DELETE FROM t WHERE true")
+    assert raised.value.code == 10414
+    session.sql("START TRANSACTION; INSERT INTO t VALUES (2)")
+    with pytest.raises(hivesql.HiveSqlError) as raised:
+        session.sql("DELETE FROM t")
+    assert raised.value.code == 20007
+    assert session.sql("SELECT * FROM t").rows == [(1,)]

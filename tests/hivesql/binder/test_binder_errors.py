@@ -88,7 +88,8 @@ def bound(sql: str, **settings: str) -> Any:
         ("SELECT CASE WHEN id = 1 THEN 1 WHEN name THEN 2 END FROM t", 10016, (1, 37)),
         # the must-pass cases of UPDATE, DELETE and MERGE
         ("UPDATE plain SET v = 'x'", 10297, (1, 8)),
-        ("DELETE FROM plain", 10297, (1, 13)),
+        ("DELETE FROM plain WHERE true", 10297, (1, 13)),
+        ("DELETE FROM plain WHERE id = 1", 10297, (1, 13)),
         ("DELETE FROM only WHERE id = 1", 10414, (1, 13)),
         ("UPDATE only SET v = 'x'", 10414, (1, 8)),
         ("UPDATE v SET id = 1", 10402, (1, 8)),

@@ -99,7 +99,6 @@ IN_ERRORS = {
     "insert into nosuch values (1)": _MORE,
     "insert into t_ro partition (p='a', nosuch=1) values (1, 'a')": _MORE,
     "update t_ro set i = 1": "we can",
-    "delete from t_ext": "in Hive DELETE without WHERE is TRUNCATE",
     "alter table t_ro drop partition (nosuch='a')": _MORE,
     "alter table t_ro add partition (p='a', q=1)": _STATE,
     "alter table t_ro rename to t_io": _CHECKED,
