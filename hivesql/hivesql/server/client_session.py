@@ -7,12 +7,13 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
 import hivesql
+from hivesql.script import is_processor
 from hivesql.server.operation import Operation
 from hivesql.server.options import ServerOptions
 from hivesql.server.protocol import (
@@ -41,7 +42,7 @@ from hivesql_planner.errors import (
 )
 from hivesql_planner.plan_facts import tables_read, tables_written, views_read
 from hivesql_planner.settings.file_system_keys import cover_beginning, cover_secrets
-from hivesql_planner.settings.settings import UNIQUE_NAMES
+from hivesql_planner.settings.settings import LOG_LEVEL, LOGS_OPERATIONS, UNIQUE_NAMES
 from hivesql_planner.statements.authorization import ShowGrant, ShowRoles
 from hivesql_planner.statements.bound import (
     AbortCompactions,
@@ -65,8 +66,6 @@ _USE = "use:database"
 _SETTING, _VARIABLE = "set:hiveconf:", "set:hivevar:"
 _UNSUPPORTED = ("set:system:", "set:metaconf:")
 _PROXY = "hive.server2.proxy.user"
-_OF_CLIENTS = "hive.server2."
-"""Settings that drivers send, and which are about the protocol alone."""
 _POOL = "hivesql-"
 """How pools of Spark's scheduler begin; it never forgets one, so their numbers are used again."""
 _TIMEOUT = "hive.query.timeout.seconds"
@@ -133,7 +132,7 @@ class ClientSession:
     def _configure(self, key: str, value: str) -> None:
         if key == _PROXY and value != self.caller.user:
             raise SemanticError(f"{self.caller.user} may not act for {value}: {_PROXY}")
-        if key.startswith(_OF_CLIENTS):
+        if key == _PROXY:
             return
         if not self.options.allow_local:
             check_setting(key, value)
@@ -259,14 +258,11 @@ class ClientSession:
 
     def _run_statement(self, operation: Operation, overlay: dict[str, str]) -> None:
         session, allow_local = self.session, self.options.allow_local
-        shown = cover_beginning(operation.text)
-        operation.tell(f"INFO  : Executing command(queryId={operation.query_id}): {shown}")
-        began = time.monotonic()
-        settings = session.settings
+        hooks = session.settings.values.get(POST_HOOKS, "")
         once = overlay.pop(IDEMPOTENCY_KEY, None)
-        try:
-            for key, value in overlay.items():
-                self._configure(key, value)
+        with self._overlaid(operation.text, overlay):
+            operation.is_logged = self._keeps_logs()
+            operation.begin_step("Compiling")
             text = statement_of(
                 operation.text, session.variables, allow_local=allow_local,
                 most_characters=self.options.most_statement,
@@ -277,17 +273,34 @@ class ClientSession:
                 idempotency_key=once,
                 adapt=lambda statement: self._bound(statement, operation),
             )
-        finally:
-            if overlay:
-                session.runtime = session.runtime.with_settings(settings)
-        seconds = time.monotonic() - began
-        operation.tell(
-            f"INFO  : Completed executing command(queryId={operation.query_id}); "
-            f"Time taken: {seconds:.3f} seconds"
-        )
-        self._run_hooks(settings.values.get(POST_HOOKS, ""), result, operation)
+        operation.end_step()
+        self._run_hooks(hooks, result, operation)
         sent = result.rows if result.of_server is None else result.of_server
         operation.finish(replace(result, rows=sent))
+
+    @contextmanager
+    def _overlaid(self, text: str, overlay: Mapping[str, str]) -> Iterator[None]:
+        """Let settings and ``${hiveconf:…}`` be others during a statement.
+
+        What SET changes it changes for good: as in Hive, an overlay is nothing to it and its like.
+        """
+        if not overlay or is_processor(text, 0):
+            yield
+            return
+        session = self.session
+        settings, variables = session.settings, dict(session.variables)
+        try:
+            for key, value in overlay.items():
+                self._configure(key, value)
+            yield
+        finally:
+            session.runtime = session.runtime.with_settings(settings)
+            session.variables.clear()
+            session.variables.update(variables)
+
+    def _keeps_logs(self) -> bool:
+        settings = self.session.settings
+        return settings.flag(LOGS_OPERATIONS) and settings.text(LOG_LEVEL).strip().upper() != "NONE"
 
     def _run_hooks(self, hooks: str, result: hivesql.Result, operation: Operation) -> None:
         """Add what the hooks of ``hive.exec.post.hooks`` tell of a statement to its log."""
@@ -321,6 +334,8 @@ class ClientSession:
             refuse_local(statement)
         if not isinstance(statement, _MAY_HAVE_ROWS):
             operation.expect(statement, has_aliases=self.session.settings.flag(UNIQUE_NAMES))
+        operation.end_step()
+        operation.begin_step("Executing")
         return statement
 
     def _as_error(self, error: BaseException) -> Exception:

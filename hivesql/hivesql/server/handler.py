@@ -292,8 +292,9 @@ class Handler:
     def GetTableTypes(self, request: Any) -> Any:  # noqa: N802
         """List the kinds of tables."""
         return self._answer_question(
-            request, "GET_TABLE_TYPES", metadata.TABLE_TYPES, lambda _: metadata.list_table_types()
-        )
+            request, "GET_TABLE_TYPES", metadata.TABLE_TYPES,
+            lambda session: metadata.list_table_types(session.session),
+        )  # fmt: skip
 
     @_answers("TGetColumnsResp")
     def GetColumns(self, request: Any) -> Any:  # noqa: N802

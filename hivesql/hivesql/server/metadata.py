@@ -14,6 +14,7 @@ from hivesql_planner.errors import HiveSqlError, NoSuchObject
 from hivesql_planner.model.constraints import default_of
 from hivesql_planner.model.hive_type import BOOLEAN, INT, SMALLINT, STRING, TINYINT, HiveType
 from hivesql_planner.model.table import TEMPORARY, Constraint, Table, TableName
+from hivesql_planner.settings.settings import TABLE_TYPE_MAPPING
 from hivesql_planner.statements.bound import Describe
 
 Fields = tuple[tuple[str, HiveType, str], ...]
@@ -23,7 +24,7 @@ _CATALOG = ""
 _NO_NULLS, _NULLABLE = 0, 1
 _NO_TABLE_FUNCTION = 1
 _NO_ACTION, _NOT_DEFERRABLE = 3, 7
-_TABLE_TYPES = {
+_CLASSIC_TYPES = {
     "MANAGED_TABLE": "TABLE",
     "EXTERNAL_TABLE": "TABLE",
     "VIRTUAL_VIEW": "VIEW",
@@ -80,9 +81,15 @@ def list_schemas(session: Session, pattern: str | None) -> Rows:
     return [(name, _CATALOG) for name in _databases(session, pattern)]
 
 
-def list_table_types() -> Rows:
+def list_table_types(session: Session) -> Rows:
     """Return the kinds of tables."""
-    return [(name,) for name in dict.fromkeys(_TABLE_TYPES.values())]
+    return [(name,) for name in dict.fromkeys(_table_types(session).values())]
+
+
+def _table_types(session: Session) -> dict[str, str]:
+    """Give the names that the session has for the kinds that the metastore stores."""
+    mapping = session.settings.text(TABLE_TYPE_MAPPING).strip().upper()
+    return _CLASSIC_TYPES if mapping == "CLASSIC" else {name: name for name in _CLASSIC_TYPES}
 
 
 def list_tables(
@@ -90,10 +97,11 @@ def list_tables(
 ) -> Rows:
     """Return tables and views; ``kinds`` are of ``list_table_types``, or Hive's; None for all."""
     wanted = {kind.upper() for kind in kinds} if kinds else None
+    names = _table_types(session)
     return [
         (_CATALOG, name.database, name.name, kind, _comment(table), None, None, None, None, None)
         for name, table in _tables(session, schema, pattern)
-        if (kind := _TABLE_TYPES[table.type]) and (wanted is None or wanted & {kind, table.type})
+        if (kind := names[table.type]) and (wanted is None or wanted & {kind, table.type})
     ]
 
 

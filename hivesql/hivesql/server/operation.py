@@ -23,6 +23,7 @@ from hivesql_executor.outcome import types_of
 from hivesql_planner.errors import Cancelled, ExecutionError, SemanticError
 from hivesql_planner.model.hive_type import INTERVALS, STRING, HiveType, Kind
 from hivesql_planner.model.table import Column
+from hivesql_planner.settings.file_system_keys import cover_beginning
 from hivesql_planner.statements.bound import Explain, SelectRows, Statement
 
 if TYPE_CHECKING:
@@ -79,6 +80,9 @@ class Operation:
         self._spool: RowSpool | None = None
         self._limits = limits
         self._position = 0
+        self.is_logged: bool = True
+        """Whether its client wants a log of it."""
+        self._step: tuple[str, float] = ("", 0.0)
         self._log: list[str] = []
         self._log_position = 0
         self._guard = threading.Lock()
@@ -176,8 +180,24 @@ class Operation:
         if spool is not None:
             spool.close()
 
+    def begin_step(self, name: str) -> None:
+        """Note in its log, in Hive's words, that it is Compiling or Executing now."""
+        self._step = name, time.monotonic()
+        shown = cover_beginning(self.text)
+        self.tell(f"INFO  : {name} command(queryId={self.query_id}): {shown}")
+
+    def end_step(self) -> None:
+        """Note in its log what the step took."""
+        name, began = self._step
+        self.tell(
+            f"INFO  : Completed {name.lower()} command(queryId={self.query_id}); "
+            f"Time taken: {time.monotonic() - began:.3f} seconds"
+        )
+
     def tell(self, line: str) -> None:
-        """Add a line to its log."""
+        """Add a line to its log, if it has one."""
+        if not self.is_logged:
+            return
         with self._guard:
             self._log.append(line)
             surplus = len(self._log) - _MOST_LINES

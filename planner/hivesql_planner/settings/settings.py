@@ -29,6 +29,14 @@ from hivesql_planner.settings.transaction_keys import (
 )
 
 DEFAULT_NAME = "hive.exec.default.partition.name"
+TABLE_TYPE_MAPPING = "hive.server2.table.type.mapping"
+LOGS_OPERATIONS = "hive.server2.logging.operation.enabled"
+LOG_LEVEL = "hive.server2.logging.operation.level"
+_CHOICES = {
+    TABLE_TYPE_MAPPING: ("CLASSIC", "HIVE"),
+    LOG_LEVEL: ("NONE", "EXECUTION", "PERFORMANCE", "VERBOSE"),
+}
+"""What a text may be, in any case of its letters."""
 _ALIASES: Mapping[str, str] = {
     "metastore.default.partition.name": DEFAULT_NAME,
     "mapred.output.compression.codec": "mapreduce.output.fileoutputformat.compress.codec",
@@ -194,6 +202,12 @@ KEYS: Mapping[str, Setting] = _table(
      "The command line prints the names of columns above rows."),
     ("hive.resultset.use.unique.column.names", "true", "bool",
      "A server calls columns t.i that a query takes by * or as t.i, and not i."),
+    (TABLE_TYPE_MAPPING, "CLASSIC", "text",
+     "Kinds of tables as a server tells them to drivers: CLASSIC (TABLE, VIEW) or HIVE "
+     "(MANAGED_TABLE, EXTERNAL_TABLE, VIRTUAL_VIEW)."),
+    (LOGS_OPERATIONS, "true", "bool", "A server keeps the log of a statement for its client."),
+    (LOG_LEVEL, "EXECUTION", "text",
+     "How much of it: NONE, or EXECUTION, PERFORMANCE and VERBOSE, which are one here."),
     *CONNECTION_KEYS,
     ("hive.metastore.event.db.listener.timetolive", "86400s", "duration",
      "How long the notification log is kept."),
@@ -365,6 +379,8 @@ class Settings:
         if key == RETENTION:
             read_retention(value)
         changed._check(setting)
+        if value.strip().upper() not in (choices := _CHOICES.get(key, (value.strip().upper(),))):
+            raise SemanticError(f"{key} must be {' or '.join(choices)}, not {value!r}")
         return changed
 
     @classmethod

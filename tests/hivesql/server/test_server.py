@@ -159,7 +159,11 @@ def test_a_statement_that_nobody_waits_for(client: Client) -> None:
     log = client.calls.FetchResults(
         client.thrift.TFetchResultsReq(operationHandle=handle, maxRows=10, fetchType=1)
     ).results.columns[0].stringVal.values  # fmt: skip
-    assert "Executing command" in log[0] and "Time taken" in log[1]
+    assert [line.split('(')[0] for line in log] == [
+        "INFO  : Compiling command", "INFO  : Completed compiling command",
+        "INFO  : Executing command", "INFO  : Completed executing command",
+    ]  # fmt: skip
+    assert all("Time taken" in line for line in log[1::2])
     changed = client.checked(client.execute("DELETE FROM t WHERE i = 77", runs_on=True))
     assert not changed.operationHandle.hasResultSet
     status = client.end(changed.operationHandle)
@@ -243,8 +247,10 @@ def test_a_session_begins_as_its_client_wants_it(server: Server) -> None:
         assert client.rows("SELECT i FROM default.t WHERE i < ${x} ORDER BY i") == [(1,), (2,)]
         assert client.rows("SHOW TABLES") == []
         overlay = {"hive.lock.numretries": "5"}
-        answer = client.checked(client.execute("SET hive.lock.numretries", confOverlay=overlay))
-        assert client.fetch(answer.operationHandle) == [("hive.lock.numretries=5",)]
+        text = "SELECT '${hiveconf:hive.lock.numretries}' FROM default.t WHERE i = 1"
+        answer = client.checked(client.execute(text, confOverlay=overlay))
+        assert client.fetch(answer.operationHandle) == [("5",)]
+        assert client.rows(text) == [("3",)]
         assert client.rows("SET hive.lock.numretries") == [("hive.lock.numretries=3",)]
     for wrong in ({"use__database": "nosuch"}, {"hive.server2.proxy.user": "root"},
                   {"spark.driver.extraJavaOptions": "-X"}, {"set__system__a": "b"}):  # fmt: skip
@@ -387,3 +393,75 @@ def test_impyla_runs_statements(server: Server) -> None:
         with pytest.raises(HiveServer2Error, match="Error 10001"):
             cursor.execute("SELECT * FROM nosuch")
         cursor.close()
+
+
+def test_a_client_that_wants_no_log(server: Server) -> None:
+    enabled, level = (
+        "hive.server2.logging.operation.enabled",
+        "hive.server2.logging.operation.level",
+    )
+    with Client(server).open() as client:
+
+        def lines(text: str, **overlay: str) -> int:
+            answer = client.execute(text, confOverlay=overlay)
+            fetch = client.thrift.TFetchResultsReq(
+                operationHandle=client.checked(answer).operationHandle, maxRows=100, fetchType=1
+            )
+            return len(client.calls.FetchResults(fetch).results.columns[0].stringVal.values)
+
+        assert lines("SHOW TABLES") == 4
+        assert lines("SHOW TABLES", **{enabled: "false"}) == 0
+        assert lines("SHOW TABLES", **{level: "verbose"}) == 4
+        assert lines(f"SET {level}=none") == 4
+        assert lines("SHOW TABLES") == 0
+        message = client.execute(f"SET {level}=some").status.errorMessage
+        assert f"{level} must be NONE or EXECUTION or PERFORMANCE or VERBOSE" in message
+        assert lines("SHOW TABLES") == 0
+
+
+def test_kinds_of_tables_by_hives_names(server: Server) -> None:
+    key = "hive.server2.table.type.mapping"
+    with Client(server).open(**{f"set__hiveconf__{key}": "hive"}) as client:
+        thrift = client.thrift
+
+        def tables(*kinds: str) -> list[tuple[str, str]]:
+            request = thrift.TGetTablesReq(
+                sessionHandle=client.session, schemaName="default", tableName="%",
+                tableTypes=list(kinds) or None,
+            )  # fmt: skip
+            rows = client.fetch(client.checked(client.calls.GetTables(request)).operationHandle)
+            return [(row[2], row[3]) for row in rows if row[2] in ("t", "v")]
+
+        def kinds() -> list[str]:
+            request = thrift.TGetTableTypesReq(sessionHandle=client.session)
+            answer = client.checked(client.calls.GetTableTypes(request))
+            return [name for (name,) in client.fetch(answer.operationHandle)]
+
+        assert kinds() == ["MANAGED_TABLE", "EXTERNAL_TABLE", "VIRTUAL_VIEW", "MATERIALIZED_VIEW"]
+        assert tables() == [("t", "MANAGED_TABLE"), ("v", "VIRTUAL_VIEW")]
+        assert tables("VIRTUAL_VIEW") == [("v", "VIRTUAL_VIEW")]
+        assert client.rows(f"SET {key}") == [(f"{key}=hive",)]
+        client.checked(client.execute(f"SET {key}=CLASSIC"))
+        assert kinds() == ["TABLE", "VIEW", "MATERIALIZED_VIEW"]
+        assert tables("TABLE") == [("t", "TABLE")]
+
+
+def test_settings_of_one_statement_are_forgotten(server: Server) -> None:
+    with Client(server).open() as client:
+        overlay = {"name": "t", "hive.query.timeout.seconds": "77s"}
+        text = "SELECT i FROM ${hiveconf:name} WHERE i = 1"
+        handle = client.checked(client.execute(text, confOverlay=overlay)).operationHandle
+        assert client.fetch(handle) == [(1,)]
+        assert client.execute(text).status.errorCode == 40000
+        assert client.rows("SET hive.query.timeout.seconds") == [("hive.query.timeout.seconds=0s",)]
+        # As in Hive: SET changes the session, and knows no overlay.
+        client.checked(client.execute("SET hivevar:a=b", confOverlay=overlay))
+        client.checked(client.execute("SET name=t", confOverlay={"name": "nosuch"}))
+        assert client.rows("SET hivevar:a") == [("hivevar:a=b",)]
+        assert client.rows(text) == [(1,)]
+
+
+def test_what_a_url_says_of_the_server_is_a_setting(server: Server) -> None:
+    key = "hive.server2.async.exec.threads"
+    with Client(server).open(**{f"set__hiveconf__{key}": "30"}) as client:
+        assert client.rows(f"SET {key}") == [(f"{key}=30",)]
