@@ -23,7 +23,7 @@ from hivesql.server.protocol import (
 )
 from hivesql.server.registry import SessionRegistry
 from hivesql_executor.translate_errors import translate_error
-from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
+from hivesql_planner.errors import ExecutionError, HiveSqlError, NotSupported, SemanticError
 
 _LOG = logging.getLogger("hivesql.server")
 _LOOK_EVERY = 0.2
@@ -112,7 +112,11 @@ class Handler:
         version = min(NEWEST_VERSION if wanted is None else wanted, NEWEST_VERSION)
         if version < 0:
             raise SemanticError(f"no such version of the protocol: {version}")
-        session = self.registry.open(self.caller, version, request.configuration or {})
+        try:
+            session = self.registry.open(self.caller, version, request.configuration or {})
+        except HiveSqlError as error:
+            # Hive's words; no statement is compiled yet.
+            raise ExecutionError(f"Failed to open new session: {error}") from error
         thrift = idl()
         identifier = thrift.THandleIdentifier(guid=session.guid, secret=session.secret)
         return {

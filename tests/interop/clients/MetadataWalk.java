@@ -1,19 +1,25 @@
 import java.io.PrintStream;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
+import java.sql.Date;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.ResultSetMetaData;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.sql.Timestamp;
+import java.sql.Types;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Prints all that a JDBC driver tells of an address: each statement of a script, then each question of DatabaseMetaData. What was asked
@@ -233,6 +239,87 @@ public final class MetadataWalk {
     run(statement, "select i, s from doors.t_ro order by i limit 2");
   }
 
+  /** What one getter makes of a column. */
+  private interface Getter {
+    Object get(ResultSet rows, int column) throws SQLException;
+  }
+
+  private static final Map<String, Getter> GETTERS = new TreeMap<>(Map.ofEntries(
+      Map.entry("boolean", (rows, i) -> rows.getBoolean(i)), Map.entry("byte", (rows, i) -> rows.getByte(i)),
+      Map.entry("short", (rows, i) -> rows.getShort(i)), Map.entry("int", (rows, i) -> rows.getInt(i)),
+      Map.entry("long", (rows, i) -> rows.getLong(i)), Map.entry("float", (rows, i) -> rows.getFloat(i)),
+      Map.entry("double", (rows, i) -> rows.getDouble(i)), Map.entry("decimal", (rows, i) -> rows.getBigDecimal(i)),
+      Map.entry("string", (rows, i) -> rows.getString(i)), Map.entry("date", (rows, i) -> rows.getDate(i)),
+      Map.entry("timestamp", (rows, i) -> rows.getTimestamp(i)), Map.entry("class", (rows, i) -> rows.getObject(i).getClass()),
+      Map.entry("null", (rows, i) -> rows.getString(i) + rows.wasNull())));
+
+  /** Reads one row by each getter, and asks for what is there once all rows have been read. */
+  private static void read(Connection connection, Statement statement) throws SQLException {
+    String text = "select 7 i, '8' s, cast(9.5 as decimal(5,2)) d, true b, cast(10 as tinyint) t, date '2020-02-29' `day`, 1.5e0 f,"
+        + " timestamp '2020-02-29 01:02:03.123456' `at`, cast('ab' as binary) x, array(1, 2) a, map('k', 1) m, named_struct('a', 1) st,"
+        + " cast('c' as char(3)) c, cast('v' as varchar(3)) v, interval '1' day y, cast(null as int) n";
+    try (ResultSet rows = statement.executeQuery(text)) {
+      tell("before the first row", () -> rows.getRow() + " " + rows.isBeforeFirst() + rows.next());
+      for (int i = 1; i <= rows.getMetaData().getColumnCount(); i++) {
+        int column = i;
+        GETTERS.forEach((name, getter) -> tell(name + " of column " + column, () -> getter.get(rows, column)));
+      }
+      tell("names", () -> rows.findColumn("D") + " " + rows.getInt("I"));
+      tell("no such name", () -> rows.findColumn("none"));
+      tell("no such column", () -> rows.getInt(99));
+      tell("column 0", () -> rows.getInt(0));
+      tell("behind the last row", () -> rows.next() + " " + rows.getRow());
+      tell("a value behind it", () -> rows.getInt(1));
+      tell("previous", () -> rows.previous());
+    }
+    tell("a query that is none", () -> statement.executeQuery("create table doors.made (i int)"));
+    tell("an update that is none", () -> statement.executeUpdate("select 1"));
+    tell("an update of DDL", () -> statement.executeUpdate("drop table if exists doors.made"));
+    tell("an update", () -> statement.executeUpdate("insert into doors.t_io values (1, 'a'), (2, 'b')"));
+    try (PreparedStatement prepared = connection.prepareStatement("select ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '?', `i` from doors.t_ro where i = ?")) {
+      tell("without parameters", () -> prepared.executeQuery());
+      ask("parameters", () -> {
+        prepared.setBoolean(1, true);
+        prepared.setByte(2, (byte) 1);
+        prepared.setShort(3, (short) 2);
+        prepared.setLong(4, 3L);
+        prepared.setFloat(5, 1.5f);
+        prepared.setDouble(6, 2.5);
+        prepared.setBigDecimal(7, new BigDecimal("12.345"));
+        prepared.setDate(8, Date.valueOf("2020-02-29"));
+        prepared.setTimestamp(9, Timestamp.valueOf("2020-02-29 01:02:03.5"));
+        prepared.setNull(10, Types.INTEGER);
+        prepared.setObject(11, "a'b");
+        prepared.setInt(12, 1);
+        return prepared.executeQuery();
+      });
+    }
+  }
+
+  /** What a session is to be like, as its statements and its address say. */
+  private static void configure(String address, String user, Connection connection, Statement statement) throws Exception {
+    DatabaseMetaData meta = connection.getMetaData();
+    for (String mapping : new String[] {"HIVE", "classic", "other"}) {
+      run(statement, "set hive.server2.table.type.mapping=" + mapping);
+      ask("kinds of tables, " + mapping, () -> meta.getTableTypes());
+      ask("tables, " + mapping, () -> meta.getTables(null, "doors", "%", null));
+      ask("views, " + mapping, () -> meta.getTables(null, "doors", "%", new String[] {"VIRTUAL_VIEW"}));
+    }
+    Path first = Files.createTempFile("first", ".sql");
+    Files.writeString(first, "-- first of all\nset hivevar:made=here;\nuse doors;\n");
+    String more = ";initFile=" + first + ";fetchSize=7?hive.server2.async.exec.threads=30;hive.lock.numretries=7;own=1#v=2;w=3";
+    try (Connection other = DriverManager.getConnection(address + more, user, "any"); Statement its = other.createStatement()) {
+      tell("fetch size of an address", () -> its.getFetchSize());
+      run(its, "select '${hivevar:made} ${v} ${hivevar:w} ${hiveconf:own}', current_database()");
+      for (String key : new String[] {"hive.server2.async.exec.threads", "hive.lock.numretries", "own", "v", "hivevar:w", "none"}) {
+        run(its, "set " + key);
+      }
+    } finally {
+      Files.delete(first);
+    }
+    tell("a database that is not there", () -> DriverManager.getConnection(address.replace("/default", "/nosuch"), user, "any"));
+  }
+
   public static void main(String[] arguments) throws Exception {
     String script = Files.readString(Path.of(arguments[2]));
     try (Connection connection = DriverManager.getConnection(arguments[0], arguments[1], "any");
@@ -252,6 +339,8 @@ public final class MetadataWalk {
           return connection.getSchema();
         });
         ask(connection, statement);
+        read(connection, statement);
+        configure(arguments[0], arguments[1], connection, statement);
         statement.setMaxRows(1);
         run(statement, "select i, s from doors.t_ro order by i");
       }

@@ -35,6 +35,7 @@ NEVER_EQUAL = (
     (r"\b(nn|dc)_(\d+)_\d+_\d+ *", r"\1_\2"),
     (r"((total|max|min)(File)?Size *[|:])\d+ *", r"\1N"),
     (r"(lastAccessTime|lastUpdateTime):\d+", r"\1:N"),
+    (r"\[B@[0-9a-f]+", "BYTES"),
 )
 """Times, places and the sizes of files, and names that are made of them."""
 
