@@ -77,9 +77,12 @@ class HiveSqlError(Exception):
         """Say what helps where the message does not; a note of the error has it too."""
         if self.code is None:
             return None
-        # Most sessions meet no error.
-        from hivesql_planner.error_help import remedy_of
-
+        try:
+            # Most sessions meet no error.
+            from hivesql_planner.error_help import remedy_of
+        except (OSError, ImportError, MemoryError):
+            # No file can be opened any more, or no memory is left: the error itself tells enough.
+            return None
         return remedy_of(self.code)
 
     def at(

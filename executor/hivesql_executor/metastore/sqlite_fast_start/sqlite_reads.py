@@ -72,7 +72,11 @@ class SqliteReads:
         path = Path(url.removeprefix(_PREFIX))
         if not url.startswith(_PREFIX) or "?" in url or "file:" in url or not path.is_file():
             return None
-        reads = cls(path.absolute())
+        try:
+            reads = cls(path.absolute())
+        except sqlite3.Error:
+            # The slower way meets it too, and tells what helps.
+            return None
         if reads.revision() == REVISIONS[-1]:
             return reads
         reads.close()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import sqlite3
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,9 @@ _COPY = (
     "queries write their transactions into it too. Where that cannot be, copy the file to where it "
     "may be written (chmod u+w) and connect to the copy, which reads the same tables"
 )
+_FILES = 4
+"""The database, its log, the index of that, and a journal."""
+_MORE_FILES = "Raise the limit of open files (ulimit -n), then run the statement again"
 _ADVICE = {
     "SQLITE_FULL": "Make room on its disk, then run the statement again",
     # Also what a full disk is told by, where SQLite makes the files beside the database.
@@ -127,6 +132,8 @@ class SqliteTerms(OnConflict):
     def advice(self, cause: BaseException | None) -> str:
         """Tell the user what to do about the file."""
         name = _name(cause)
+        if name.startswith("SQLITE_CANTOPEN") and _has_no_file_left():
+            return _MORE_FILES
         matching = (advice for start, advice in _ADVICE.items() if name.startswith(start))
         return next(matching, OTHER_ADVICE)
 
@@ -183,6 +190,17 @@ def _name(error: BaseException | None) -> str:
         broken = isinstance(error, sqlite3.IntegrityError)
         name = "SQLITE_CONSTRAINT" if broken else _NAMES.get(str(error).partition(":")[0], "")
     return str(name)
+
+
+def _has_no_file_left() -> bool:
+    """Tell whether this process has no room for a database's files, which SQLite does not say."""
+    with ExitStack() as opened:
+        try:
+            for _ in range(_FILES):
+                opened.enter_context(Path(os.devnull).open("rb", buffering=0))
+        except OSError as error:
+            return error.errno in (errno.EMFILE, errno.ENFILE)
+    return False
 
 
 def _on_connect(connection: Any, record: Any) -> None:
