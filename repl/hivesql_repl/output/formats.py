@@ -15,6 +15,9 @@ from typing import IO, Any
 from hivesql.rendering.hive_text import Single, double_text, hive_text
 
 Row = Sequence[Any]
+WHOLE_LINES = 10_000
+"""The width of what no terminal shows."""
+_ROOM_OF_COLUMN = len("│ x ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,15 +167,19 @@ def _markdown(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: 
 
 
 def _table(out: IO[str], columns: Sequence[str], rows: Iterable[Row], style: Style) -> int:
-    """Boxes, laid out a batch at a time, so that a long result need not fit in memory."""
+    """Boxes, laid out a batch at a time, so that a long result need not fit in memory.
+
+    Lines are folded for a person, and left whole for a program. No width is too small for a letter
+    of each column: what rich has no room for it leaves out.
+    """
     from rich.table import Table
     from rich.text import Text
 
     from hivesql_repl.output.console import Screen
 
-    console = Screen(
-        file=out, width=style.max_width or None, no_color=not style.color, highlight=False
-    )
+    width = style.max_width or (None if out.isatty() else WHOLE_LINES)
+    console = Screen(file=out, width=width, no_color=not style.color, highlight=False)
+    console.width = max(console.width, _ROOM_OF_COLUMN * len(columns) + 1)
     count = 0
     for batch in _batches(rows, style.batch):
         grid = Table(show_header=style.header)

@@ -11,13 +11,13 @@ from rich.text import Text
 from rich.tree import Tree
 
 from hivesql_repl.output.console import Screen
+from hivesql_repl.output.formats import WHOLE_LINES
 
 if TYPE_CHECKING:
     from hivesql_executor.checks.finding import Finding
     from hivesql_executor.checks.inspect import DirectoryFacts, FileFacts, Inspection, RootFacts
 
 _HAS_FINDINGS = 1
-_WHOLE_LINES = 10_000
 
 
 def draw(inspection: Inspection, console: Screen | None = None) -> int:
@@ -44,7 +44,7 @@ def draw(inspection: Inspection, console: Screen | None = None) -> int:
 
 def _console() -> Screen:
     """Lines are folded for a person, and left whole for a program."""
-    return Screen(width=None if sys.stdout.isatty() else _WHOLE_LINES, highlight=False)
+    return Screen(width=None if sys.stdout.isatty() else WHOLE_LINES, highlight=False)
 
 
 def _root_line(root: RootFacts) -> Text:

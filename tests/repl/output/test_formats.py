@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import json
+import re
 from typing import Any
 from xml.etree import ElementTree
 
@@ -153,3 +154,16 @@ def test_numbers_stand_on_the_right() -> None:
     assert [line.split("│")[2] for line in lines] == [" true ", " NULL "]
     assert [line.split("│")[4] for line in lines] == [" NULL    "] * 2
     assert [line.split("│")[5] for line in lines] == ["   0.5 ", "  NULL "]
+
+
+@pytest.mark.parametrize("width", [0, 5, 20, 80])
+@pytest.mark.parametrize("count", [1, 9, 60])
+def test_a_table_shows_each_value_however_narrow_it_is(count: int, width: int) -> None:
+    columns = [f"c{number}" for number in range(count)]
+    row = [f"v{number}" for number in range(count)]
+    drawn = to_text("table", columns, [row], Style(max_width=width))
+    shown = re.sub(r"[^a-z0-9]", "", drawn)
+    # Narrow ones are folded: every letter is there, in some order.
+    assert sorted(shown) == sorted("".join(columns + row))
+    if not width:
+        assert all(text in drawn for text in columns + row)
