@@ -59,7 +59,10 @@ def ask(session: Session) -> Result:
     """Ask the metastore: who waits comes first, then who is oldest, compactions last."""
     now = session.runtime.metastore.now()
     rows = [*_transactions(session, now), *_compactions(session, now)]
-    return Result(statement="top", columns=COLUMNS, types=_TYPES, rows=rows, value=rows)
+    message = None if rows else "nothing runs: no transaction is open, no compaction is queued"
+    return Result(
+        statement="top", columns=COLUMNS, types=_TYPES, rows=rows, value=rows, message=message
+    )
 
 
 def _named(session: Session, statement: str) -> list[_Named]:

@@ -54,9 +54,10 @@ def test_who_waits_for_whom(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     house.store.abort_txns([owner, waiter], "x")
     house.store.abort_compactions([1])
     assert main([*places(house, tmp_path), "top", "--once", "--outputformat", "csv2"]) == 0
-    assert capsys.readouterr().out.splitlines() == [
-        "what,id,state,user,host,age,heartbeat,object,waits for"
-    ]
+    nothing = capsys.readouterr()
+    assert nothing.out.splitlines() == ["what,id,state,user,host,age,heartbeat,object,waits for"]
+    # Where a terminal is too narrow for a table, no row is drawn at all.
+    assert "nothing runs" in nothing.err
     # Only a terminal is drawn on, and words that mean nothing are refused.
     assert main(["top", *places(house, tmp_path)]) == 2
     assert main(["top", "--every", "0"]) == 1
