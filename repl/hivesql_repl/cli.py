@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from hivesql import HiveSqlError, ParseError, Session, connect
 from hivesql.script_file import decode_script, read_script
+from hivesql_executor.translate_errors import translate_error
 from hivesql_planner.settings.file_system_keys import HIDDEN_LIST, without_secrets
 from hivesql_repl.arguments import (
     COMMANDS,
@@ -41,6 +42,7 @@ from hivesql_repl.configuration import (
     read_profile,
 )
 from hivesql_repl.logs import JSON, log_as_json
+from hivesql_repl.output.errors import print_error
 from hivesql_repl.output.formats import Style, format_of
 from hivesql_repl.output.render import Printer
 from hivesql_repl.shell.running import HEADER, Runner
@@ -116,11 +118,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         # A file that is given a different encoding by the user's locale, or by PYTHONIOENCODING.
         print(f"ERROR: {_unwritable(error)}", file=sys.stderr)
         return FAILED
-    except (ValueError, OSError) as error:
+    except ValueError as error:
         print(f"hivesql: {error}", file=sys.stderr)
         return BAD_ARGUMENTS
+    except OSError as error:
+        print(f"hivesql: {translate_error(error)}", file=sys.stderr)
+        return BAD_ARGUMENTS
     except HiveSqlError as error:
-        print(f"ERROR: {error}", file=sys.stderr)
+        print_error(error)
         return FAILED
     except KeyboardInterrupt:
         return INTERRUPTED

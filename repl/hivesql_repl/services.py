@@ -20,6 +20,7 @@ from hivesql_repl.batch import FAILED
 from hivesql_repl.configuration import read_profile
 from hivesql_repl.logs import JSON, add_log_format, log_as_json
 from hivesql_repl.metrics import add_metrics, serving_metrics
+from hivesql_repl.output.errors import print_error
 
 _DRAIN_SECONDS = 300.0
 
@@ -68,7 +69,7 @@ def run(argv: Sequence[str]) -> int:
         if arguments.log_format == JSON:
             LOG.error("%s", error)
         else:
-            print(f"ERROR: {error}", file=sys.stderr)
+            print_error(error)
         return FAILED
     if health.running():
         # Python would wait for the threads that those have started.

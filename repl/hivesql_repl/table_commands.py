@@ -10,6 +10,7 @@ from hivesql import HiveSqlError, Session, connect
 from hivesql_repl.arguments import add_connection, command_parser, with_flags
 from hivesql_repl.batch import FAILED
 from hivesql_repl.configuration import read_profile
+from hivesql_repl.output.errors import print_error
 from hivesql_repl.output.layout import draw, report
 
 _KINDS = ("iceberg", "delta")
@@ -83,5 +84,5 @@ def _run(
         ) as session:
             return look(session, arguments)
     except HiveSqlError as error:
-        print(f"ERROR: {error}", file=sys.stderr)
+        print_error(error)
         return FAILED

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 from hivesql_repl.arguments import COMMANDS
+from hivesql_repl.batch import FAILED
 from hivesql_repl.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -239,3 +240,31 @@ def test_services_run_one_round_and_end_on_sigterm(tmp_path: Path) -> None:
             end(running.pid, number)
             assert running.wait(timeout=300) == 0
             assert (line, running.stderr.read()) == (expected, "")
+
+
+@pytest.mark.parametrize("command", ["inspect", "check"])
+def test_what_helps_is_told_where_no_statement_is(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places = ["--metastore", f"sqlite:///{tmp_path}/m.db", "--warehouse", f"{tmp_path}/wh"]
+    assert main([command, "stok", *places]) == FAILED
+    first, help_ = capsys.readouterr().err.splitlines()[-2:]
+    assert first == "ERROR: [Error 10001] Table not found: default.stok"
+    assert help_.startswith("  Look at SHOW TABLES")
+
+
+def test_what_the_system_refuses_is_told_in_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places = ["--metastore", f"sqlite:///{tmp_path}/m.db", "--warehouse", f"{tmp_path}/wh"]
+    assert main([*places, "--checkpoint", f"{tmp_path}/no/state", "-e", "SHOW TABLES"])
+    refusal = capsys.readouterr().err
+    assert "Errno" not in refusal and "No such file or directory. Put it back" in refusal
+
+
+def test_a_kind_of_compaction_stands_in_quotes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places = ["--metastore", f"sqlite:///{tmp_path}/m.db", "--warehouse", f"{tmp_path}/wh"]
+    assert main([*places, "-e", "ALTER TABLE t COMPACT major"]) == FAILED
+    assert "in quotes ('major', 'minor' or 'rebalance'), found 'major'" in capsys.readouterr().err

@@ -160,7 +160,8 @@ class FileStatements(StatementReader):
     def read_compaction(self, table: exp.Table, partition: exp.Partition | None) -> Compact:
         """Read what follows COMPACT."""
         start = self.peek().start
-        kind = self.mark_range(exp.Literal.string(self.string("the kind of compaction")), start)
+        what = "the kind of compaction in quotes ('major', 'minor' or 'rebalance')"
+        kind = self.mark_range(exp.Literal.string(self.string(what)), start)
         buckets = parse_buckets(self)
         wait = self.at("and")
         if wait:
