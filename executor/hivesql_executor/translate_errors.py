@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import errno
 import functools
+import importlib.util
 import inspect
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from typing import Any, TypeVar
 
-from hivesql_executor.files.refusals import PASSING, remedy_of_system
+from hivesql_executor.extras import to_install
+from hivesql_executor.files.refusals import PASSING, remedy_of_loading, remedy_of_system
 from hivesql_executor.outcome import is_outside_years, outside_years
 from hivesql_planner.errors import (
     DataError,
@@ -32,6 +35,8 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "PathLike": PathLike, "Parameters": (Mapping, Sequence),
 }  # fmt: skip
 _CALLABLE = ("Callable", "Consume")
+_NO_THREAD = "can't start new thread"
+"""What Python says where the system has no thread left."""
 
 
 def wrong_argument(call: Any, arguments: Sequence[Any], named: Mapping[str, Any]) -> str | None:
@@ -92,6 +97,10 @@ _EXTRAS = {
     "airflow": "airflow",
     "prometheus_client": "metrics",
     "opentelemetry": "tracing",
+    "obstore": "s3",
+    "gssapi": "kerberos",
+    "argon2": "serve",
+    "ldap3": "ldap",
 }
 
 
@@ -253,6 +262,12 @@ def _of_python(error: Exception) -> HiveSqlError:
             )
         case ImportError():
             return missing_package(error)
+        case RuntimeError() if str(error) == _NO_THREAD:
+            return _retryable(
+                "the system starts no more threads for this process. Raise the limit of processes "
+                "(ulimit -u, or pids of a container), or give it more memory, then run the "
+                "statement again"
+            )
     if is_outside_years(error):
         return outside_years()
     return ExecutionError(
@@ -275,14 +290,31 @@ def _of_system(error: OSError) -> HiveSqlError:
 
 
 def missing_package(error: ImportError) -> HiveSqlError:
-    """Tell which extra brings what could not be imported."""
-    name = (error.name or "").partition(".")[0]
-    extra = _EXTRAS.get(name)
-    requirement = f"hivesql[{extra}]" if extra else name or "hivesql"
+    """Tell which extra brings what is not there, or why what is there cannot be loaded."""
+    cause: BaseException = error
+    # numpy tells a page of advice, and the reason in the error behind it.
+    while isinstance(cause.__cause__, ImportError):
+        cause = cause.__cause__
+    name = (getattr(cause, "name", None) or error.name or "").partition(".")[0]
+    if name and not _is_installed(name):
+        extra = _EXTRAS.get(name)
+        return ExecutionError(
+            f"the package {name} cannot be imported ({_first_line(error)}): "
+            f"{to_install(extra) if extra else f'pip install {name}'}"
+        )
+    reason = _first_line(cause)  # type: ignore[arg-type]
     return ExecutionError(
-        f"the package {name or 'that is asked for'} cannot be imported ({_first_line(error)}): "
-        f"pip install '{requirement}'"
+        f"the package {name or 'hivesql'} is installed, and cannot be loaded: {reason}. "
+        f"{remedy_of_loading(reason, name or 'hivesql')}"
     )
+
+
+def _is_installed(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except (ImportError, ValueError):
+        # A module that was made by hand says nothing of where it comes from.
+        return package in sys.modules
 
 
 def _retryable(message: str, *, code: int | None = None) -> ExecutionError:

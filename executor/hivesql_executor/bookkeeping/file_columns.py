@@ -58,7 +58,7 @@ def _opened(files: Files, path: str) -> BinaryIO:
 def _of_avro(files: Files, path: str) -> tuple[Column, ...]:
     try:
         from fastavro import reader
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise DataError("Avro files are read by the package fastavro: install it") from error
     try:
         schema = reader(_opened(files, path)).writer_schema

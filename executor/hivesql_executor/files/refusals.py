@@ -119,6 +119,11 @@ _HELP = {
     errno.EISDIR: "A file is wanted there",
     errno.ENOTDIR: "A directory is wanted there",
 }
+# Why the system loads no library, beside what it refuses of other files.
+_OF_LIBRARIES = {
+    errno.ENOENT: "Install the library that it needs",
+    errno.ENOMEM: "Give the process more memory",
+}
 
 
 def refusal_of(report: str) -> ExecutionError | None:
@@ -257,3 +262,14 @@ def remedy_of_system(error: OSError) -> str:
     """Say what helps against an error of this machine's system."""
     passing = error.errno in PASSING or isinstance(error, (ConnectionError, TimeoutError))
     return _HELP.get(error.errno or 0, _AGAIN if passing else "Look at it")
+
+
+def remedy_of_loading(reason: str, package: str) -> str:
+    """Say what helps where a package is there and Python cannot load it; ``reason`` is its own."""
+    for number, remedy in {**_HELP, **_OF_LIBRARIES}.items():
+        if os.strerror(number) in reason:
+            return remedy
+    from importlib.metadata import packages_distributions
+
+    distribution = packages_distributions().get(package, [package])[0]
+    return f"Install it anew, for this Python: pip install --force-reinstall '{distribution}'"

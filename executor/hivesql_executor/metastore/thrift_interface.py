@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from hivesql_executor.extras import to_install
 from hivesql_planner.errors import SemanticError
 
 
@@ -15,8 +16,8 @@ def load_interface(path: Path, *, needed_by: str, extra: str) -> Any:
     """
     try:
         import thriftpy2
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise SemanticError(
-            f"{needed_by} needs the package thriftpy2: pip install 'hivesql[{extra}]'"
+            f"{needed_by} needs the package thriftpy2: {to_install(extra)}"
         ) from error
     return thriftpy2.load(str(path), module_name=f"hivesql_{path.stem}_thrift")

@@ -267,7 +267,7 @@ def connect_by_impyla(place: ServerPlace) -> Any:
     """Return a DB-API connection to a server, each of whose cursors is a session of its own."""
     try:
         from impala.dbapi import connect
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise NotSupported(
             "Airflow's common SQL operators reach a HiveSQL server by impyla, which is missing "
             "here: pip install 'impyla>=0.24'"

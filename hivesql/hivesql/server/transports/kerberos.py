@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hivesql.server.options import KerberosOptions
 from hivesql.server.protocol import LoginError, ProtocolError, check_name
+from hivesql_executor.extras import to_install
 from hivesql_planner.errors import ExecutionError, SemanticError
 
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ class KerberosAcceptor:
         """ExecutionError where the keytab has no key of the principal."""
         try:
             import gssapi
-        except ImportError as error:
+        except ModuleNotFoundError as error:
             raise SemanticError(
-                "logins by Kerberos need the package gssapi: pip install 'hivesql[kerberos]'"
+                f"logins by Kerberos need the package gssapi: {to_install('kerberos')}"
             ) from error
         self._gssapi = gssapi
         self.options = options

@@ -8,6 +8,7 @@ from typing import Any
 
 from hivesql.server.options import LdapOptions
 from hivesql.server.protocol import LoginError
+from hivesql_executor.extras import to_install
 from hivesql_planner.errors import SemanticError
 
 _LOG = logging.getLogger("hivesql.server")
@@ -24,10 +25,8 @@ class Directory:
         """SemanticError without the package ``ldap3``, or for a CA that cannot be read."""
         try:
             import ldap3
-        except ImportError as error:
-            raise SemanticError(
-                "LDAP needs the package ldap3: pip install 'hivesql[ldap]'"
-            ) from error
+        except ModuleNotFoundError as error:
+            raise SemanticError(f"LDAP needs the package ldap3: {to_install('ldap')}") from error
         self._options = options
         ca = options.ca
         if ca is not None and not ca.is_file():

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hivesql.server.protocol import LoginError, check_name
+from hivesql_executor.extras import to_install
 from hivesql_planner.errors import SemanticError
 
 _AT_ONCE = 2
@@ -32,9 +33,9 @@ _IPV6_PREFIX = 64
 def _hasher() -> Any:
     try:
         from argon2 import PasswordHasher
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise SemanticError(
-            "passwords need the package argon2-cffi: pip install 'hivesql[serve]'"
+            f"passwords need the package argon2-cffi: {to_install('serve')}"
         ) from error
     return PasswordHasher()
 

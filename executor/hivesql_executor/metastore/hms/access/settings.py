@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hivesql_executor.extras import to_install
 from hivesql_executor.hadoop_user import hadoop_user
 from hivesql_executor.impersonation.token_file import TOKEN_FILE
 from hivesql_executor.metastore.hms.access.protection import PLAIN, least_protection
@@ -100,10 +101,9 @@ def _kerberos_login(settings: Settings) -> KerberosLogin:
         _read(keytab, _KEYTAB)
     try:
         from hivesql_executor.metastore.hms.access.kerberos import KerberosLogin
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise SemanticError(
-            f"Kerberos ({_SASL}=true) needs the package gssapi ({error}): "
-            "pip install 'hivesql[kerberos]'"
+            f"Kerberos ({_SASL}=true) needs the package gssapi ({error}): {to_install('kerberos')}"
         ) from error
     return KerberosLogin(
         server=server,
