@@ -24,14 +24,19 @@ _PARENTS_GONE = 3
 _NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 
 
-def local_path(location: str) -> Path:
-    """Return the path of a ``file:`` location or of a plain path.
+def local_name(location: str) -> str:
+    """Return the path of a ``file:`` location or of a plain path, as the system takes it.
 
     Percent signs are taken as they are, as Hadoop's Path does: ``p=a%2Fb`` is a directory's name.
     """
     if location.startswith("file:"):
-        return Path("/" + location.removeprefix("file:").lstrip("/"))
-    return Path(location)
+        return "/" + location.removeprefix("file:").lstrip("/")
+    return location
+
+
+def local_path(location: str) -> Path:
+    """Return the same as a Path, which takes longer to make than a small file takes to open."""
+    return Path(local_name(location))
 
 
 def _said(error: OSError) -> str:
@@ -43,7 +48,7 @@ def _said(error: OSError) -> str:
 
 
 def _sync(path: str) -> None:
-    with local_path(path).open("rb") as file:
+    with open(local_name(path), "rb") as file:  # noqa: PTH123 - see local_path
         os.fsync(file.fileno())
 
 
@@ -127,11 +132,11 @@ class LocalFiles(OneByOne):
     def exists(self, path: str) -> bool:
         """Tell whether there is a file or directory."""
         # Unlike Path's own, these answer no for names that are too long.
-        return os.path.exists(local_path(path))  # noqa: PTH110
+        return os.path.exists(local_name(path))  # noqa: PTH110
 
     def is_file(self, path: str) -> bool:
         """Tell whether there is a file."""
-        return os.path.isfile(local_path(path))  # noqa: PTH113
+        return os.path.isfile(local_name(path))  # noqa: PTH113
 
     def directories(self, location: str) -> tuple[str, ...]:
         """Names of a directory's own subdirectories."""
@@ -147,16 +152,15 @@ class LocalFiles(OneByOne):
     def modified(self, path: str) -> int:
         """Tell when a file was last changed, in nanoseconds."""
         try:
-            place = local_path(path) if path.startswith("file:") else path
             # Asked for every file of a snapshot: a Path would cost more than the answer.
-            return os.stat(place).st_mtime_ns  # noqa: PTH116
+            return os.stat(local_name(path)).st_mtime_ns  # noqa: PTH116
         except FileNotFoundError as error:
             raise _missing(path) from error
 
     def read(self, path: str, offset: int, length: int) -> bytes:
         """Return a range of a file."""
         try:
-            with local_path(path).open("rb") as file:
+            with open(local_name(path), "rb") as file:  # noqa: PTH123 - see local_path
                 file.seek(offset)
                 return file.read(length)
         except FileNotFoundError as error:
@@ -164,7 +168,7 @@ class LocalFiles(OneByOne):
 
     def write(self, path: str, data: bytes) -> None:
         """Write a small new file."""
-        with local_path(path).open("xb") as file:
+        with open(local_name(path), "xb") as file:  # noqa: PTH123 - see local_path
             file.write(data)
 
     def sync(self, paths: Sequence[str]) -> None:
@@ -181,6 +185,8 @@ class LocalFiles(OneByOne):
     def make_directories(self, path: str) -> None:
         """Make a directory and its parents."""
         try:
+            if _is_made(local_name(path)):
+                return
             for _ in range(_PARENTS_GONE):
                 with suppress(FileNotFoundError):
                     local_path(path).mkdir(parents=True, exist_ok=True)
@@ -250,6 +256,17 @@ class LocalFiles(OneByOne):
             os.fsync(file.fileno())
         # Hadoop would compare the old checksum with the new bytes and refuse the file.
         _drop_checksum(target)
+
+
+def _is_made(directory: str) -> bool:
+    """Make a directory where that above it is there; whether it is there now."""
+    try:
+        os.mkdir(directory)  # noqa: PTH102 - see local_path
+    except FileNotFoundError:
+        return False
+    except FileExistsError:
+        return os.path.isdir(directory)  # noqa: PTH112 - see local_path
+    return True
 
 
 def _move(old: Path, new: Path) -> None:
