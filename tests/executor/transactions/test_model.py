@@ -90,6 +90,9 @@ class Metastore(RuleBasedStateMachine):
         if table not in txn.write_ids:
             txn.write_ids[table] = self.next_write_id[table]
             self.next_write_id[table] += 1
+        given, seen = self.store.take_write_ids(txn.id, [table], txn.snapshot, TABLES)
+        assert given == {table: txn.write_ids[table]}
+        assert seen == self.store.valid_write_ids(txn.snapshot, TABLES)
         assert self.store.allocate_write_id(txn.id, table) == txn.write_ids[table]
         return None
 
