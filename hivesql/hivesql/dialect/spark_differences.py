@@ -227,7 +227,15 @@ def _texts_of_bytes(tokens: _Tokens) -> Iterator[tuple[int, int, str]]:
         yield token.start, tokens[j].end, f"'{literal}'"
 
 
+def _empty_groups(tokens: _Tokens) -> Iterator[Edit]:
+    """Leave out ``GROUP BY ()``, which changes nothing in Hive, and which Spark cannot read."""
+    for i, token in enumerate(tokens):
+        if token.is_("group") and _matches(tokens, i, ("group", "by", "(", ")")):
+            yield Edit(token.start, tokens[i + 3].end, "")
+
+
 def _readable(tokens: _Tokens) -> Iterator[Edit]:
+    yield from _empty_groups(tokens)
     for start, end, literal in _texts_of_bytes(tokens):
         # Two strings that are one, and as long as what they stand for.
         yield Edit(start, end, literal.ljust(end - start - 2) + "''")
@@ -293,7 +301,7 @@ def _begins_query(token: Token, before: Token) -> bool:
 
 def spark_edits(tokens: _Tokens) -> list[Edit]:
     """Return the edits that make Spark SQL of a slice's tokens."""
-    edits = [*_same_length(tokens), *_brackets_of_operations(tokens)]
+    edits = [*_same_length(tokens), *_brackets_of_operations(tokens), *_empty_groups(tokens)]
     edits += [Edit(start, end, literal) for start, end, literal in _texts_of_bytes(tokens)]
     for i, token in enumerate(tokens):
         after = tokens[i + 1] if i + 1 < len(tokens) else None
@@ -304,6 +312,8 @@ def spark_edits(tokens: _Tokens) -> list[Edit]:
             edits.append(Edit(token.end, after.start, " "))
         elif token.kind is Kind.ROWS:
             edits += number_edits(token.text, token.start)
+        elif token.is_("natural"):
+            edits.append(Edit(token.start, token.end, "`natural`"))
         elif token.is_("grouping__id"):
             edits.append(Edit(token.start, token.end, "grouping_id()"))
         elif token.is_("limit") and _matches(tokens, i + 2, (",", Kind.NUMBER)):

@@ -188,11 +188,30 @@ def membership_edit(
             for i in (0, *places)
         )
         lists.append(f"{seen} IN ({', '.join(members)})")
+    return _written_instead(node, " OR ".join(lists), (node.this, *node.expressions))
+
+
+def rows_membership_edit(node: exp.In) -> Edit:
+    """Tell what to write instead of ``(a, b) IN ((1, 2), …)``.
+
+    It is unknown where a NULL could make a row equal, as in Hive; Spark compares structs, of which
+    a NULL is a value.
+    """
+    width = len(node.this.expressions)
+    rows = (
+        " AND ".join(f"@{i} = @{first + i}" for i in range(width))
+        for first in range(width, width * (len(node.expressions) + 1), width)
+    )
+    parts = [part for row in (node.this, *node.expressions) for part in row.expressions]
+    return _written_instead(node, " OR ".join(f"({row})" for row in rows), parts)
+
+
+def _written_instead(node: exp.In, template: str, arguments: Sequence[exp.Expr]) -> Edit:
     # NOT IN is written as one: only the whole has a place.
     whole = node if RANGE in node.meta or node.parent is None else node.parent
     negation = "" if whole is node else "NOT "
-    parts = list(map(place_of, (node.this, *node.expressions)))
-    return Edit(*place_of(whole), "", tuple(filled(f"{negation}({' OR '.join(lists)})", parts)))
+    parts = list(map(place_of, arguments))
+    return Edit(*place_of(whole), "", tuple(filled(f"{negation}({template})", parts)))
 
 
 def compares_as_char(node: exp.Expr, parts: Sequence[exp.Expr], kinds: Sequence[Type]) -> bool:

@@ -26,6 +26,9 @@ _NAMES: dict[type[exp.Expr], str] = {
 }  # fmt: skip
 _UNORDERED = {Kind.ARRAY: "LIST", Kind.STRUCT: "STRUCT", Kind.MAP: "MAP", Kind.UNION: "UNION"}
 _ORDERING = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
+_AROUND_ROWS = (exp.Select, exp.Alias, exp.Anonymous, exp.Dot, exp.Paren, exp.Group, exp.EQ,
+                exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.LT, exp.LTE, exp.GT,
+                exp.GTE)  # fmt: skip
 
 
 def list_of_equals(
@@ -150,3 +153,11 @@ def nulls_last(kind: HiveType, value: str, depth: int = 0) -> str:
         field = f"({value}).{quote_name(name)}"
         fields += [f"{field} IS NULL", nulls_last(child, field, depth + 1)]
     return f"if({value} IS NULL, NULL, struct({', '.join(fields)}))"
+
+
+def is_row(node: exp.Expr) -> bool:
+    """Tell whether values in brackets are themselves a value: a struct, as ``struct(a, b)``."""
+    above = node.parent
+    parts = (above.this, above.expression) if isinstance(above, exp.Binary) else ()
+    around = isinstance(node, exp.Tuple) and isinstance(above, _AROUND_ROWS)
+    return around and not any(isinstance(part, (exp.Subquery, exp.Any, exp.All)) for part in parts)

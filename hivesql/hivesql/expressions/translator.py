@@ -35,13 +35,14 @@ from hivesql.expressions.casts import (
     compares_as_char,
     comparison,
     membership_edit,
+    rows_membership_edit,
     times_between,
     unsafe,
     without_blanks,
 )
 from hivesql.expressions.checks import operands
 from hivesql.expressions.checks.arguments import check_arguments
-from hivesql.expressions.comparisons import check_compared, list_of_equals
+from hivesql.expressions.comparisons import check_compared, is_row, list_of_equals
 from hivesql.expressions.composed_functions import discrete_percentile
 from hivesql.expressions.date_rules import as_timestamp
 from hivesql.expressions.function_rules import RULES, negated, text_of
@@ -93,6 +94,7 @@ _TRUTHS = (
     exp.And, exp.Or, exp.Not, exp.Is, exp.Like, exp.Escape, exp.RegexpLike, exp.In, exp.Between,
     exp.Exists, exp.Boolean,
 )  # fmt: skip
+_OF_ONE_TYPE = {exp.Null: VOID, exp.Concat: STRING}
 _BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
 BY_FORMAT = "by format"
 """Metadata key of a CAST with a FORMAT."""
@@ -141,8 +143,8 @@ class Translator:
             return self._cast(node)
         if isinstance(node, BareInterval):
             return self._bare_interval(node)
-        if isinstance(node, exp.Anonymous):
-            return self._call(str(node.this).lower(), node.expressions, node)
+        if isinstance(node, exp.Anonymous) or is_row(node):
+            return self._call(str(node.this or "struct").lower(), node.expressions, node)
         if isinstance(node, exp.Trim) and node.args.get("position"):
             return STRING
         if type(node) in _GRAMMAR_CALLS and not isinstance(node.parent, exp.Case):
@@ -184,11 +186,9 @@ class Translator:
         return self._leave_rest(node)
 
     def _leave_rest(self, node: exp.Expr) -> Type:  # noqa: C901 - one flat dispatch
+        if type(node) in _OF_ONE_TYPE:
+            return _OF_ONE_TYPE[type(node)]
         match node:
-            case exp.Null():
-                return VOID
-            case exp.Concat():
-                return STRING
             case exp.DPipe():
                 for part in (node.this, node.expression):
                     if (text := text_of(self.type_of(part), "@0", self._zone)) != "@0":
@@ -407,6 +407,7 @@ class Translator:
                 for part, kind in zip(parts, kinds, strict=True):
                     if kind != target:
                         self._replace(part, f"CAST(@0 AS {target})", [part])
+        self.edits.append(rows_membership_edit(node))
 
     def _regexp(self, node: exp.Expr) -> None:
         pattern = node.expression

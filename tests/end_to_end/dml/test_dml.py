@@ -383,3 +383,19 @@ def test_subqueries_in_conditions(session: hivesql.Session) -> None:
     session.sql("DELETE FROM t WHERE id IN (SELECT id FROM s WHERE s.id > 2)")
     session.sql("UPDATE t SET v = 'in' WHERE EXISTS (SELECT 1 FROM s WHERE s.id = t.id)")
     assert rows(session, "SELECT * FROM t") == [(1, "a"), (2, "in"), (4, "d")]
+
+
+@pytest.mark.parametrize("most_bytes", ["0", "16777216"])
+def test_rows_that_a_null_leaves_unknown_are_not_deleted(
+    session: hivesql.Session, most_bytes: str
+) -> None:
+    session.sql(f"SET hivesql.local.max.bytes={most_bytes}")
+    session.execute("""
+        CREATE TABLE pairs (a INT, b INT) STORED AS ORC TBLPROPERTIES ('transactional'='true');
+        INSERT INTO pairs VALUES (1, 1), (2, NULL), (3, 3), (4, 4);
+        DELETE FROM pairs WHERE (a, b) NOT IN ((1, 1), (2, 5), (3, NULL))""")
+    assert [tuple(row) for row in session.sql("SELECT * FROM pairs ORDER BY a").rows] == [
+        (1, 1), (2, None), (3, 3),
+    ]  # fmt: skip
+    session.sql("UPDATE pairs SET b = 0 WHERE (a, b) IN ((1, 1), (2, NULL))")
+    assert [row[1] for row in session.sql("SELECT * FROM pairs ORDER BY a").rows] == [0, None, 3]
