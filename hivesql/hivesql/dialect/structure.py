@@ -166,9 +166,8 @@ class QueryParser(HiveParser):
             this.meta.setdefault(RANGE, (start, self._prev.end + 1))
         return super()._parse_column_ops(this)
 
-    def _parse_cluster(self, wrapped: bool = False) -> exp.Cluster | None:
-        if not self._match(TokenType.CLUSTER_BY):
-            return None
+    def _parse_cluster(self) -> exp.Cluster:
+        self._match(TokenType.CLUSTER_BY)
         keys = self._parse_csv(lambda: self._ranged(self._parse_disjunction))
         return self.expression(exp.Cluster(expressions=keys))
 

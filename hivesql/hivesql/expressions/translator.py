@@ -94,7 +94,7 @@ _TRUTHS = (
     exp.And, exp.Or, exp.Not, exp.Is, exp.Like, exp.Escape, exp.RegexpLike, exp.In, exp.Between,
     exp.Exists, exp.Boolean,
 )  # fmt: skip
-_OF_ONE_TYPE = {exp.Null: VOID, exp.Concat: STRING}
+_OF_ONE_TYPE: dict[type[exp.Expr], HiveType] = {exp.Null: VOID, exp.Concat: STRING}
 _BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
 BY_FORMAT = "by format"
 """Metadata key of a CAST with a FORMAT."""
