@@ -304,10 +304,8 @@ def _sign(call: Call) -> str | None:
 
 def _type_name(call: Call) -> str | None:
     """Name what Spark has another type for: it knows no CHAR, VARCHAR and unions."""
-    kind = call.type(0)
-    if kind is None:
-        return None
-    is_other = kind.is_text or kind in (INSTANT, DAY_TIME, YEAR_MONTH) or kind.holds(Kind.UNION)
+    kind, others = call.type(0), (INSTANT, DAY_TIME, YEAR_MONTH)
+    is_other = kind and (kind.is_text or kind in others or kind.holds(Kind.UNION))
     return f"'{kind}'" if is_other else None
 
 
