@@ -62,11 +62,13 @@ REFUSED = {
         )
     },
     "update of a plain table": ("UPDATE plain SET v = 'x'", hivesql.SemanticError, 10297, "plain"),
-    "delete from a plain table": ("DELETE FROM plain", hivesql.SemanticError, 10297, "plain"),
+    "delete from a plain table": (
+        "DELETE FROM plain WHERE id = 1", hivesql.SemanticError, 10297, "plain"),
     "merge into a plain table": (
         "MERGE INTO plain USING t ON plain.id = t.id WHEN MATCHED THEN DELETE",
         hivesql.SemanticError, 10297, "plain"),
-    "delete from an insert-only table": ("DELETE FROM m", hivesql.SemanticError, 10414, "m"),
+    "delete from an insert-only table": (
+        "DELETE FROM m WHERE id = 1", hivesql.SemanticError, 10414, "m"),
     "update of no column": ("UPDATE p SET nothing = 2", hivesql.SemanticError, 10408, "nothing"),
     "both clauses, first without a condition": (
         "MERGE INTO t USING s ON t.id = s.id WHEN MATCHED THEN DELETE "

@@ -113,7 +113,7 @@ def test_insert_only_tables_take_no_changes(session: hivesql.Session) -> None:
     for name in ("um", "so", "xs", "xp"):
         golden = GOLDEN[f"m_layouts/final/{name}"]
         table = adopt(session, golden.table, name)
-        for statement in (f"DELETE FROM {name}", f"UPDATE {name} SET v = 'x'"):
+        for statement in (f"DELETE FROM {name} WHERE true", f"UPDATE {name} SET v = 'x'"):
             with pytest.raises(SemanticError, match="insert-only") as raised:
                 session.sql(statement)
             assert raised.value.code == 10414
