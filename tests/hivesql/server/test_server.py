@@ -254,7 +254,8 @@ def test_a_session_begins_as_its_client_wants_it(server: Server) -> None:
         assert client.rows("SET hive.lock.numretries") == [("hive.lock.numretries=3",)]
     for wrong in ({"use__database": "nosuch"}, {"hive.server2.proxy.user": "root"},
                   {"spark.driver.extraJavaOptions": "-X"}, {"set__system__a": "b"}):  # fmt: skip
-        with Client(server) as client, pytest.raises(AssertionError):
+        refused = pytest.raises(AssertionError, match="Failed to open new session: ")
+        with Client(server) as client, refused:
             client.open(**wrong)
 
 
