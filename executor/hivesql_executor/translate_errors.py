@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import Any, TypeVar
 
-from hivesql_executor.extras import to_install
 from hivesql_executor.files.refusals import PASSING, remedy_of_loading, remedy_of_system
+from hivesql_executor.metastore.extras import to_install
 from hivesql_executor.outcome import is_outside_years, outside_years
 from hivesql_planner.errors import (
     DataError,

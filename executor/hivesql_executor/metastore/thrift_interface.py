@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hivesql_executor.extras import to_install
+from hivesql_executor.metastore.extras import to_install
 from hivesql_planner.errors import SemanticError
 
 

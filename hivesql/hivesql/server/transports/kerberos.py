@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from hivesql.server.options import KerberosOptions
 from hivesql.server.protocol import LoginError, ProtocolError, check_name
-from hivesql_executor.extras import to_install
+from hivesql_executor.metastore.extras import to_install
 from hivesql_planner.errors import ExecutionError, SemanticError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 from hivesql.server.options import LdapOptions
 from hivesql.server.protocol import LoginError
-from hivesql_executor.extras import to_install
+from hivesql_executor.metastore.extras import to_install
 from hivesql_planner.errors import SemanticError
 
 _LOG = logging.getLogger("hivesql.server")

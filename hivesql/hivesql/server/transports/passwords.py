@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hivesql.server.protocol import LoginError, check_name
-from hivesql_executor.extras import to_install
+from hivesql_executor.metastore.extras import to_install
 from hivesql_planner.errors import SemanticError
 
 _AT_ONCE = 2

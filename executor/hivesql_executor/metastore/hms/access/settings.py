@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hivesql_executor.extras import to_install
 from hivesql_executor.hadoop_user import hadoop_user
 from hivesql_executor.impersonation.token_file import TOKEN_FILE
+from hivesql_executor.metastore.extras import to_install
 from hivesql_executor.metastore.hms.access.protection import PLAIN, least_protection
 from hivesql_executor.metastore.hms.access.transports import Access, PasswordLogin, Token
 from hivesql_planner.errors import NotSupported, SemanticError
