@@ -6,7 +6,7 @@ what is there now, so that nobody's change in between is lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -51,6 +51,7 @@ from hivesql_planner.definitions.steps import (
     Step,
     StoreStatistics,
 )
+from hivesql_planner.definitions.table_properties import misspelt_properties
 from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError, StaleSnapshot
 from hivesql_planner.model.statistics import BASICS, Statistics, no_rows, overlay_statistics
 from hivesql_planner.model.table import Database, Partition, Table, TableName, partition_name
@@ -64,6 +65,8 @@ def run_definition(definition: Definition, txn: Transaction | None, runtime: Run
     """Take the steps of a statement; StaleSnapshot where it was bound to something else."""
     if definition.notice:
         runtime.notify(definition.notice)
+    for notice in misspelt_properties(_new_properties(definition.steps)):
+        runtime.notify(notice)
     txn_id = txn.id if txn else 0
     match definition.steps:
         case (NewTable() as new,):
@@ -76,6 +79,16 @@ def run_definition(definition: Definition, txn: Transaction | None, runtime: Run
             _check_unchanged(steps, runtime)
             take_steps(steps, txn_id, runtime)
     return Outcome()
+
+
+def _new_properties(steps: Iterable[Step]) -> Iterator[str]:
+    """Yield the names of properties that tables get."""
+    for step in steps:
+        match step:
+            case NewTable(table=table):
+                yield from table.properties
+            case AlterEntry(before=Table() as before, after=Table() as after):
+                yield from after.properties.keys() - before.properties.keys()
 
 
 def take_steps(steps: Sequence[Step], txn_id: int, runtime: Runtime) -> None:

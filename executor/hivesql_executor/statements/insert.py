@@ -21,6 +21,7 @@ from hivesql_executor.statements.context import Work
 from hivesql_executor.statements.restore import of_changed_partitions
 from hivesql_executor.statements.tables import bear_table, empty_table, exists, refuse_filled
 from hivesql_planner.definitions.steps import EmptyTable
+from hivesql_planner.definitions.table_properties import misspelt_properties
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.materialized import MATERIALIZED
@@ -50,6 +51,8 @@ def run_insert(insert: Insert, work: Work) -> Outcome:
     if table.materialized is not None:
         table = replace(table, materialized=table.materialized.seen(_visible(work)))
     try:
+        for notice in misspelt_properties(table.properties):
+            work.runtime.notify(notice)
         created = bear_table(table, work.txn.changes, work.runtime)
     except SemanticError:
         # Somebody else has made it since we looked, and has perhaps filled it.

@@ -239,3 +239,28 @@ def test_blanks_around_names_of_tables_do_not_count(spark: SparkSession, tmp_pat
         with pytest.raises(HiveSqlError, match="already exists"):
             session.sql("CREATE TABLE `c ` (a INT)")
         assert rows(session, "WITH ` c` AS (SELECT 7 AS a) SELECT * FROM ` c`") == [(7,)]
+
+
+@pytest.mark.parametrize(
+    ("properties", "names"),
+    [
+        ("'transational'='true', 'by'='me', 'EXTERNAl'='x'", ["transational"]),
+        ("'orc.compres'='NONE', 'Created.By'='me'", ["orc.compres"]),
+        ("'skip.header.lines.count'='1'", ["skip.header.lines.count"]),
+        ("'orc.compress'='NONE', 'NO_AUTO_COMPACTION'='true'", []),
+    ],
+)
+@pytest.mark.parametrize("begin", ["CREATE TABLE t (a INT)", "ALTER TABLE known SET"])
+def test_a_property_that_is_nearly_one_with_a_meaning_is_pointed_at(
+    begin: str, properties: str, names: list[str], tmp_path: Path
+) -> None:
+    notices: list[str] = []
+    with hivesql.connect(
+        f"sqlite:///{tmp_path}/m.db", str(tmp_path / "wh"), notify=notices.append
+    ) as session:
+        session.sql("CREATE TABLE known (a INT) TBLPROPERTIES ('immutabel'='true')")
+        notices.clear()
+        session.sql(f"{begin} TBLPROPERTIES ({properties})")
+        session.sql("ALTER TABLE known UNSET TBLPROPERTIES ('immutabel')")
+    assert [notice.split("'")[1] for notice in notices] == names
+    assert all("did you mean" in notice for notice in notices)
