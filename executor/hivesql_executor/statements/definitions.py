@@ -16,6 +16,7 @@ from hivesql_executor.bookkeeping.avro_schema import with_altered_schema
 from hivesql_executor.bookkeeping.directory_moves import hiding, making, may_delete, placing
 from hivesql_executor.bookkeeping.partitions import inheriting
 from hivesql_executor.bookkeeping.reachable_locations import reachable_location
+from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.files.locations import is_absolute
 from hivesql_executor.metastore.api import Move
 from hivesql_executor.outcome import Outcome
@@ -301,13 +302,17 @@ def _counted(
     """
     if table.is_view or not runtime.settings.flag("hive.stats.autogather"):
         return tuple(partitions)
-    none = no_rows(table)
+    listed, none = tuple(partitions), no_rows(table)
+    homes = [one.location for one in listed if one.location == table.home_of(one.values)]
+    files = runtime.files(table.location)
+    names = dict(files.list_many(table.location, homes))
+    others = [home for home in homes if home not in names]
+    names.update(zip(others, each_at_once(files, files.list, others), strict=True))
     return tuple(
-        replace(partition, properties={**partition.properties, **none})
-        if partition.location == table.home_of(partition.values)
-        and not runtime.files(partition.location).list(partition.location)
-        else partition
-        for partition in partitions
+        one
+        if names.get(one.location, True)
+        else replace(one, properties={**one.properties, **none})
+        for one in listed
     )
 
 

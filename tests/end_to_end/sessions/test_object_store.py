@@ -186,6 +186,17 @@ def test_many_partitions_take_one_list(server: S3Server, tmp_path: Path) -> None
         assert session.check("t") == ()
 
 
+def test_many_new_partitions_take_one_list(server: S3Server, tmp_path: Path) -> None:
+    """It tells whether they have files already, of which their statistics would not know."""
+    with connect(server, tmp_path / "m.db", "added") as session:
+        session.sql(f"CREATE TABLE t (k INT) PARTITIONED BY (p INT) {ACID}")
+        server.requests.clear()
+        session.sql("ALTER TABLE t ADD " + " ".join(f"PARTITION (p={p})" for p in range(MANY)))
+        assert server.requests == ["LIST added/t/"]
+        described = session.sql("DESCRIBE FORMATTED t PARTITION (p=7)").rows
+        assert ("", "numRows", "0") in map(tuple, described)
+
+
 def test_a_survey_is_one_list(server: S3Server, tmp_path: Path) -> None:
     with connect(server, tmp_path / "m.db", "survey") as session:
         home = f"s3a://{BUCKET}/survey/s"

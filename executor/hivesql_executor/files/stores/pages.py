@@ -63,12 +63,17 @@ def follow_pages(
 
     async def follow() -> None:
         pages = aiter(store.list(home, offset=after, chunk_size=_PAGE))
-        while page := await asyncio.wait_for(_next_of(pages), seconds):
+        page = await asyncio.wait_for(_next_of(pages), seconds)
+        if page is None:
+            # Nothing is there. Behind a full page that is no proof: a store may have cut its list.
+            end(())
+        while page:
             if len(page) < _PAGE:
                 end(page)
                 return
             if not take(page):
                 return
+            page = await asyncio.wait_for(_next_of(pages), seconds)
 
     _answer_of(follow(), location, seconds)
 
