@@ -193,8 +193,8 @@ def die(*given):
         if not left:
             os.kill(os.getpid(), signal.SIGKILL)
 
-def rdbms(url, made=Rdbms):
-    one = made(url)
+def rdbms(*arguments, made=Rdbms):
+    one = made(*arguments)
     event.listen(one._engine, "after_cursor_execute", die)
     return one
 
