@@ -302,17 +302,21 @@ def _counted(
     """
     if table.is_view or not runtime.settings.flag("hive.stats.autogather"):
         return tuple(partitions)
-    listed, none = tuple(partitions), no_rows(table)
-    homes = [one.location for one in listed if one.location == table.home_of(one.values)]
+    added, none = tuple(partitions), no_rows(table)
+    homes = [
+        partition.location
+        for partition in added
+        if partition.location == table.home_of(partition.values)
+    ]
     files = runtime.files(table.location)
     names = dict(files.list_many(table.location, homes))
     others = [home for home in homes if home not in names]
     names.update(zip(others, each_at_once(files, files.list, others), strict=True))
     return tuple(
-        one
-        if names.get(one.location, True)
-        else replace(one, properties={**one.properties, **none})
-        for one in listed
+        partition
+        if names.get(partition.location, True)
+        else replace(partition, properties={**partition.properties, **none})
+        for partition in added
     )
 
 
