@@ -35,15 +35,14 @@ class TableLocks:
 
     def scans(self, scans: Iterable[Scan]) -> Iterator[Lock]:
         """Yield those of reads; of a table itself where a query reads too many partitions of it."""
-        locked = [scan for scan in scans if self.reads_lock(scan.table)]
-        names: dict[TableName, list[str | None]] = {}
-        for scan in locked:
-            names.setdefault(scan.table.name, []).extend(units_of(scan))
+        units = [(scan.table, units_of(scan)) for scan in scans if self.reads_lock(scan.table)]
+        of_query: dict[TableName, set[str | None]] = {}
+        for table, names in units:
+            of_query.setdefault(table.name, set()).update(names)
         limit = self.settings.integer("hive.locks.max.partitions")
-        for scan in locked:
-            of_query = set(names[scan.table.name])
-            for name in [None] if 0 < limit <= len(of_query) else units_of(scan):
-                yield on_table(scan.table, S, name, Operation.SELECT)
+        for table, names in units:
+            for name in [None] if 0 < limit <= len(of_query[table.name]) else names:
+                yield on_table(table, S, name, Operation.SELECT)
 
     def reads_lock(self, table: Table) -> bool:
         flag = self.settings.flag
@@ -103,13 +102,14 @@ class TableLocks:
     def change(self, scan: Scan, operation: Operation, *, inserts: bool) -> Iterator[Lock]:
         kind = XW if self.exclusive_write else SW
         partitioned = bool(scan.table.partition_columns)
-        for name in units_of(scan):
+        names = units_of(scan)
+        for name in names:
             yield on_table(scan.table, kind, name, operation, dynamic=partitioned)
         if inserts:
             yield self.inserting(scan.table)
         if partitioned and scan.partitions and self.reads_lock(scan.table):
             # As many as they are: Hive heeds hive.locks.max.partitions in queries alone.
-            for name in units_of(scan):
+            for name in names:
                 yield on_table(scan.table, S, name, Operation.SELECT)
 
     def inserting(self, table: Table) -> Lock:
