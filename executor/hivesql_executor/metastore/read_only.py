@@ -18,6 +18,7 @@ from sqlalchemy import Connection
 
 from hivesql_executor.metastore.api import BegunMoves, LockAnswer, LockState, Move, ObjectLockRow
 from hivesql_executor.metastore.database.connection import Rdbms
+from hivesql_executor.metastore.database.dialects.forks import CALLS
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.sqlite_terms import BUSY_SECONDS
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
@@ -159,6 +160,7 @@ def _copy(path: Path, target: Path) -> None:
 
 def _copy_by_sqlite(path: Path, target: Path) -> None:
     with (
+        CALLS,
         closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)) as db,
         closing(sqlite3.connect(target)) as copy,
     ):

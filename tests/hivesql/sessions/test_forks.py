@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import faulthandler
 import os
+import subprocess
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -60,6 +62,8 @@ def place(tmp_path: Path) -> Iterator[tuple[str, str]]:
     url, warehouse = f"sqlite:///{tmp_path}/metastore.db", str(tmp_path / "warehouse")
     with hivesql.connect(url, warehouse) as session:
         session.sql("CREATE TRANSACTIONAL TABLE t (a INT) STORED AS ORC; INSERT INTO t VALUES (1)")
+        # A fork while another thread imports a module for the first time is Python's own trouble.
+        session.sql("SELECT a FROM t")
     yield url, warehouse
 
 
@@ -77,10 +81,52 @@ def test_forked_processes_use_the_file_that_threads_of_their_parent_used(
         with hivesql.connect(*place) as session:
             assert session.sql("SELECT a FROM t WHERE a = 1").rows == [(1,)]
 
-    thread = threading.Thread(target=write)
-    thread.start()
+    def come_and_go() -> None:
+        while not stopping.is_set():
+            read()
+
+    threads = [threading.Thread(target=work) for work in (write, come_and_go)]
+    for thread in threads:
+        thread.start()
     try:
-        assert [_fork(read) for _ in range(8)] == [0] * 8
+        assert [_fork(read) for _ in range(16)] == [0] * 16
     finally:
         stopping.set()
-        thread.join()
+        for thread in threads:
+            thread.join()
+
+
+_CONNECTIONS = """
+import sys
+from pathlib import Path
+
+from hivesql_executor.metastore.database.dialects.forks import CALLS
+
+outside = []
+
+
+def look(event, arguments):
+    if event == "sqlite3.connect" and not CALLS.is_inside():
+        outside.append(arguments)
+
+
+sys.addaudithook(look)
+import hivesql
+from hivesql_executor.metastore.read_only import ReadOnlyCopy
+
+url, warehouse = sys.argv[1:]
+for _ in range(2):
+    with hivesql.connect(url, warehouse) as session:
+        session.sql("SELECT a FROM t; INSERT INTO t VALUES (2); SHOW LOCKS; SHOW TRANSACTIONS")
+ReadOnlyCopy.of(Path(url.removeprefix("sqlite:///")), warehouse).close()
+assert not outside, outside
+"""
+
+
+def test_no_connection_to_a_file_is_made_where_a_fork_would_not_wait(
+    place: tuple[str, str],
+) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", _CONNECTIONS, *place], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr

@@ -28,6 +28,7 @@ from hivesql_executor.metastore.database.catalog.catalog_values import (
     partitions_of,
     table_of,
 )
+from hivesql_executor.metastore.database.dialects.forks import CALLS
 from hivesql_executor.metastore.database.migrations.known_revisions import REVISIONS
 from hivesql_executor.metastore.database.sqlite_terms import BUSY_SECONDS, NOW
 from hivesql_executor.metastore.database.transactions.txn_rows import txn_row
@@ -61,9 +62,10 @@ class SqliteReads:
 
     def __init__(self, path: Path) -> None:
         self._guard = threading.Lock()
-        self._db = sqlite3.connect(
-            path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
-        )
+        with CALLS:
+            self._db = sqlite3.connect(
+                path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+            )
         self._db.row_factory = _named
 
     @classmethod
@@ -84,7 +86,7 @@ class SqliteReads:
 
     def close(self) -> None:
         """Let go of the file, when nobody reads it: closed beneath a reader it ends the process."""
-        with self._guard:
+        with CALLS, self._guard:
             self._db.close()
 
     def revision(self) -> str | None:
@@ -239,7 +241,7 @@ class SqliteReads:
 
     def _read(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """Tell what ``work`` finds in one state of the file; None for what is missing or fails."""
-        with self._guard, suppress(sqlite3.Error, _Missing):
+        with CALLS, self._guard, suppress(sqlite3.Error, _Missing):
             self._db.execute("BEGIN")
             try:
                 return work(self._db)

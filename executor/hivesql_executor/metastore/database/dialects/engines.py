@@ -19,6 +19,7 @@ from sqlalchemy import URL, Engine, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import QueuePool
 
+from hivesql_executor.metastore.database.dialects.forks import CALLS
 from hivesql_executor.metastore.database.dialects.registry import terms_named
 from hivesql_executor.metastore.database.dialects.terms import ANSWER_SECONDS, POOL
 from hivesql_executor.metastore.database.dialects.turns import FileTurn
@@ -42,7 +43,8 @@ class SharedEngine:
 
     def end(self) -> None:
         """Close what it has open."""
-        self.engine.dispose()
+        with CALLS:
+            self.engine.dispose()
         if isinstance(self.turn, FileTurn):
             self.turn.close()
 

@@ -42,9 +42,13 @@ class Calls:
                 self._running -= 1
                 self._changed.notify_all()
 
+    def is_inside(self) -> bool:
+        """Tell whether this thread is in such a block."""
+        return bool(self._own.depth)
+
     def before_fork(self) -> None:
         """Wait for the calls of other threads, and let none begin."""
-        mine = bool(self._own.depth)
+        mine = self.is_inside()
         with self._changed:
             self._forks += 1
             self._changed.wait_for(lambda: self._running <= mine, _LONGEST)
@@ -58,7 +62,7 @@ class Calls:
     def begin_anew(self) -> None:
         """Begin in a forked process, which has the thread that forked and no other."""
         self._changed = threading.Condition()
-        self._running, self._forks = int(bool(self._own.depth)), 0
+        self._running, self._forks = int(self.is_inside()), 0
 
 
 CALLS = Calls()
