@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from hivesql_executor.files.api import Files
+    from hivesql_executor.metastore.api import Metastore
     from hivesql_executor.metastore.hms.access.transports import Access
 
 DEFAULT_METASTORE = "sqlite:///metastore.db"
@@ -82,48 +84,13 @@ def connect(
             "process (SparkSession.builder.master), or none"
         )
     location = complete_location(fspath(DEFAULT_WAREHOUSE if warehouse is None else warehouse))
-    texts = {key: _setting(key, value) for key, value in dict(settings or {}).items()}
-    site = site_settings()
-    of_spark = {spark_name(key): text for key, text in (site | texts).items()}
-    set_by_user = [key for key in texts if not key.startswith("spark.")]
-    hive = site | {key: texts[key] for key in set_by_user}
-    url = _address(metastore, hive)
-    if url.startswith(THRIFT):
-        # There a worker takes what is next in the queue, never a request of its own choice.
-        hive = {"hivesql.compactor.inline": "false"} | hive
-    else:
-        # Hive's default would take twice the time; with a Hive Metastore older Hives may read too.
-        hive = {"hive.exec.orc.default.compress": "ZSTD"} | hive
-    hidden = hive.get(HIDDEN_LIST, "")
-    user_settings = Settings.of(
-        {key: text for key, text in hive.items() if key in KEYS or not is_secret(key, hidden)}
-    )
-    proxy_user = user_settings.text(PROXY_USER).strip() or None
-    if proxy_user is not None and user not in (None, proxy_user):
-        raise SemanticError(
-            f"the session is {user}'s, and {PROXY_USER}={proxy_user} lets it work as another"
-        )
-    lazy = LazySpark(
-        spark,
-        {k: v for k, v in of_spark.items() if k.startswith("spark.")},
-        proxy_user=proxy_user,
-    )
-    # As for Java's sockets, 0 sets no limit.
-    timeout = user_settings.seconds("hive.metastore.client.socket.timeout") or _LONGEST_WAIT
+    choices = _choose(metastore, settings or {}, user)
+    lazy = LazySpark(spark, choices.spark, proxy_user=choices.proxy_user)
     print_line = notify or log_notice
-    made = _file_to_make(url)
-    access = _access(url, user_settings)
-    store = open_metastore(
-        url,
-        location,
-        timeout=min(timeout, _LONGEST_WAIT),
-        cache=_cache(user_settings),
-        access=access,
-        notify=print_line,
+    access = _access(choices.address, choices.settings)
+    store = _open_metastore(
+        choices, location, access, print_line, hint="" if metastore else _ELSEWHERE
     )
-    if made is not None:
-        elsewhere = "" if metastore else _ELSEWHERE
-        print_line(f"made a new metastore, {made}, with no tables{elsewhere}")
     # Imported late: the package's own module imports this one.
     from hivesql import __version__
 
@@ -133,23 +100,99 @@ def connect(
             metastore=store,
             spark=lazy,
             files=lambda place: _files(place, lazy),
-            settings=user_settings,
+            settings=choices.settings,
             notify=print_line,
             newer_files=_newer_files,
             explain=_explain,
-            user=user or proxy_user or _user(access),
+            user=user or choices.proxy_user or _user(access),
         )
         for notice in unheeded_places(
             store,
             metastore=metastore,
-            addresses=texts.get(METASTORE_ADDRESSES),
+            addresses=choices.addresses,
             warehouse=None if warehouse is None else location,
         ):
             print_line(notice)
-        return _open_session(runtime, lazy, database, idempotency_key, set_by_user)
+        return _open_session(runtime, lazy, database, idempotency_key, choices.set_by_user)
     except BaseException:
         store.close()
         raise
+
+
+@dataclass(frozen=True)
+class _Choices:
+    """What the arguments of ``connect`` and the site's files come to."""
+
+    address: str
+    """The metastore's."""
+    settings: Settings
+    spark: dict[str, str]
+    """What Spark starts with."""
+    set_by_user: list[str]
+    """Keys of the caller's own settings, but those of Spark."""
+    addresses: str | None
+    """Addresses of a Hive Metastore that the caller's settings name; None where they name none."""
+    proxy_user: str | None
+
+
+def _choose(
+    metastore: str | None, settings: Mapping[str, str | float], user: str | None
+) -> _Choices:
+    """Join the caller's settings with those of the site's files, which count less."""
+    texts = {key: _setting(key, value) for key, value in dict(settings).items()}
+    site = site_settings()
+    of_spark = {spark_name(key): text for key, text in (site | texts).items()}
+    set_by_user = [key for key in texts if not key.startswith("spark.")]
+    hive = site | {key: texts[key] for key in set_by_user}
+    address = _address(metastore, hive)
+    if address.startswith(THRIFT):
+        # There a worker takes what is next in the queue, never a request of its own choice.
+        hive = {"hivesql.compactor.inline": "false"} | hive
+    else:
+        # Hive's default would take twice the time; with a Hive Metastore older Hives may read too.
+        hive = {"hive.exec.orc.default.compress": "ZSTD"} | hive
+    hidden = hive.get(HIDDEN_LIST, "")
+    in_force = Settings.of(
+        {key: text for key, text in hive.items() if key in KEYS or not is_secret(key, hidden)}
+    )
+    proxy_user = in_force.text(PROXY_USER).strip() or None
+    if proxy_user is not None and user not in (None, proxy_user):
+        raise SemanticError(
+            f"the session is {user}'s, and {PROXY_USER}={proxy_user} lets it work as another"
+        )
+    return _Choices(
+        address=address,
+        settings=in_force,
+        spark={key: text for key, text in of_spark.items() if key.startswith("spark.")},
+        set_by_user=set_by_user,
+        addresses=texts.get(METASTORE_ADDRESSES),
+        proxy_user=proxy_user,
+    )
+
+
+def _open_metastore(
+    choices: _Choices,
+    location: str,
+    access: Access | None,
+    notify: Callable[[str], None],
+    *,
+    hint: str,
+) -> Metastore:
+    """Open the metastore; of one that is made here the user hears, with a ``hint`` behind."""
+    # As for Java's sockets, 0 sets no limit.
+    seconds = choices.settings.seconds("hive.metastore.client.socket.timeout") or _LONGEST_WAIT
+    made = _file_to_make(choices.address)
+    store = open_metastore(
+        choices.address,
+        location,
+        timeout=min(seconds, _LONGEST_WAIT),
+        cache=_cache(choices.settings),
+        access=access,
+        notify=notify,
+    )
+    if made is not None:
+        notify(f"made a new metastore, {made}, with no tables{hint}")
+    return store
 
 
 def _address(metastore: str | None, settings: Mapping[str, str]) -> str:
