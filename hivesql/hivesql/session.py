@@ -270,6 +270,10 @@ class Session:
                 lost = isinstance(error, ExecutorsLost)
                 if attempts <= 0 or (lost and (self._running.only_reads or self.open_transaction)):
                     raise
+                from hivesql_executor.transactions.reaper import reap
+
+                # What somebody has begun and left may be what is in our way.
+                reap(self.runtime)
 
     def _bind(self, request: StatementRequest) -> tuple[Statement, set[TableName]]:
         """Bind a statement; also the tables and views that its queries name."""

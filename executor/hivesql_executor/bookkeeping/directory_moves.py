@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import PurePosixPath
 
@@ -19,15 +19,25 @@ from hivesql_planner.older_python import add_note
 
 @contextmanager
 def placing(
-    moves: Sequence[Move], runtime: Runtime, txn_id: int, *, around: str = ""
+    moves: Sequence[Move],
+    runtime: Runtime,
+    txn_id: int,
+    *,
+    around: str = "",
+    doomed: Sequence[str] = (),
 ) -> Iterator[None]:
     """Move directories for the block, which changes the catalog; missing ones are left out.
 
     What is hidden because its table is dropped is deleted after the block, and so is the directory
-    ``around`` them, a dropped database's, unless files are in it. When the block fails, or the
+    ``around`` them, a dropped database's, unless files are in it. Nor is anything moved of what
+    partitions leave in a store: ``doomed`` are all files of that. When the block fails, or the
     process dies and `reap` finds it, the directories go where the catalog says.
     """
-    present = [move for move in moves if runtime.files(move.source).exists(move.source)]
+    present = [
+        move
+        for move in moves
+        if _is_of_partition(move) or runtime.files(move.source).exists(move.source)
+    ]
     above = [around] if around and runtime.files(around).exists(around) else []
     if not present and not above:
         yield
@@ -51,17 +61,44 @@ def placing(
         raise
     hit_failpoint(FailPoint.CATALOG_CHANGED)
     with left_to_reaper("what was dropped is not deleted yet", runtime):
-        stays = any(move.source == move.target for move in present)
-        if stays and key and store.noted_moves(key) is None:
-            # Taken for dead meanwhile: another has deleted it, and a new table may be there.
-            return
-        for move in present:
-            if move.table_id:
-                runtime.files(move.source).delete(move.target)
-        for path in above:
-            if not runtime.files(path).list(path):
-                runtime.files(path).delete(path)
-        store.forget_moves(key)
+        if _delete_dropped(key, present, doomed, runtime):
+            for path in above:
+                if not runtime.files(path).list(path):
+                    runtime.files(path).delete(path)
+            store.forget_moves(key)
+
+
+def _delete_dropped(
+    key: str, moves: Sequence[Move], doomed: Sequence[str], runtime: Runtime
+) -> bool:
+    """Delete what the catalog names no more; False where another has done so."""
+    store = runtime.metastore
+    stays = any(move.source == move.target and not _is_of_partition(move) for move in moves)
+    if stays and key and store.noted_moves(key) is None:
+        # Taken for dead meanwhile: another has deleted it, and a new table may be there.
+        return False
+    for move in moves:
+        if move.table_id and not _is_of_partition(move):
+            runtime.files(move.source).delete(move.target)
+    for paths in _by_server(doomed).values():
+        runtime.files(paths[0]).delete_each(paths)
+    return True
+
+
+def _is_of_partition(move: Move) -> bool:
+    """Tell whether it is something in a dropped partition's directory, deleted where it lies.
+
+    A write that comes later has other names there, by its write id.
+    """
+    return bool(move.partition) and move.source == move.target
+
+
+def _by_server(paths: Iterable[str]) -> dict[str, list[str]]:
+    """Return places by their scheme and host, or bucket."""
+    by_server: dict[str, list[str]] = {}
+    for path in paths:
+        by_server.setdefault("/".join(path.split("/", 3)[:3]), []).append(path)
+    return by_server
 
 
 def _put_right(
@@ -126,6 +163,28 @@ def hiding(location: str, table_id: int, partition: str = "", *, stays: bool = F
     """
     target = location if stays else _aside(location)
     return Move(source=location, target=target, table_id=table_id, partition=partition)
+
+
+def leave_in_stores(
+    table: Table, homes: Mapping[str, str], runtime: Runtime
+) -> dict[str, tuple[list[Move], list[str]]]:
+    """Return what is noted, and all files, of partitions that are dropped where a move copies.
+
+    ``homes`` are their names by their directories; those are left out that have to move. It is
+    noted what is in a directory, and not the directory: its writes are known by their write ids,
+    so what a later partition of that name has there is never taken for them.
+    """
+    if not table.is_transactional:
+        return {}
+    in_stores = (home for home in homes if not runtime.files(home).has_directories)
+    left = {}
+    for directories in _by_server(in_stores).values():
+        contents = runtime.files(directories[0]).contents(table.location, directories)
+        for home, paths in contents.items():
+            names = dict.fromkeys(path.partition("/")[0] for path in paths)
+            moves = [hiding(f"{home}/{name}", table.id, homes[home], stays=True) for name in names]
+            left[home] = moves, [f"{home}/{path}" for path in paths]
+    return left
 
 
 def _aside(location: str) -> str:

@@ -75,6 +75,14 @@ class Files(Protocol):
         """
         ...
 
+    def contents(self, location: str, directories: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        """Return all paths below each of several directories, hidden ones too.
+
+        Of those alone of which few requests tell it, and where a move would cost more; what is
+        told is all that `delete_each` needs.
+        """
+        ...
+
     def top(self, location: str, before: Top | None = None) -> Top | None:
         """Return what is right below a directory; None where to list all below costs no more.
 
@@ -148,6 +156,10 @@ class Files(Protocol):
 
         ``listing`` is what ``list`` told of it, where the caller knows: hidden files may stay then.
         """
+        ...
+
+    def delete_each(self, paths: Sequence[str]) -> None:
+        """Remove files, as `contents` tells them; those that are missing are left out."""
         ...
 
     def remove_if_empty(self, path: str) -> None:

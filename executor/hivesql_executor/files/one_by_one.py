@@ -18,6 +18,10 @@ class OneByOne:
         """Return nothing: all are to be listed by themselves."""
         return {}
 
+    def contents(self, location: str, directories: Sequence[str]) -> Mapping[str, Sequence[str]]:
+        """Return nothing: a move costs no more than to list them."""
+        return {}
+
     def delete(self, path: str) -> None:
         """Remove a file or a tree."""
         raise NotImplementedError
@@ -26,5 +30,9 @@ class OneByOne:
         self, location: str, names: Sequence[str], listing: Sequence[FileStatus] | None = None
     ) -> None:
         """Remove files and whole directories of a directory, one after the other."""
-        for name in names:
-            self.delete(f"{location}/{name}")
+        self.delete_each([f"{location}/{name}" for name in names])
+
+    def delete_each(self, paths: Sequence[str]) -> None:
+        """Remove files and trees one after the other."""
+        for path in paths:
+            self.delete(path)

@@ -13,7 +13,13 @@ from functools import partial
 from typing import get_args
 
 from hivesql_executor.bookkeeping.avro_schema import with_altered_schema
-from hivesql_executor.bookkeeping.directory_moves import hiding, making, may_delete, placing
+from hivesql_executor.bookkeeping.directory_moves import (
+    hiding,
+    leave_in_stores,
+    making,
+    may_delete,
+    placing,
+)
 from hivesql_executor.bookkeeping.partitions import inheriting
 from hivesql_executor.bookkeeping.reachable_locations import reachable_location
 from hivesql_executor.files.at_once import each_at_once
@@ -98,7 +104,7 @@ def take_steps(steps: Sequence[Step], txn_id: int, runtime: Runtime) -> None:
         _catalog_change(step, txn_id, runtime) for step in steps if isinstance(step, _OF_CATALOG)
     ]
     directories = [_made(step, runtime) for step in steps if isinstance(step, MakeDirectory)]
-    moves = list(_moves(steps, runtime))
+    moves, doomed = _moves(steps, runtime)
     for adopted in (step for step in steps if isinstance(step, AdoptFiles)):
         moves_into = _moves_into_write(adopted, runtime)
         moves += moves_into
@@ -109,7 +115,7 @@ def take_steps(steps: Sequence[Step], txn_id: int, runtime: Runtime) -> None:
         if directories:
             effects.enter_context(making(directories, runtime, txn_id))
         if moves or around:
-            effects.enter_context(placing(moves, runtime, txn_id, around=around))
+            effects.enter_context(placing(moves, runtime, txn_id, around=around, doomed=doomed))
         if len(changes) > 1:
             runtime.metastore.run_in_transaction(lambda: [change() for change in changes])
         else:
@@ -197,7 +203,25 @@ def _made(step: MakeDirectory, runtime: Runtime) -> str:
     return path
 
 
-def _moves(steps: Iterable[Step], runtime: Runtime) -> Iterable[Move]:
+def _moves(steps: Sequence[Step], runtime: Runtime) -> tuple[list[Move], list[str]]:
+    """Return the moves, and the files that are deleted where they lie once they are nobody's."""
+    removed = {
+        step.path: step
+        for step in steps
+        if isinstance(step, RemoveDirectory)
+        and may_delete(step.path, step.table, runtime, with_database=step.with_database)
+    }
+    partitions: dict[TableName, tuple[Table, dict[str, str]]] = {}
+    for removal in removed.values():
+        if removal.partition is not None:
+            _, homes = partitions.setdefault(removal.table.name, (removal.table, {}))
+            homes[removal.path] = _name(removal.table, removal.partition)
+    left = {
+        home: each
+        for table, homes in partitions.values()
+        for home, each in leave_in_stores(table, homes, runtime).items()
+    }
+    moves: list[Move] = []
     for step in steps:
         match step:
             case MoveDirectory(source=source, target=target):
@@ -206,11 +230,14 @@ def _moves(steps: Iterable[Step], runtime: Runtime) -> Iterable[Move]:
                         f"New location for this table {step.free_for} already exists: {target}. "
                         "Remove it first"
                     )
-                yield Move(source=source, target=target)
-            case RemoveDirectory(path=path, table=table, partition=partition):
-                if may_delete(path, table, runtime, with_database=step.with_database):
-                    named = "" if partition is None else _name(table, partition)
-                    yield hiding(path, table.id, named, stays=_stays(table, named, path, runtime))
+                moves.append(Move(source=source, target=target))
+            case RemoveDirectory(path=path) if path in left:
+                moves += left[path][0]
+            case RemoveDirectory(path=path, table=table, partition=partition) if path in removed:
+                named = "" if partition is None else _name(table, partition)
+                stays = _stays(table, named, path, runtime)
+                moves.append(hiding(path, table.id, named, stays=stays))
+    return moves, [path for _, files in left.values() for path in files]
 
 
 def _moves_into_write(step: AdoptFiles, runtime: Runtime) -> list[Move]:
@@ -236,7 +263,7 @@ def _stays(table: Table, partition: str, path: str, runtime: Runtime) -> bool:
     """Tell whether files are not hidden before they are deleted, where a move copies each.
 
     Of a table of write ids, that is: nobody makes such a table where there are files, and nobody
-    else reads them. A partition's would be rows again, should it be added again.
+    else reads them. Of a partition, `leave_in_stores` says that.
     """
     return table.is_transactional and not partition and not runtime.files(path).has_directories
 

@@ -7,6 +7,7 @@ from functools import partial
 
 from hivesql_executor.bookkeeping.partitions import inheriting
 from hivesql_executor.files.api import Files
+from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.metastore.api import Metastore
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
@@ -30,33 +31,38 @@ def repair_table(step: FollowDirectories, txn: Transaction | None, runtime: Runt
     if not table.partition_columns:
         if step.add and table.is_transactional:
             store.run_in_transaction(
-                partial(_see_writes, table, _highest_write_id(files, [table.location], txn), store)
+                partial(
+                    _see_writes,
+                    table,
+                    _highest_write_id(files, table.location, [table.location], txn),
+                    store,
+                )
             )
         return Outcome()
     partitions = store.partitions(table.name)
     places = {_plain(partition.location) for partition in partitions}
-    on_disk = [
-        partition
-        for partition in _on_disk(files, table)
-        if _plain(partition.location) not in places
-    ]
+    listed = {_plain(partition.location): partition for partition in _on_disk(files, table)}
+    on_disk = [partition for place, partition in listed.items() if place not in places]
     values = {partition.values for partition in partitions}
     new = [partition for partition in on_disk if partition.values not in values]
     # One that SET LOCATION has moved stays, like Hive's, while its old directory is there: dropped,
     # it would show the rows that it has left once somebody adds it again.
     at_home = {partition.values for partition in on_disk}
-    gone = [
+    unlisted = [
         partition
         for partition in partitions
-        if partition.values not in at_home and not files.exists(partition.location)
+        if partition.values not in at_home and _plain(partition.location) not in listed
     ]
+    are_there = each_at_once(files, partial(_is_there, runtime), unlisted)
+    gone = [each for each, is_there in zip(unlisted, are_there, strict=True) if not is_there]
     lines = [f"Partitions not in metastore:\t{_named(table, partition)}" for partition in new]
     lines += [
         f"Partitions missing from filesystem:\t{_named(table, partition)}" for partition in gone
     ]
     highest = 0
     if step.add and new and table.is_transactional:
-        highest = _highest_write_id(files, [partition.location for partition in new], txn)
+        homes = [partition.location for partition in new]
+        highest = _highest_write_id(files, table.location, homes, txn)
 
     def repair() -> None:
         _see_writes(table, highest, store)
@@ -79,6 +85,10 @@ def repair_table(step: FollowDirectories, txn: Transaction | None, runtime: Runt
             for partition in gone
         ]
     return Outcome.of_table(["result"], [(line,) for line in lines])
+
+
+def _is_there(runtime: Runtime, partition: Partition) -> bool:
+    return runtime.files(partition.location).exists(partition.location)
 
 
 def _plain(location: str) -> str:
@@ -116,11 +126,23 @@ def _on_disk(files: Files, table: Table) -> Iterator[Partition]:
         yield Partition(values=values, location=f"{table.location}{path}")
 
 
-def _highest_write_id(files: Files, places: Sequence[str], txn: Transaction | None) -> int:
-    """Return the highest write id that directories bear; NotSupported for unknown compactions."""
+def _highest_write_id(
+    files: Files, home: str, places: Sequence[str], txn: Transaction | None
+) -> int:
+    """Return the highest write id that directories bear; NotSupported for unknown compactions.
+
+    ``places`` are the table's partitions in its ``home``.
+    """
+    names = {
+        place: {status.path.partition("/")[0] for status in below if "/" in status.path}
+        for place, below in files.list_many(home, places).items()
+    }
+    others = [place for place in places if place not in names]
+    in_others = each_at_once(files, files.directories, others)
+    names.update((place, {*below}) for place, below in zip(others, in_others, strict=True))
     highest = 0
     for place in places:
-        for name in files.directories(place):
+        for name in sorted(names[place]):
             directory = parse_directory(name)
             if directory is None:
                 continue

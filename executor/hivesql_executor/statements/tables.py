@@ -13,6 +13,7 @@ from hivesql_executor.bookkeeping.file_columns import columns_of_file
 from hivesql_executor.bookkeeping.reachable_locations import named_path, reachable_location
 from hivesql_executor.bookkeeping.statistics import count
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
+from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import table_roots
 from hivesql_executor.transactions.file_changes import FileChanges
@@ -224,13 +225,16 @@ def _put_empty_bases(
 ) -> None:
     files, write_id = runtime.files(table.location), txn.write_ids[table.name]
     with changes.removing_on_failure(table.location) as begun:
-        for location in locations:
-            base = f"{location}/{base_name(write_id)}"
+        bases = [f"{location}/{base_name(write_id)}" for location in locations]
+
+        def put(base: str) -> None:
             begun.directories[base] = None
             files.make_directories(base)
             files.write(f"{base}/{METADATA_FILE}", _TRUNCATED)
             begun.files.append(f"{base}/{METADATA_FILE}")
             hit_failpoint(FailPoint.PARTITION_EMPTIED)
+
+        each_at_once(files, put, bases)
         # Who was taken for dead meanwhile learns it while the bases can still be removed.
         runtime.metastore.heartbeat(txn.id)
         if names := [unit for unit in units if unit is not None]:

@@ -81,7 +81,7 @@ BOUNDED = {
     "SELECT * FROM p ORDER BY k": 2,
     "ALTER TABLE p ADD PARTITION (d = 'q')": 1,
     "TRUNCATE TABLE p PARTITION (d = 'z')": 1,
-    "ALTER TABLE p DROP PARTITION (d = 'q')": 2,
+    "ALTER TABLE p DROP PARTITION (d = 'q')": 1,
     "SELECT count(*) FROM p": 2,
     "DROP TABLE p": 3,
 }
@@ -125,6 +125,7 @@ TOGETHER = {
     "SELECT * FROM w": ("LIST",),
     "UPDATE w SET v = 'z'": ("LIST", "PUT _orc", "PUT _orc", "PUT bucket", "PUT bucket"),
     "DELETE FROM w WHERE k > 0": ("LIST", "PUT _orc", "PUT bucket"),
+    "TRUNCATE TABLE w": ("PUT _metadata",),
 }
 """Of statements on a table of three partitions, requests of which three come at a time."""
 
@@ -133,7 +134,12 @@ def test_requests_of_a_statement_do_not_wait_for_each_other(
     server: S3Server, tmp_path: Path
 ) -> None:
     """Each waits until three of its kind are there: alone it would wait for ever."""
-    kinds = {"LIST": "LIST", "_orc_acid_version": "PUT _orc", "bucket": "PUT bucket"}
+    kinds = {
+        "LIST": "LIST",
+        "_orc_acid_version": "PUT _orc",
+        "bucket": "PUT bucket",
+        "_metadata_acid": "PUT _metadata",
+    }
     with connect(server, tmp_path / "m.db", "together") as session:
         session.sql(f"CREATE TABLE w (k INT, v STRING) PARTITIONED BY (p INT) {ACID}")
         for statement, rounds in TOGETHER.items():
@@ -195,6 +201,82 @@ def test_many_new_partitions_take_one_list(server: S3Server, tmp_path: Path) -> 
         assert server.requests == ["LIST added/t/"]
         described = session.sql("DESCRIBE FORMATTED t PARTITION (p=7)").rows
         assert ("", "numRows", "0") in map(tuple, described)
+
+
+def test_dropped_partitions_are_one_list_and_one_deletion(server: S3Server, tmp_path: Path) -> None:
+    """Nothing is moved: a move copies. Hidden files go too, and so does what is elsewhere."""
+    import boto3
+
+    client = boto3.client("s3", endpoint_url=server.url, region_name="us-east-1")
+    with connect(server, tmp_path / "m.db", "gone") as session:
+        session.sql(f"CREATE TABLE t (k INT) PARTITIONED BY (p INT) {ACID}")
+        for _ in range(2):
+            session.sql(f"INSERT INTO t VALUES {', '.join(f'({k}, {k})' for k in range(MANY))}")
+        for key in (".hive-staging_1/x", "_tmp.1", "delta_0000009_0000009_0000/.hidden"):
+            client.put_object(Bucket=BUCKET, Key=f"gone/t/p=3/{key}", Body=b"x")
+        server.requests.clear()
+        session.sql(f"ALTER TABLE t DROP PARTITION (p < {MANY - 1})")
+        assert sorted(request.split()[0] for request in server.requests) == ["LIST", "POST"]
+        assert all(key.startswith(f"t/p={MANY - 1}/") for key in keys(server, "gone"))
+        assert session.sql("SELECT p FROM t").rows == [(MANY - 1,)] * 2
+        session.sql(f"ALTER TABLE t ADD PARTITION (p = 9) LOCATION 's3a://{BUCKET}/gone/else'")
+        session.sql("INSERT INTO t VALUES (1, 9)")
+        server.requests.clear()
+        session.sql("ALTER TABLE t DROP PARTITION (p = 9)")
+        assert sorted(request.split()[0] for request in server.requests) == ["LIST", "POST"]
+        assert not any(key.startswith("else/") for key in keys(server, "gone"))
+        assert not session._spark.started
+
+
+def test_a_partition_is_not_added_again_before_its_files_are_deleted(
+    server: S3Server, tmp_path: Path
+) -> None:
+    """They would be rows again; who adds it deletes them first, where the store lets them."""
+    adding = {
+        "INSERT INTO t VALUES (3, 1)": [(3, 1)],
+        "ALTER TABLE t ADD PARTITION (p = 1)": [],
+        "MSCK REPAIR TABLE t ADD PARTITIONS": [],
+    }
+    with connect(server, tmp_path / "m.db", "dropped") as session:
+        for statement, rows in adding.items():
+            session.sql(f"CREATE TABLE t (k INT) PARTITIONED BY (p INT) {ACID}")
+            session.sql("INSERT INTO t VALUES (1, 1), (2, 2)")
+            server.fault = lambda request: "denied" if request.startswith("POST") else ""
+            try:
+                done = session.sql("ALTER TABLE t DROP PARTITION (p = 1)")
+                assert session.sql("SELECT * FROM t").rows == [(2, 2)]
+                with pytest.raises(hivesql.HiveSqlError, match="p=1, which was dropped") as refused:
+                    session.sql(statement)
+                assert "once the store lets them be deleted" in str(refused.value)
+            finally:
+                server.fault = lambda request: ""
+            session.sql(statement)
+            assert sorted(session.sql("SELECT * FROM t").rows) == sorted([(2, 2), *rows]), statement
+            session.sql("INSERT INTO t VALUES (4, 1)")
+            assert session.sql("SELECT k FROM t WHERE p = 1 AND k = 1").rows == []
+            assert not any("p=1/delta_0000001" in key for key in keys(server, "dropped"))
+            session.sql("DROP TABLE t")
+            assert keys(server, "dropped") == {}, done
+
+
+def test_msck_asks_for_the_partitions_of_a_table_once(server: S3Server, tmp_path: Path) -> None:
+    """Which are there says the list of their names; the writes of new ones, one more."""
+    import boto3
+
+    with connect(server, tmp_path / "m.db", "repaired") as session:
+        session.sql(f"CREATE TABLE t (k INT) PARTITIONED BY (p INT) {ACID}")
+        session.sql(f"INSERT INTO t VALUES {', '.join(f'({k}, {k})' for k in range(MANY))}")
+        server.requests.clear()
+        assert session.sql("MSCK REPAIR TABLE t SYNC PARTITIONS").rows == []
+        assert server.requests == ["LIST repaired/t/"]
+        session.sql(f"CREATE TABLE u (k INT) PARTITIONED BY (p INT) {ACID}")
+        client = boto3.client("s3", endpoint_url=server.url, region_name="us-east-1")
+        for name, data in keys(server, "repaired").items():
+            client.put_object(Bucket=BUCKET, Key=f"repaired/u{name[1:]}", Body=data)
+        server.requests.clear()
+        session.sql("MSCK REPAIR TABLE u ADD PARTITIONS")
+        assert server.requests == ["LIST repaired/u/", "LIST repaired/u/"]
+        assert session.sql("SELECT count(*) FROM u").rows == [(MANY,)]
 
 
 def test_a_survey_is_one_list(server: S3Server, tmp_path: Path) -> None:
@@ -500,6 +582,9 @@ KILLED = {
         f"{FailPoint.BEFORE_COMMIT}", f"{FailPoint.AFTER_COMMIT}",
     ),
     "DROP TABLE u": (f"{FailPoint.DIRECTORIES_MOVED}", f"{FailPoint.CATALOG_CHANGED}"),
+    "ALTER TABLE v DROP PARTITION (p = 0)": (
+        f"{FailPoint.DIRECTORIES_MOVED}", f"{FailPoint.CATALOG_CHANGED}",
+    ),
 }  # fmt: skip
 PROGRAM = """
 import json, sys, hivesql
@@ -518,9 +603,12 @@ def test_a_killed_process_leaves_whole_tables(server: S3Server, tmp_path: Path) 
     for statement, places in KILLED.items():
         for place in places:
             with connect(server, tmp_path / "m.db", "killed") as session:
-                if "DROP" in statement:
+                if "TABLE u" in statement:
                     session.sql(f"CREATE TABLE u (k INT) {ACID}")
                     session.sql("INSERT INTO u VALUES (7)")
+                elif "TABLE v" in statement:
+                    session.sql(f"CREATE TABLE v (k INT) PARTITIONED BY (p INT) {ACID}")
+                    session.sql("INSERT INTO v VALUES (7, 0), (8, 1)")
             asked = json.dumps([metastore, home, settings, statement])
             done = subprocess.run(
                 [sys.executable, "-c", PROGRAM, asked],
@@ -530,7 +618,15 @@ def test_a_killed_process_leaves_whole_tables(server: S3Server, tmp_path: Path) 
             # Whoever opens the next session reaps it.
             with connect(server, tmp_path / "m.db", "killed", **{"hive.txn.timeout": "1ms"}) as one:
                 is_done = place in (FailPoint.AFTER_COMMIT, FailPoint.CATALOG_CHANGED)
-                if "DROP" in statement:
+                if "TABLE v" in statement:
+                    stored = [name for name in keys(server, "killed") if name.startswith("v/p=0/")]
+                    assert (stored == []) == is_done, place
+                    left = [(8, 1)] if is_done else [(7, 0), (8, 1)]
+                    assert one.sql("SELECT * FROM v ORDER BY k").rows == left, place
+                    one.sql("INSERT INTO v VALUES (9, 0)")
+                    assert one.sql("SELECT * FROM v ORDER BY k").rows == [*left, (9, 0)], place
+                    one.sql("DROP TABLE v")
+                elif "TABLE u" in statement:
                     stored = [name for name in keys(server, "killed") if name.startswith("u/")]
                     assert (one.sql("SHOW TABLES LIKE 'u'").rows == []) == is_done
                     assert (stored == []) == is_done, place

@@ -115,6 +115,18 @@ class SimulatedStore:
         """Each is listed by itself."""
         return {}
 
+    def contents(self, location: str, directories: Sequence[str]) -> dict[str, list[str]]:
+        """All objects below directories, where no marker is."""
+        below = {
+            path: self._ask("list", path, lambda path=path: self._below(path))
+            for path in directories
+        }
+        return {
+            path: [*found]
+            for path, found in below.items()
+            if not ({path} & self._markers or self._marked(path))
+        }
+
     def top(self, location: str, before: object = None) -> None:
         """One request lists all."""
 
@@ -226,6 +238,11 @@ class SimulatedStore:
             self._markers.difference_update(
                 self._marked(f"{location}/{name}"), [f"{location}/{name}"]
             )
+
+    def delete_each(self, paths: Sequence[str]) -> None:
+        """Remove objects by one request."""
+        if paths:
+            self._delete(paths)
 
     def replace_tail(self, path: str, offset: int, data: bytes) -> None:
         """Put it again with another end."""

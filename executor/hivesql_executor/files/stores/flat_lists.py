@@ -56,6 +56,9 @@ class FlatList:
             at = bisect_right(self.prefixes, path) - 1
             if at >= 0 and path.startswith(self.prefixes[at]):
                 self.entries[self.prefixes[at]].append(entry)
+            elif f"{entry['path']}/".encode() in self.entries:
+                # What stands for the directory itself: the client tells nothing of its slash.
+                self.entries[path + b"/"].append(entry)
         return True
 
 

@@ -136,6 +136,28 @@ class StoreFiles:
         self, location: str, directories: Sequence[str]
     ) -> dict[str, tuple[FileStatus, ...]]:
         """Every file below some directories of a tree, of those that few requests tell it of."""
+        return {
+            directory: tuple(status for status in entries.files if not _is_hidden_path(status.path))
+            for directory, entries in self._many_entries(location, directories).items()
+        }
+
+    def contents(self, location: str, directories: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """All paths below some directories, of those in which is nothing that Hadoop alone names.
+
+        Hidden ones and, last, what stands for directories, too; few requests where they are in a
+        tree.
+        """
+        named = [directory for directory in directories if not _is_unspeakable(directory)]
+        listed = self._many_entries(location, named)
+        others = [directory for directory in named if directory not in listed]
+        listed |= zip(others, each_at_once(self, self._entries, others), strict=True)
+        return {
+            directory: (*(status.path for status in entries.files), *reversed(entries.markers))
+            for directory, entries in listed.items()
+            if not entries.has_markers
+        }
+
+    def _many_entries(self, location: str, directories: Sequence[str]) -> dict[str, _Entries]:
         inside = {
             _key(directory): directory
             for directory in directories
@@ -150,11 +172,7 @@ class StoreFiles:
                 self._store, _key(location), [*inside], location, seconds, worth=self.most_at_once
             )
         return {
-            inside[key]: tuple(
-                status
-                for status in self._entries_of(inside[key], listed).files
-                if not _is_hidden_path(status.path)
-            )
+            inside[key]: self._entries_of(inside[key], listed)
             for key, listed in listed_by_key.items()
         }
 
@@ -335,7 +353,7 @@ class StoreFiles:
         inner = tuple(f"{name}/" for name in names)
         if listing is not None and not _is_unspeakable(location):
             paths = (status.path for status in listing)
-            self._delete_any([
+            self.delete_each([
                 f"{location}/{path}" for path in paths if path in names or path.startswith(inner)
             ])  # fmt: skip
             return
@@ -346,9 +364,10 @@ class StoreFiles:
             return
         listed = [*(status.path for status in entries.files), *reversed(entries.markers)]
         doomed = [path for path in listed if path in names or path.startswith(inner)]
-        self._delete_any([f"{location}/{path}" for path in doomed])
+        self.delete_each([f"{location}/{path}" for path in doomed])
 
-    def _delete_any(self, paths: Sequence[str]) -> None:
+    def delete_each(self, paths: Sequence[str]) -> None:
+        """Remove files by one request for each thousand of them."""
         if paths:
             self._delete(paths)
 

@@ -41,11 +41,13 @@ from hivesql_executor.metastore.database.dialects.terms import Terms
 from hivesql_executor.metastore.database.notification_log import note_change
 from hivesql_executor.metastore.database.schema import partition_key_vals, partition_params, sds
 from hivesql_executor.metastore.database.schema import partitions as rows
+from hivesql_executor.metastore.database.transactions import moves
 from hivesql_planner.cache.events import EventKind
-from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.errors import NoSuchObject, SemanticError, StaleSnapshot
 from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
     Partition,
+    Table,
     TableName,
     check_partition_name,
     partition_name,
@@ -155,6 +157,7 @@ def add_partitions(
     fresh = {key: partition for key, partition in named.items() if key not in existing}
     if not fresh:
         return
+    _refuse_undeleted(db, table, fresh)
     give_write_id(db, txn_id, table)
     note_change(db, EventKind.ADD_PARTITION, table.name, table_id, txn_id=txn_id)
     homes = {key: "" if table.is_view else f"{table.location}/{key}" for key in fresh}
@@ -192,6 +195,22 @@ def add_partitions(
             for position, value in enumerate(partition.values)
         ],
     )
+
+
+def _refuse_undeleted(db: Connection, table: Table, names: Collection[str]) -> None:
+    """Fail where files of a dropped partition of that name are still to be deleted in a store.
+
+    They would be rows again until they are.
+    """
+    if "://" not in table.location:
+        return
+    undeleted = {*names} & moves.undeleted_partitions(db, table.id)
+    if undeleted:
+        raise StaleSnapshot(
+            f"files of {table.name} PARTITION {', '.join(sorted(undeleted))}, which was dropped, "
+            "could not be deleted yet, and would be rows of the new one. Run the statement again "
+            "once the store lets them be deleted"
+        )
 
 
 def drop_partitions(

@@ -194,6 +194,14 @@ def noted_moves(db: Connection, key: str, *, is_taken: bool = False) -> BegunMov
     return next(iter(_begun(db, which)), None)
 
 
+def undeleted_partitions(db: Connection, table_id: int) -> set[str]:
+    """Return the names of dropped partitions of which files are to be deleted where they lie."""
+    of = moves.c
+    in_place = and_(of.table_id == table_id, of.partition != "", of.source == of.target)
+    query = select(of.partition).distinct().where(in_place, of.settled != _NOTED)
+    return {*db.scalars(query)}
+
+
 def has_lost(db: Connection, timeout: float) -> bool:
     """Tell whether something is noted that nobody finishes any more."""
     return bool(db.scalar(select(exists().where(_lost(db, timeout)))))
