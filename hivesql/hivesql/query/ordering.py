@@ -9,7 +9,7 @@ from hivesql.dialect.edits import Edit, insert
 from hivesql.dialect.structure import place_of
 from hivesql.dialect.tokens import first_from
 from hivesql.python_sqlglot import exp
-from hivesql_planner.settings.settings import Settings
+from hivesql_planner.settings.settings import NULLS_LAST, Settings
 
 
 def knows_positions(clause: str, settings: Settings) -> bool:
@@ -101,7 +101,7 @@ def nulls_first(item: exp.Ordered, binding: Binding) -> bool:
     if _says(item, binding):
         start, end = place_of(item)
         return binding.text.text[start:end].lower().endswith("first")
-    return descending == binding.settings.flag("hive.default.nulls.last")
+    return descending == binding.settings.flag(NULLS_LAST)
 
 
 def _says(item: exp.Ordered, binding: Binding) -> bool:

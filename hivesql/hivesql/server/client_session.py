@@ -42,7 +42,13 @@ from hivesql_planner.errors import (
 )
 from hivesql_planner.plan_facts import tables_read, tables_written, views_read
 from hivesql_planner.settings.file_system_keys import cover_beginning, cover_secrets
-from hivesql_planner.settings.settings import LOG_LEVEL, LOGS_OPERATIONS, UNIQUE_NAMES
+from hivesql_planner.settings.settings import (
+    FETCH_SIZE,
+    LOG_LEVEL,
+    LOGS_OPERATIONS,
+    NULLS_LAST,
+    UNIQUE_NAMES,
+)
 from hivesql_planner.statements.authorization import ShowGrant, ShowRoles
 from hivesql_planner.statements.bound import (
     AbortCompactions,
@@ -69,6 +75,9 @@ _PROXY = "hive.server2.proxy.user"
 _POOL = "hivesql-"
 """How pools of Spark's scheduler begin; it never forgets one, so their numbers are used again."""
 _TIMEOUT = "hive.query.timeout.seconds"
+_OF_DRIVERS = (FETCH_SIZE, NULLS_LAST)
+"""Settings of the server that drivers look for in the answer to OpenSession: without the second
+Hive's JDBC driver cannot say how NULLs are sorted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +119,9 @@ class ClientSession:
             **options.of_sessions, user=caller.user, notify=self._tell
         )
         self.session.runtime = replace(self.session.runtime, is_logged_in=True)
+        settings = self.session.settings
+        self.server_settings: dict[str, str] = {key: settings.text(key) for key in _OF_DRIVERS}
+        """What its client learns of the server; as in Hive nothing that the client configures."""
         if isinstance(spark := self.session.runtime.spark, LazySpark):
             spark.pool = f"{_POOL}{number}"
         if options.metrics is not None:

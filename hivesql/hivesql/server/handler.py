@@ -122,7 +122,7 @@ class Handler:
         return {
             "serverProtocolVersion": version,
             "sessionHandle": thrift.TSessionHandle(sessionId=identifier),
-            "configuration": {},
+            "configuration": session.server_settings,
         }
 
     @_answers("TCloseSessionResp")

@@ -49,7 +49,7 @@ _GENERAL = "HY000"
 _STATES_BY_CODE = {10001: _UNKNOWN_TABLE, 10015: "21000", 10073: _EXISTS, 10074: _UNKNOWN_TABLE}
 """As Hive's ErrorMsg has them, but for 10073: Hive calls an object that is there an unknown one."""
 _COMPILING = "Error while compiling statement: FAILED: "
-_MISSING_TABLE = re.compile(r"(Table not found): ([\w.]+)")
+_MISSING_TABLE = re.compile(r"(Table not found): (.+?)(?=\. |, | \(|\Z)", re.DOTALL)
 _GENERIC = 40000
 """Hive's code of a text that is no statement, and of errors that have no code of their own."""
 
@@ -128,7 +128,7 @@ def describe_error(error: Exception) -> tuple[str, int, str]:
 def _hives_words(error: Exception) -> str:
     """Say what is wrong with a statement as HiveServer2 does: drivers look for its words.
 
-    Hive counts columns from 0.
+    Hive counts columns from 0, and quotes the name of a table where it tells a place.
     """
     if isinstance(error, Cancelled):
         return error.message
@@ -137,7 +137,7 @@ def _hives_words(error: Exception) -> str:
     if error.text is not None or not (error.line or error.code):
         return str(error)  # about a view's text, or no statement at all
     place = f"line {error.line}:{(error.column or 1) - 1} " if error.line else ""
-    message = _MISSING_TABLE.sub(r"\1 \2", error.message)
+    message = _MISSING_TABLE.sub(r"\1 '\2'" if place else r"\1 \2", error.message)
     if isinstance(error, ParseError):
         return f"{_COMPILING}ParseException {place}{message}"
     code = f" [Error {error.code}]:" if error.code else ""

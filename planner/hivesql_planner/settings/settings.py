@@ -32,6 +32,8 @@ DEFAULT_NAME = "hive.exec.default.partition.name"
 TABLE_TYPE_MAPPING = "hive.server2.table.type.mapping"
 LOGS_OPERATIONS = "hive.server2.logging.operation.enabled"
 LOG_LEVEL = "hive.server2.logging.operation.level"
+FETCH_SIZE = "hive.server2.thrift.resultset.default.fetch.size"
+NULLS_LAST = "hive.default.nulls.last"
 _CHOICES = {
     TABLE_TYPE_MAPPING: ("CLASSIC", "HIVE"),
     LOG_LEVEL: ("NONE", "EXECUTION", "PERFORMANCE", "VERBOSE"),
@@ -127,6 +129,10 @@ KEYS: Mapping[str, Setting] = _table(
      "it."),
     ("hive.query.timeout.seconds", "0s", "duration",
      "What a statement may take that a client runs at a server; 0: for ever."),
+    (FETCH_SIZE, "1000", "int",
+     "How many rows a client of the server asks for at a time that does not choose: Hive's JDBC "
+     "driver takes it from the answer to its login, so it counts where it is given to the server.",
+     "rows"),
     ("hive.table.parameters.default", "", "text", "Properties of new tables: a=b,c=d."),
     ("hive.ddl.createtablelike.properties.whitelist", "", "text",
      "The properties that CREATE TABLE … LIKE takes over: a,b."),
@@ -146,7 +152,7 @@ KEYS: Mapping[str, Setting] = _table(
      "add_months are those of Java's SimpleDateFormat, as before Hive 4."),
     ("hive.masking.algo", "sha256", "text",
      "sha512: mask_hash gives that digest of a text; anything else is sha256, as in Hive."),
-    ("hive.default.nulls.last", "true", "bool",
+    (NULLS_LAST, "true", "bool",
      "NULLs come last when ascending and first when descending; false is the other way round."),
     ("hive.map.aggr", "true", "bool", "false refuses CUBE, ROLLUP and GROUPING SETS, as Hive."),
     ("hive.groupby.skewindata", "false", "bool",

@@ -77,7 +77,7 @@ def test_texts_of_any_character_and_length(client: Client) -> None:
     assert client.rows("SELECT s FROM odd ORDER BY i") == [(odd,), (long,)]
     assert client.rows(f"SELECT i FROM odd WHERE s = '{odd}'") == [(1,)]
     message = client.execute("SELECT 1 FROM `n\0o\U0001f600`").status.errorMessage
-    assert message.endswith("Table not found n\0o\U0001f600")
+    assert message.endswith("Line 1:14 Table not found 'n\0o\U0001f600'")
     client.checked(client.execute("DROP TABLE odd"))
 
 
@@ -181,7 +181,7 @@ def test_errors_have_hives_codes_and_states(client: Client) -> None:
         ("42S02", 10001), ("42000", 40000), ("42000", 10072), ("42000", 40000), ("42000", 40000),
     ]  # fmt: skip
     assert (
-        "FAILED: SemanticException [Error 10001]: Line 1:14 Table not found nosuch"
+        "FAILED: SemanticException [Error 10001]: Line 1:14 Table not found 'nosuch'"
         in statuses[0].errorMessage
     )
     log = client.execute("SELECT * FROM nosuch", runs_on=True)
@@ -231,6 +231,21 @@ def test_descriptions_are_rows_as_hiveserver2_has_them(server: Server) -> None:
             assert rows[first : first + len(expected)] == expected, text
         for name in ("TABLE described", "VIEW lines"):
             client.checked(client.execute(f"DROP {name}"))
+
+
+def test_drivers_are_told_what_they_have_of_the_server(server: Server) -> None:
+    """The server's own settings, as HiveServer2: no session changes what its client is told."""
+    told = {
+        "hive.server2.thrift.resultset.default.fetch.size": "1000",
+        "hive.default.nulls.last": "true",
+    }
+    with Client(server) as client:
+        for others in ({}, {"set:hiveconf:hive.default.nulls.last": "false"}):
+            request = client.thrift.TOpenSessionReq(client_protocol=10, configuration=others)
+            assert client.checked(client.calls.OpenSession(request)).configuration == told
+    settings = {key: {"1000": "7", "true": "false"}[value] for key, value in told.items()}
+    with Client(server).open(**settings) as client:
+        assert client.rows("SET hive.default.nulls.last") == [("hive.default.nulls.last=false",)]
 
 
 def test_a_session_begins_as_its_client_wants_it(server: Server) -> None:

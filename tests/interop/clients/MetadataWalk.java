@@ -1,4 +1,6 @@
 import java.io.PrintStream;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -17,8 +19,10 @@ import java.sql.Types;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -105,6 +109,26 @@ public final class MetadataWalk {
     } catch (SQLException error) {
       fail(error);
     }
+  }
+
+  /** All facts that take no argument: what drivers do not know of themselves they have of the server. */
+  private static void walkFacts(DatabaseMetaData meta) {
+    Set<Class<?>> kinds = Set.of(boolean.class, int.class, long.class, String.class);
+    Arrays.stream(DatabaseMetaData.class.getMethods())
+        .filter(method -> method.getParameterCount() == 0 && kinds.contains(method.getReturnType()) && !method.getName().equals("getURL"))
+        .sorted(Comparator.comparing(Method::getName))
+        .forEach(method -> tell(method.getName(), () -> {
+          try {
+            return method.invoke(meta);
+          } catch (InvocationTargetException error) {
+            if (error.getCause() instanceof SQLException cause) {
+              throw cause;
+            }
+            throw new IllegalStateException(error.getCause());
+          } catch (IllegalAccessException error) {
+            throw new IllegalStateException(error);
+          }
+        }));
   }
 
   private static void walk(DatabaseMetaData meta) {
@@ -331,6 +355,7 @@ public final class MetadataWalk {
       }
       if (arguments.length > 3) {
         walk(connection.getMetaData());
+        walkFacts(connection.getMetaData());
         tell("catalog", () -> connection.getCatalog());
         tell("schema", () -> connection.getSchema());
         tell("commits", () -> connection.getAutoCommit() + " " + connection.getTransactionIsolation());

@@ -30,10 +30,6 @@ class Difference:
 
 _PLACE = "we say where in the text"
 _NO_INDEXES = "to Hive 4 it is no statement, and we say that there is no such thing (0A000)"
-BY_THE_DRIVER_OF_HIVE_3 = (
-    Difference("fetch size of an address", "row (1000|7)$",
-               "HiveServer2 tells a size of its own, which that driver prefers to its address's"),
-)  # fmt: skip
 IN_METADATA = (
     Difference("table types|kinds of tables, .*", "row (INDEX_TABLE|TABLE)$",
                "Hive has had no indexes since 3.0, and says TABLE once for each kind that is one"),
