@@ -32,8 +32,8 @@ from hivesql.sessions.session_files import AddedFiles
 from hivesql.sessions.settings import (
     after_reset,
     assign,
-    setting_lines,
-    setting_text,
+    check_changeable,
+    settings_shown,
     unheeded_notice,
 )
 from hivesql.sessions.statement_keys import StatementKeys
@@ -54,12 +54,13 @@ from hivesql_planner.errors import (
     NotSupported,
     SemanticError,
     StaleSnapshot,
+    UndeletedFiles,
 )
 from hivesql_planner.model.table import TableName
 from hivesql_planner.plan import Select
 from hivesql_planner.planning import plan
-from hivesql_planner.settings.file_system_keys import HIDDEN_LIST, spark_name
-from hivesql_planner.settings.settings import LOCAL_PLACES, RESTRICTED, notice_about
+from hivesql_planner.settings.file_system_keys import spark_name
+from hivesql_planner.settings.settings import notice_about
 from hivesql_planner.statements.bound import (
     Describe,
     EndTransaction,
@@ -270,10 +271,11 @@ class Session:
                 lost = isinstance(error, ExecutorsLost)
                 if attempts <= 0 or (lost and (self._running.only_reads or self.open_transaction)):
                     raise
-                from hivesql_executor.transactions.reaper import reap
+                if isinstance(error, UndeletedFiles):
+                    from hivesql_executor.transactions.reaper import reap
 
-                # What somebody has begun and left may be what is in our way.
-                reap(self.runtime)
+                    # Whoever dropped them may have died.
+                    reap(self.runtime)
 
     def _bind(self, request: StatementRequest) -> tuple[Statement, set[TableName]]:
         """Bind a statement; also the tables and views that its queries name."""
@@ -295,16 +297,6 @@ class Session:
             from hivesql_executor.statements.authorization import authorize
 
             authorize(statement, reads, self.runtime)
-
-    def _check_changeable(self, *keys: str) -> None:
-        """Fail at what is hidden, and where privileges count at settings that decide about them."""
-        asks = self._first_settings.asks_for_privileges
-        for key in keys:
-            if key in (HIDDEN_LIST, LOCAL_PLACES) or (asks and key in RESTRICTED):
-                raise SemanticError(
-                    f"Cannot modify {key} at runtime. It is in the list of parameters that can't "
-                    "be modified at runtime or is prefixed by a restricted variable"
-                )
 
     def spark_views(self) -> SparkViews:
         """Temporary views of the Spark that runs, for one statement."""
@@ -396,18 +388,15 @@ class Session:
     def _set(self, statement: SetSetting) -> Outcome:
         if statement.reset:
             if statement.to_default:
-                self._check_changeable(*statement.keys)
+                check_changeable(statement.keys, self._first_settings)
             new = after_reset(statement, self.settings, self._first_settings, self.variables)
             self.runtime = self.runtime.with_settings(new)
             self._spark.reset([*map(spark_name, statement.keys)])
             names = ", ".join(statement.keys) if statement.to_default else ""
             return Outcome(message=f"Resetting {names} to default values" if names else None)
-        if statement.key is None:
-            lines = setting_lines(self.settings, self.variables, every=statement.all)
-            return Outcome.of_table(["set"], [(line,) for line in lines])
-        if statement.value is None:
-            text = setting_text(statement.key, self.settings, self.variables)
-            return Outcome.of_table(["set"], [(text,)])
+        if statement.key is None or statement.value is None:
+            rows = settings_shown(statement, self.settings, self.variables)
+            return Outcome.of_table(["set"], rows)
         notice = self._assign(statement.key, statement.value)
         return Outcome(message=notice or notice_about(statement.key))
 
@@ -431,7 +420,7 @@ class Session:
             notice = unheeded_notice(self._spark.unheeded([spark_name(name)]))
             if name.startswith("spark."):
                 return notice
-        self._check_changeable(name)
+        check_changeable([name], self._first_settings)
         assigned = assign(self.settings, self.variables, name, value)
         self.runtime = self.runtime.with_settings(assigned)
         return notice

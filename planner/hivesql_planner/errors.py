@@ -201,6 +201,10 @@ class StaleSnapshot(ExecutionError):
     retryable: bool = True
 
 
+class UndeletedFiles(StaleSnapshot):
+    """Files of what was dropped are still where something new shall be."""
+
+
 class ExecutorsLost(ExecutionError):
     """What a statement had computed ended with executors of Spark, again and again."""
 

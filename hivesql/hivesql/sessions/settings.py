@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Iterable, MutableMapping, Sequence
 
 from hivesql.script import outside, split_key
 from hivesql_planner.errors import SemanticError
@@ -12,7 +12,13 @@ from hivesql_planner.settings.file_system_keys import (
     is_secret,
     without_secrets,
 )
-from hivesql_planner.settings.settings import KEYS, Settings, present_name
+from hivesql_planner.settings.settings import (
+    KEYS,
+    LOCAL_PLACES,
+    RESTRICTED,
+    Settings,
+    present_name,
+)
 from hivesql_planner.statements.bound import SetSetting
 
 Variables = MutableMapping[str, str]
@@ -24,7 +30,16 @@ _UNDEFINED = {
 }
 
 
-def setting_lines(settings: Settings, variables: Variables, *, every: bool) -> list[str]:
+def settings_shown(
+    statement: SetSetting, settings: Settings, variables: Variables
+) -> list[tuple[str]]:
+    """Rows of what SET and SET -v show, and SET of a key without a value."""
+    if statement.key is not None:
+        return [(_setting_text(statement.key, settings, variables),)]
+    return [(line,) for line in _setting_lines(settings, variables, every=statement.all)]
+
+
+def _setting_lines(settings: Settings, variables: Variables, *, every: bool) -> list[str]:
     """``key=value`` of what was set; with ``every`` (SET -v) of all keys that are known."""
     own = {key: text for key, text in variables.items() if key.startswith("hivevar:")}
     own |= settings.values
@@ -34,7 +49,7 @@ def setting_lines(settings: Settings, variables: Variables, *, every: bool) -> l
     return [f"{key}={own[key]}" for key in sorted(own)]
 
 
-def setting_text(key: str, settings: Settings, variables: Variables) -> str:
+def _setting_text(key: str, settings: Settings, variables: Variables) -> str:
     """``key=value`` of one key, or that it is undefined; as in Hive an error where it has a space.
 
     Without a space a setting is meant, and then a hivevar.
@@ -51,6 +66,21 @@ def setting_text(key: str, settings: Settings, variables: Variables) -> str:
     if name == key:
         return f"{key} is undefined"
     raise SemanticError(_UNDEFINED[space].format(space=space, name=name))
+
+
+def check_changeable(keys: Iterable[str], settings: Settings) -> None:
+    """Fail at what is hidden, and where privileges count at what decides about them.
+
+    ``settings`` are those that the session began with.
+    """
+    for key in keys:
+        if key in (HIDDEN_LIST, LOCAL_PLACES) or (
+            settings.asks_for_privileges and key in RESTRICTED
+        ):
+            raise SemanticError(
+                f"Cannot modify {key} at runtime. It is in the list of parameters that can't be "
+                "modified at runtime or is prefixed by a restricted variable"
+            )
 
 
 def assign(settings: Settings, variables: Variables, key: str, value: str) -> Settings:
