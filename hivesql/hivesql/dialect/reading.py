@@ -104,7 +104,7 @@ class StatementReader(QueryParser, Cursor):
     def _partition_item(self, *, dynamic: bool) -> exp.Expr:
         start = self.peek()
         key = exp.Column(this=self.identifier("a partition column"))
-        if self.take("=") or self.take("=="):
+        if self.take("="):
             key = self.mark_range(key, start.start)
             value = self.constant()
             return self.mark_range(exp.EQ(this=key, expression=value), start.start)
@@ -145,10 +145,11 @@ class StatementReader(QueryParser, Cursor):
     def _filter(self) -> exp.Expr:
         start = self.peek().start
         key = exp.Column(this=self.identifier("a partition column"))
-        comparison = exp.Like if self.at("like") else COMPARISONS.get(self.peek().text)
+        operator = "=" if self.at("=") else self.peek().text.lower()
+        comparison = exp.Like if operator == "like" else COMPARISONS.get(operator)
         if comparison is None:
             self.fail("expected a comparison")
-        operator = self.next().text.lower()
+        self.next()
         node = self.mark_range(comparison(this=key, expression=self.constant()), start)
         node.meta[OPERATOR] = operator
         return node

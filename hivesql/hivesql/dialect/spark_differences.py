@@ -183,7 +183,8 @@ def _names_table(tokens: _Tokens, i: int) -> bool:
 def _programs(tokens: _Tokens) -> Iterator[tuple[Token, Token]]:
     """Yield MAP and REDUCE of ``MAP a, b USING '…'``, and what follows the expressions."""
     for i, token in enumerate(tokens):
-        if not (token.is_("map") or token.is_("reduce")):
+        is_clause = _matches(tokens, i, ("map", "keys", "terminated"))
+        if is_clause or not (token.is_("map") or token.is_("reduce")):
             continue
         depth, end = 0, None
         for j in range(i + 1, len(tokens) - 1):

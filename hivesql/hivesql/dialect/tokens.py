@@ -41,6 +41,8 @@ _WEIGHT_OF_TYPES = 10
 NESTED_TYPES = frozenset({"array", "map", "struct", "uniontype"})
 """Words before ``<`` that make it the beginning of what a type is made of."""
 _OPENED_BY = {"(": ")", "[": "]", "case": "end"}
+_SPELLINGS = {"=": "==", "not": "!", "enable": "enabled", "disable": "disabled"}
+"""What Hive's scanner reads as the same token, by the usual spelling."""
 _SIGNS = frozenset({"not", "-", "+", "~", "!"})
 _NESTING = frozenset({*_OPENED_BY, *_OPENED_BY.values(), *_SIGNS, "<", ">"})
 INSIDE_WORDS = frozenset({"$elem$", "$key$", "$value$"})
@@ -85,8 +87,12 @@ class Token:
         return self.start + len(self.text)
 
     def is_(self, word: str) -> bool:
-        """Tell whether this is the given unquoted word (lower case) or symbol."""
-        return self.value == word and self.kind in (Kind.WORD, Kind.SYMBOL)
+        """Tell whether this is the given unquoted word (lower case) or symbol.
+
+        What Hive's scanner takes for the same token is the same here: ``==`` is ``=``.
+        """
+        is_same = self.value == word or (word in _SPELLINGS and self.value == _SPELLINGS[word])
+        return is_same and self.kind in (Kind.WORD, Kind.SYMBOL)
 
     @property
     def is_name(self) -> bool:

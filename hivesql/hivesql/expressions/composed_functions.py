@@ -396,7 +396,17 @@ def _exact_percentile(call: Call) -> str | None:
     return f"CASE WHEN count(@0) > 0 THEN {none} END" if is_none else None
 
 
+def _grouping_bits(call: Call) -> str | None:
+    """Put the bits of several columns together: Spark's grouping_id wants all that is grouped."""
+    last = len(call.types) - 1
+    bits = (
+        f"shiftleft(CAST(grouping(@{i}) AS BIGINT), {last - i})" for i in range(len(call.types))
+    )
+    return f"({' + '.join(bits)})" if last else None
+
+
 BUILT: dict[str, Rule] = {
+    "grouping": _grouping_bits,
     "create_union": _union,
     "extract_union": _member_of_union,
     "approx_distinct": _estimated_count,

@@ -543,7 +543,6 @@ RULES: dict[str, Rule] = {
     "field": _position_in_list,
     "get_json_object": _json_part,
     "greatest": _null_if_any_null,
-    "grouping": lambda call: "grouping_id(@*)" if len(call.types) > 1 else None,
     "hex": _hex,
     "if": _condition,
     "index": "@0[@1]",

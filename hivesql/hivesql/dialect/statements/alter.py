@@ -25,7 +25,7 @@ from hivesql.dialect.nodes.databases import AlterDatabase
 from hivesql.dialect.nodes.files import Concatenate
 from hivesql.dialect.nodes.parts import partition_of, table_of
 from hivesql.dialect.nodes.views import AlterView, Rebuild
-from hivesql.dialect.statements.clauses import parse_partition
+from hivesql.dialect.statements.clauses import parse_partition, refuse_replication
 from hivesql.dialect.statements.commands import (
     parse_keys,
     parse_owner,
@@ -34,6 +34,7 @@ from hivesql.dialect.statements.commands import (
 )
 from hivesql.dialect.statements.constraints import parse_column_constraint, parse_constraint
 from hivesql.dialect.statements.load import FileStatements
+from hivesql.dialect.statements.refused import refuse_object
 from hivesql.dialect.statements.storage import (
     parse_bucket_count,
     parse_buckets,
@@ -91,10 +92,10 @@ def _drop_partitions(cursor: FileStatements, table: exp.Table, kind: str) -> Dro
     exists = cursor.take("if", "exists")
     filters = cursor.listed(cursor.filters)
     purge = kind == "TABLE" and cursor.take("purge")
+    refuse_replication(cursor, f"ALTER {kind} … DROP PARTITION")
     return DropPartitions(kind=kind, this=table, expressions=filters, exists=exists, purge=purge)
 
 
-_REFUSED = ("scheduled", "index", "resource", "dataconnector")
 _COUNTS = ("numRows", "rawDataSize")
 _LOWERED = ("transactional", "transactional_properties")
 _KNOWN = {
@@ -107,9 +108,9 @@ _KNOWN = {
 def parse_alter(cursor: FileStatements) -> Body:
     """ALTER of what we know."""
     cursor.expect("alter")
-    token = cursor.peek()
-    if token.kind is Kind.WORD and token.value in _REFUSED:
-        cursor.refuse(f"ALTER {token.text.upper()}")
+    if cursor.at("index"):
+        cursor.refuse("ALTER INDEX")
+    refuse_object(cursor, "ALTER")
     if cursor.take("database") or cursor.take("schema"):
         body: Body = _alter_database(cursor)
     elif cursor.take("materialized"):
@@ -174,6 +175,9 @@ def _alter_materialized(cursor: FileStatements) -> AlterBody | Rebuild:
 def _alter_view(cursor: FileStatements) -> Body:
     table = cursor.table_name()
     start = cursor.peek().start
+    after = cursor.peek(1)
+    if any(map(after.is_, ("add", "drop", "rename", "set", "unset"))):
+        cursor.take("as")  # Hive takes it before these too
     if (body := _of_partitions(cursor, table, "VIEW")) is not None:
         return body
     if cursor.at("partition") or cursor.at("add") or cursor.at("drop"):

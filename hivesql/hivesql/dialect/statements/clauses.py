@@ -26,7 +26,7 @@ def parse_partition(cursor: Cursor, *, dynamic: bool = True) -> PartitionItems:
 
 def _partition_item(cursor: Cursor, *, dynamic: bool) -> PartitionItem:
     key = cursor.name("a partition column")
-    if cursor.take("=") or cursor.take("=="):
+    if cursor.take("="):
         value = constant(cursor)
         return PartitionItem(key, value, is_static=True, end=cursor.last_end)
     if not dynamic:
@@ -97,7 +97,7 @@ def _comparison(cursor: Cursor, key: Name, *, is_negated: bool) -> PartitionCond
         low = compare(">=")
         cursor.expect("and")
         return CombinedFilters("and", (low, compare("<=")))
-    operator = cursor.peek().text.lower()
+    operator = "=" if cursor.at("=") else cursor.peek().text.lower()
     comparisons = ("like",) if is_negated else ("=", "<>", "!=", "<", "<=", ">", ">=", "like")
     if operator not in comparisons:
         cursor.fail("expected a comparison")
@@ -120,6 +120,12 @@ def parse_chosen(cursor: Cursor) -> ChosenPartitions:
                 break
     limit = cursor.integer("a limit") if cursor.take("limit") else None
     return ChosenPartitions(condition, tuple(order), limit)
+
+
+def refuse_replication(cursor: Cursor, statement: str) -> None:
+    """Refuse FOR [METADATA] REPLICATION, which Hive's own replication writes."""
+    if cursor.at("for"):
+        cursor.refuse(f"{statement} … FOR REPLICATION")
 
 
 def parse_properties(cursor: Cursor) -> dict[str, str]:

@@ -11,6 +11,7 @@ from hivesql.dialect.nodes.commands import DescribeBody, LockBody, ShowBody, Use
 from hivesql.dialect.statements.clauses import parse_chosen, parse_partition
 from hivesql.dialect.statements.clauses import parse_properties as parse_properties
 from hivesql.dialect.statements.compaction import parse_abort_compactions, parse_show_compactions
+from hivesql.dialect.statements.refused import refuse_object
 from hivesql.dialect.tokens import INSIDE_WORDS, Cursor, Kind, Name, TableRef, at
 from hivesql.script import StatementText
 from hivesql_planner.errors import NotSupported, ParseError
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from hivesql.dialect.nodes.authorization import ShowGrantBody
     from hivesql_planner.statements.authorization import ShowRoles
 
-_SHOW_REFUSED = ("resource", "index")
+_SHOW_REFUSED = ("resource", "index", "connectors", "dataconnectors", "catalogs")
 _SHOW_ROLES = ("current", "roles", "principals", "role")
 
 
@@ -38,13 +39,20 @@ _OWNERS: dict[str, OwnerType] = {"user": "USER", "role": "ROLE", "group": "GROUP
 
 
 def parse_keys(cursor: Cursor) -> tuple[str, ...]:
-    """``('k', …)``."""
+    """``('k', …)``, where a value may stand too."""
     cursor.expect("(")
-    keys = [cursor.string("a property key")]
+    keys = [_key(cursor)]
     while cursor.take(","):
-        keys.append(cursor.string("a property key"))
+        keys.append(_key(cursor))
     cursor.expect(")")
     return tuple(keys)
+
+
+def _key(cursor: Cursor) -> str:
+    key = cursor.string("a property key")
+    if cursor.take("="):
+        cursor.string("a property value")  # Hive takes one, and does not look at it
+    return key
 
 
 def parse_owner(cursor: Cursor) -> tuple[str, OwnerType]:
@@ -102,7 +110,7 @@ def _tables(cursor: Cursor) -> dict[str, Any]:
     if not cursor.take("where"):
         return parts | _pattern(cursor, bare=True)
     start = cursor.peek()
-    if cursor.name().text != "table_type" or not (cursor.take("=") or cursor.take("==")):
+    if cursor.name().text != "table_type" or not cursor.take("="):
         cursor.refuse("SHOW TABLES … WHERE of anything but `table_type` = '…'", start)
     return parts | {"kind": "tables of a type", "key": cursor.string("a table type")}
 
@@ -282,6 +290,8 @@ def parse_describe(cursor: Cursor) -> DescribeBody | ShowBody:
         database = cursor.name("a database name")
         cursor.end()
         return DescribeBody(database=database, style=style)
+    if cursor.peek(1).is_name or cursor.peek(1).is_("extended"):
+        refuse_object(cursor, "DESCRIBE")
     if cursor.take("extended"):
         style = "extended"
     elif cursor.take("formatted"):

@@ -30,7 +30,7 @@ def parse_definitions(cursor: Cursor, *, of_partitions: bool = False) -> Definit
     constraints: list[Constraint] = []
     while True:
         start = cursor.peek().start
-        if columns and not of_partitions and _at_table_constraint(cursor):
+        if not of_partitions and _at_table_constraint(cursor):
             constraints.append(parse_constraint(cursor))
         else:
             name = cursor.new_column().text
@@ -48,6 +48,8 @@ def parse_definitions(cursor: Cursor, *, of_partitions: bool = False) -> Definit
             columns.append(Column(name, type_, comment))
         if not cursor.take(","):
             break
+    if not columns:
+        cursor.fail("expected a column")
     cursor.expect(")")
     return tuple(columns), tuple(constraints)
 

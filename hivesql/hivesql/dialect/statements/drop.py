@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from hivesql.dialect.nodes.ddl import DropDatabaseBody, DropTableBody
 from hivesql.dialect.nodes.functions import DropFunctionBody, DropStoredFunctionBody
+from hivesql.dialect.statements.clauses import refuse_replication
+from hivesql.dialect.statements.refused import refuse_object
 from hivesql.dialect.tokens import Cursor, Kind
 from hivesql_planner.statements.bound import DropKind
 
 if TYPE_CHECKING:
     from hivesql_planner.statements.authorization import CreateRole
 
-_DROP_REFUSED = ("temporary", "index", "macro", "scheduled",
-                 "resource", "dataconnector")  # fmt: skip
+_DROP_REFUSED = ("temporary", "index", "macro")
 
 
 _FUNCTIONS = (("function",), ("temporary", "function"), ("temporary", "macro"))
@@ -32,6 +33,7 @@ def parse_drop(
         from hivesql.dialect.statements.authorization import parse_role
 
         return parse_role(cursor, drops=True)
+    refuse_object(cursor, "DROP")
     token = cursor.next()
     if token.kind is Kind.WORD and token.value in _DROP_REFUSED:
         cursor.refuse(f"DROP {token.text.upper()}", token)
@@ -52,5 +54,6 @@ def parse_drop(
     if_exists = cursor.take("if", "exists")
     table = cursor.table()
     purge = token.is_("table") and cursor.take("purge")
+    refuse_replication(cursor, f"DROP {kind}")
     cursor.end()
     return DropTableBody(table, if_exists, purge, kind)

@@ -52,6 +52,8 @@ def parse_create_macro(cursor: Cursor) -> CreateMacroBody:
             cursor.expect(",")
         parameter = cursor.name("a parameter's name")
         parameters.append((parameter, parse_type(cursor)))
+        if cursor.take("comment"):
+            cursor.string("a comment")  # Hive drops it
     span = (cursor.peek().start, cursor.tokens[-2].end)
     cursor.position = len(cursor.tokens) - 1
     body = read_expression(cursor.text, cursor.tokens, span)

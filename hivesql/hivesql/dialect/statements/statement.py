@@ -19,6 +19,7 @@ from hivesql.dialect.statements.commands import (
     parse_start,
     parse_use,
 )
+from hivesql.dialect.statements.refused import refuse_statement
 from hivesql.dialect.tokens import Cursor, Kind, at, tokenize
 from hivesql.script import StatementText
 from hivesql_planner.errors import NotSupported, ParseError
@@ -46,8 +47,9 @@ _BY_SQLGLOT = frozenset(
     {"alter", "analyze", "create", "delete", "export", "import", "insert", "load", "merge", "msck",
      "restore", "truncate", "update"}
 )  # fmt: skip
+_STYLES = ("extended", "formatted", "locks", "dependency", "analyze")
 _EXPLAIN_REFUSED = {
-    "authorization", "cbo", "ast", "vectorization", "reoptimization",
+    "authorization", "cbo", "debug", "ast", "vectorization", "reoptimization",
     "ddl", "logical", "abstract", "rewrite", "start", "begin", "commit", "rollback", "lock",
     "unlock",
 }  # fmt: skip
@@ -91,6 +93,7 @@ def _body(cursor: Cursor) -> Body:
         cursor.refuse(_REFUSED[token.value])
     if token.value == "explain":
         return _explain(cursor)
+    refuse_statement(cursor)
     parse_words = _STATEMENTS.get(token.value)
     if parse_words is None:
         parse_words = _parser_of(token.value)
@@ -137,17 +140,19 @@ def _explain(cursor: Cursor) -> ExplainBody:
     cursor.expect("explain")
     if cursor.at("explain"):
         cursor.fail("expected a statement")
-    if cursor.take("formatted", "locks") or cursor.take("locks", "formatted"):
-        return ExplainBody(_body(cursor), "formatted locks")
-    for style in ("extended", "formatted", "locks", "dependency"):
-        if cursor.take(style):
-            return ExplainBody(_body(cursor), style)
-    if not cursor.at("analyze", "table") and cursor.take("analyze"):
-        return ExplainBody(_body(cursor), "analyze")
+    start, styles = cursor.peek(), set()
+    while not cursor.at("analyze", "table"):
+        style = next(filter(cursor.take, _STYLES), None)
+        if style is None:
+            break
+        styles.add(style)
     token = cursor.peek()
     if token.value in _EXPLAIN_REFUSED:
         cursor.refuse(f"EXPLAIN {token.text.upper()}")
-    return ExplainBody(_body(cursor), "")
+    written = " ".join(style for style in _STYLES if style in styles)
+    if len(styles) > 1 and written != "formatted locks":
+        cursor.refuse(f"EXPLAIN {written.upper()}", start)
+    return ExplainBody(_body(cursor), written)
 
 
 _STATEMENTS: dict[str, Callable[[Cursor], Body]] = {

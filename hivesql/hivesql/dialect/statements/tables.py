@@ -17,6 +17,7 @@ from hivesql.dialect.reading import StatementReader
 from hivesql.dialect.slices import Slice
 from hivesql.dialect.statements.clauses import parse_properties
 from hivesql.dialect.statements.constraints import parse_definitions
+from hivesql.dialect.statements.refused import refuse_object
 from hivesql.dialect.statements.storage import (
     parse_buckets,
     parse_file_format,
@@ -32,11 +33,8 @@ from hivesql_planner.model.table import FileFormat
 _SELF_DESCRIBING: dict[str, FileFormat] = {"orc": "orc", "parquet": "parquet", "avro": "avro"}
 
 _CREATE_REFUSED = {
-    "scheduled": "CREATE SCHEDULED QUERY",
     "remote": "CREATE REMOTE DATABASE",
     "index": "CREATE INDEX",
-    "resource": "CREATE RESOURCE PLAN",
-    "dataconnector": "CREATE DATACONNECTOR",
     "macro": "CREATE MACRO",
 }
 
@@ -49,6 +47,7 @@ def parse_create(cursor: StatementReader) -> Body:
     token = cursor.peek()
     if token.kind is Kind.WORD and token.value in _CREATE_REFUSED:
         cursor.refuse(_CREATE_REFUSED[token.value])
+    refuse_object(cursor, "CREATE")
     if token.is_("function") or (
         token.is_("temporary") and cursor.peek(1).value in ("function", "macro")
     ):
@@ -237,6 +236,8 @@ def _check_complete(cursor: Cursor, parts: dict[str, Any]) -> None:
 def _table_clause(cursor: Cursor) -> dict[str, Any]:
     if cursor.at("stored", "by"):
         cursor.refuse("CREATE TABLE … STORED BY")
+    if cursor.at("write"):
+        cursor.refuse("CREATE TABLE … WRITE ORDERED BY")
     if cursor.at("skewed", "by"):
         return {"skew": parse_skew(cursor)}
     clauses = [clause for clause in _CLAUSES if cursor.at(*clause[0])]
