@@ -87,6 +87,8 @@ class Binding:
     """How often each table is read: view names are unique in the statement."""
     views: tuple[Table, ...] = ()
     """The views whose text this is, outermost first."""
+    defined_view: TableName | None = None
+    """The view whose new text this is, which nothing that it reads may read."""
     spark: SparkNames = field(default_factory=NoSpark)
     """Finds what names mean that no table has; nothing inside of a view."""
     functions: OwnFunctions = field(default_factory=dict)
@@ -250,12 +252,16 @@ class Binding:
 
     def of_view(self, view: Table, start: int) -> Binding:
         """Return the binding of a view's own text."""
-        if any(view.name == outer.name for outer in self.views):
-            self.fail(SemanticError(f"Recursive view {view.name} detected"), start)
+        outer = [view.name for view in self.views]
+        if view.name == self.defined_view or view.name in outer:
+            chain = dict.fromkeys((*filter(None, [self.defined_view]), *outer, view.name))
+            cycle = " -> ".join(map(str, (*chain, view.name)))
+            what = f"Recursive view {view.name} detected (cycle: {cycle})"
+            self.fail(SemanticError(what), start)
         return Binding(
             self.catalog, view.name.database, self.settings,
             StatementText(view.view_text or "", f"view {view.name}", is_of_view=True),
-            self.counts, (*self.views, view), functions=self.functions,
+            self.counts, (*self.views, view), self.defined_view, functions=self.functions,
             session_database=self.session_database or self.database, user=self.user,
         )  # fmt: skip
 

@@ -151,7 +151,7 @@ def view_of(
     binding: Binding,
 ) -> tuple[Table, tuple[Table, ...]]:
     """Make a query's view, and the tables it reads; ``column_names`` renames its columns."""
-    bound = bind_query(query, binding, expand_stars=True)
+    bound = bind_query(query, replace(binding, defined_view=name), expand_stars=True)
     outputs = bound.columns
     if column_names and outputs is not None and len(outputs) != len(column_names):
         error = SemanticError(

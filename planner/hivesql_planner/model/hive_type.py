@@ -300,7 +300,7 @@ def _orc_text(type_: HiveType) -> str:
 _SIMPLE = {kind.value: kind for kind in Kind if kind not in (*NESTED, *SIZED_TEXTS, Kind.OTHER)} | {
     "integer": Kind.INT,
     "double precision": Kind.DOUBLE,
-    "real": Kind.DOUBLE,
+    "real": Kind.FLOAT,
     "dec": Kind.DECIMAL,
     "numeric": Kind.DECIMAL,
     "timestamplocaltz": Kind.INSTANT,

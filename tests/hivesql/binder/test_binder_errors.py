@@ -55,6 +55,13 @@ def bound(sql: str, **settings: str) -> Any:
         ("SELECT count() FROM t", None, (1, 8)),
         ("SELECT count(DISTINCT) FROM t", None, (1, 8)),
         ("SELECT count(DISTINCT *) FROM t", None, (1, 8)),
+        ("ANALYZE TABLE p PARTITION (nosuch) COMPUTE STATISTICS", 10006, (1, 28)),
+        (
+            "CREATE TABLE n (a int, s struct<a: int, b: array<struct<x: int, X: int>>>)",
+            10423,
+            (1, 65),
+        ),
+        ("ALTER TABLE t CHANGE id id struct<a: int, a: string>", 10423, (1, 43)),
         # aggregates, in every statement that has a query or a condition
         ("SELECT id, count(1) FROM t", 10025, (1, 8)),
         ("SELECT t.id FROM t GROUP BY name", 10025, (1, 8)),
@@ -305,6 +312,23 @@ def test_an_error_inside_a_view_names_the_view() -> None:
     with pytest.raises(HiveSqlError, match="Recursive view") as caught:
         bound("SELECT * FROM ring")
     assert caught.value.file == "view default.ring"
+
+
+@pytest.mark.parametrize(
+    ("sql", "through"),
+    [
+        ("CREATE OR REPLACE VIEW v AS SELECT * FROM v", ["v", "v"]),
+        ("ALTER VIEW v AS SELECT id FROM t WHERE id IN (SELECT id FROM v)", ["v", "v"]),
+        ("CREATE OR REPLACE VIEW t2 AS SELECT 1", []),
+    ],
+)
+def test_a_view_does_not_come_to_read_itself(sql: str, through: list[str]) -> None:
+    if not through:
+        bound(sql)
+        return
+    cycle = " -> ".join(f"default.{name}" for name in through)
+    with pytest.raises(HiveSqlError, match=f"Recursive view default.v detected .cycle: {cycle}"):
+        bound(sql)
 
 
 def test_dropping_needs_a_comparison_that_can_be_decided() -> None:

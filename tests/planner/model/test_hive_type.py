@@ -58,7 +58,7 @@ SPELLED = {
     "INT": "int",
     " integer ": "int",
     "DOUBLE  PRECISION": "double",
-    "real": "double",
+    "real": "float",
     "decimal": "decimal(10,0)",
     "DEC ( 5 )": "decimal(5,0)",
     "numeric(10, 2)": "decimal(10,2)",

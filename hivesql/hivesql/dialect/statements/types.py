@@ -32,7 +32,7 @@ _PLAIN = {
     "boolean": BOOLEAN,
     "float": FLOAT,
     "double": DOUBLE,
-    "real": DOUBLE,
+    "real": FLOAT,
     "string": STRING,
     "binary": BINARY,
     "date": DATE,
@@ -141,11 +141,16 @@ def _map(cursor: Cursor) -> HiveType:
 
 
 def _struct(cursor: Cursor) -> HiveType:
-    fields = [_field(cursor)]
+    fields = dict([_field(cursor)])
     while cursor.take(","):
-        fields.append(_field(cursor))
+        token = cursor.peek()
+        name, type_ = _field(cursor)
+        if name in fields:
+            what = f'Attribute "{name}" specified more than once in structured type.'
+            raise at(SemanticError(what, code=10423), cursor.text, token.start, token.end)
+        fields[name] = type_
     _close(cursor)
-    return HiveType.struct(*fields)
+    return HiveType.struct(*fields.items())
 
 
 def _field(cursor: Cursor) -> tuple[str, HiveType]:
