@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from hivesql.binder.statement import bind
 from hivesql.dialect.double_quotes import with_back_quotes
 from hivesql.dialect.statements.statement import parse
+from hivesql.dialect.tokens import at_fragment
 from hivesql.positional_parameters import Positional
 from hivesql.result import Result, result_of
 from hivesql.script import StatementText, split, split_key
@@ -221,7 +222,7 @@ class Session:
                 raise
             failure.message = self.temporary.in_users_words(failure.message)
             cause = error.__cause__ if isinstance(error, HiveSqlError) else error
-            raise failure.at(text.file, text.line, text.column) from cause
+            raise at_fragment(failure, text) from cause
         finally:
             self._running.end()
         return result_of(

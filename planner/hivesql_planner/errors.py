@@ -71,6 +71,8 @@ class HiveSqlError(Exception):
         self.column: int | None = None
         self.end: tuple[int, int] | None = None
         self.text: str | None = None
+        self.fragment: str | None = None
+        """The part of the query that it is about, as Spark was given it."""
 
     @property
     def remedy(self) -> str | None:

@@ -36,6 +36,7 @@ __all__ = [
     "collect_arrow",
     "collect_rows",
     "empty_frame",
+    "fragment_of",
     "frame_of",
     "message_of",
     "read_served",
@@ -218,6 +219,18 @@ def message_of(error: PySparkException) -> tuple[str, str]:
     if hasattr(error, "getCondition"):
         return error.getMessage() or str(error), error.getCondition() or ""
     return str(error).strip(), untyped.getErrorClass() or ""
+
+
+def fragment_of(error: PySparkException) -> str | None:
+    """Return the part of a query that an error of analysis is about; None where Spark has none."""
+    untyped: Any = error
+    origin = getattr(untyped, "_origin", None)
+    try:
+        contexts = origin.getQueryContext() if origin is not None else ()
+        return next((str(context.fragment()) for context in contexts if context.fragment()), None)
+    except Py4JError:
+        # What was made without SQL has no text.
+        return None
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from enum import Enum
 from operator import attrgetter
 from typing import NoReturn
@@ -24,6 +25,8 @@ _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 _QUOTED = re.compile(r"`(?:[^`]|``)*`")
 _SYMBOL = re.compile(r"<=>|<>|!=|<=|>=|==|\|\||[-+*/%(),.;=<>!~^&|\[\]:]")
 _LARGEST = 2**63 - 1
+_MOST_COMPARED = 200
+"""So many words of what Spark calls an error about are compared with the statement's."""
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|[0-1][0-7]{2}|.)", re.DOTALL)
 _SURROGATES = re.compile("[\\ud800-\\udbff][\\udc00-\\udfff]|[\\ud800-\\udfff]")
 _ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a",
@@ -139,6 +142,35 @@ def at(
         text.file, *text.place(start), text.end_place(max(start + 1, end)),
         text=text.text if text.is_of_view else None,
     )  # fmt: skip
+
+
+def at_fragment(error: HiveSqlError, text: StatementText) -> HiveSqlError:
+    """Place an error where the statement has what Spark calls it about, else at its start.
+
+    Spark was given other words for some of it: the longest part that is alike counts, if it is
+    there once.
+    """
+    span = _span_of(error.fragment, text) if error.fragment and error.line is None else None
+    return at(error, text, *span) if span else error.at(text.file, text.line, text.column)
+
+
+def _span_of(fragment: str, text: StatementText) -> tuple[int, int] | None:
+    try:
+        ours, theirs = tokenize(text)[:-1], tokenize(StatementText(fragment))[:_MOST_COMPARED]
+    except HiveSqlError:
+        return None
+    words, others = ([token.value.lower() for token in tokens] for tokens in (ours, theirs))
+    alike = SequenceMatcher(None, words, others, autojunk=False).find_longest_match()
+    part = words[alike.a : alike.a + alike.size]
+    is_telling = any(
+        token.is_name or token.kind in (Kind.STRING, Kind.NUMBER)
+        for token in ours[alike.a : alike.a + alike.size]
+    )
+    starts = range(len(words) - alike.size + 1)
+    times = sum(words[start : start + alike.size] == part for start in starts)
+    if not is_telling or times != 1:
+        return None
+    return ours[alike.a].start, ours[alike.a + alike.size - 1].end
 
 
 def _last_name(text: StatementText, name: str, start: int) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from hivesql_planner.errors import SemanticError
+from hivesql_planner.errors import HiveSqlError, SemanticError
 
 if TYPE_CHECKING:
     import hivesql
@@ -178,3 +178,25 @@ def test_maps_are_compared_wherever_they_are(session: hivesql.Session, value: st
     assert rows_of(f"SELECT * FROM ({one}) q WHERE m NOT IN ({two})") == ["1", "1"]
     told = session.sql(f"SELECT m IN ({two}), m NOT IN ({two}) FROM ({one}) q").rows
     assert sorted(map(tuple, told)) == [(False, True), (False, True), (True, False)]
+
+
+@pytest.mark.parametrize(
+    ("sql", "place"),
+    [
+        ("SELECT 1,\n  m + 1 FROM {t}", ((2, 3), (2, 8))),
+        ("SELECT `m`['a'], concat( m , 1 ) FROM {t}", ((1, 18), (1, 33))),
+        ("SELECT a FROM {t} ORDER BY\n sum(a)", ((1, 17), (2, 8))),
+        ("INSERT INTO {t} SELECT 1, CAST(m AS int) FROM {t}", ((1, 25), (1, 39))),
+        # Twice the same: nobody knows which.
+        ("SELECT m + 1, m + 1 FROM {t}", ((1, 1), None)),
+    ],
+)
+def test_what_spark_finds_is_told_where_it_stands(
+    session: hivesql.Session, sql: str, place: tuple[tuple[int, int], tuple[int, int] | None]
+) -> None:
+    session.sql("CREATE TABLE p (a int, m map<string,int>)")
+    with pytest.raises(HiveSqlError, match="cannot be analysed") as caught:
+        session.sql(sql.format(t="p"))
+    assert caught.value.line is not None
+    assert caught.value.column is not None
+    assert ((caught.value.line, caught.value.column), caught.value.end) == place

@@ -19,7 +19,7 @@ from hivesql_executor.snapshot.listing import plain_files, scan_files
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.snapshot.time_travel import visible_as_of
 from hivesql_executor.spark.functions import register_called
-from hivesql_executor.spark.lines import frame_of, message_of
+from hivesql_executor.spark.lines import fragment_of, frame_of, message_of
 from hivesql_executor.spark.scan.delete_events import read_delete_events, with_deleted
 from hivesql_executor.spark.scan.event_schema import visible_writes
 from hivesql_executor.spark.scan.partition_columns import text_columns
@@ -299,9 +299,11 @@ def as_user_errors() -> Iterator[None]:
         message, condition = message_of(error)
         first = message.splitlines()[0]
         kind = condition.partition(".")[0]
-        raise SemanticError(
+        failure = SemanticError(
             f"the query cannot be analysed: {first}", code=_CODES.get(kind, _code_of(first))
-        ) from error
+        )
+        failure.fragment = fragment_of(error)
+        raise failure from error
 
 
 def _code_of(message: str) -> int | None:
