@@ -93,7 +93,9 @@ def _load_of(body: Body) -> LoadData | None:
     from hivesql_planner.statements.ddl import LoadData
 
     statement = body.statement
-    return statement if isinstance(statement, LoadData) and not statement.overwrite else None
+    if not isinstance(statement, LoadData) or statement.overwrite or statement.adds_partition:
+        return None
+    return statement
 
 
 def with_writes(body: _Rows, changed: Callable[[Write], Write]) -> _Rows:
@@ -148,6 +150,8 @@ def _check_statement_id(statement_id: int) -> None:
 def _operation(statement: Statement) -> str:
     if isinstance(statement, StartTransaction):
         return "START TRANSACTION"
+    if getattr(statement, "adds_partition", False):
+        return "ADD PARTITION"
     name = type(statement).__name__
     words = "".join(f" {char}" if char.isupper() else char for char in name)
     return words.strip().upper()

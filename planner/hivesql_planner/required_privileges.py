@@ -250,6 +250,8 @@ def _exchange(statement: ddl.ExchangePartitions, reads: Reads) -> Required:
 
 
 def _load(statement: ddl.LoadData, reads: Reads) -> Required:
+    if statement.adds_partition:
+        return Required("ALTERTABLE_ADDPARTS", (_on(statement.table.name, "INSERT"),))
     action = "INSERT_OVERWRITE" if statement.overwrite else "INSERT"
     return Required("LOAD", (_on(statement.table.name, "INSERT", "DELETE", action=action),))
 

@@ -196,9 +196,9 @@ def _made(step: MakeDirectory, runtime: Runtime) -> str:
         path = reachable_location(path, runtime, step.base or None)
     if step.must_be_empty and runtime.files(path).list(path):
         raise NotSupported(
-            f"ADD PARTITION … LOCATION on a transactional table with files there: {path}. They "
-            "would pass for rows of committed writes. Leave out LOCATION, and bring them in by "
-            f"LOAD DATA INPATH '{path}' INTO TABLE … PARTITION (…)"
+            f"several partitions in one ADD PARTITION … LOCATION on a transactional table, with "
+            f"files there: {path}. Add each in a statement of its own, which moves its files into "
+            "the table"
         )
     return path
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hivesql_executor.bookkeeping.history import note_counts
 from hivesql_executor.bookkeeping.loaded_files import check_file, files_to_load
 from hivesql_executor.bookkeeping.partitions import inheriting
-from hivesql_executor.bookkeeping.reachable_locations import named_path
+from hivesql_executor.bookkeeping.reachable_locations import named_path, reachable_location
 from hivesql_executor.bookkeeping.statistics import count
 from hivesql_executor.files.api import Files
 from hivesql_executor.outcome import Outcome
@@ -28,13 +28,15 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
     """Copy (LOCAL) or move the files; into a delta or base where there are write ids."""
     table = statement.table
     # The file system of the source reads it; the one of the table reaches both.
-    path = named_path(statement.path, runtime, local=statement.local)
+    path = _source(statement, runtime)
     source_files, files = runtime.files(path), runtime.files(table.location)
-    sources = files_to_load(source_files, path)
+    is_empty = statement.adds_partition and not source_files.list(path)
+    sources = [] if is_empty else files_to_load(source_files, path)
     if not statement.local:
         # They are moved away from where they are.
         for directory in {source.rpartition("/")[0] for source in sources}:
-            require_unowned(directory, "LOAD DATA INPATH from", runtime)
+            what = "ADD PARTITION … LOCATION" if statement.adds_partition else "LOAD DATA INPATH"
+            require_unowned(directory, f"{what} from", runtime)
     is_added = statement.partition is not None and not statement.overwrite
     stored = table.stored_as(statement.partition) if is_added else table
     if (
@@ -45,14 +47,17 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
         raise NotSupported(f"LOAD DATA into a partition of {table.name} that is stored otherwise")
     for source in sources:
         check_file(source_files, source, stored)
-    location = _location(statement)
+    # A place without files becomes the partition's own.
+    location = path if is_empty else _location(statement)
     require_own_places(table, [location], runtime, replaces=statement.overwrite)
     sizes = [source_files.size(source) for source in sources]
     with changing(txn, runtime) as changes:
         if statement.values is not None and statement.partition is None:
             # Before the catalog names it: should we die, it has no partition without a directory.
             changes.make([location])
-        if table.is_transactional:
+        if is_empty:
+            pass
+        elif table.is_transactional:
             assert txn is not None
             _into_directory(statement, sources, location, txn, runtime)
         else:
@@ -66,7 +71,18 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
     count([_loaded(statement, sizes)], txn, runtime)
     counts = RowCounts(inserted=None, files=len(sizes), bytes=sum(sizes))
     note_counts(table.name, counts, txn)
-    return Outcome(message=f"Loading data to table {table.name}")
+    is_load = not statement.adds_partition
+    return Outcome(message=f"Loading data to table {table.name}" if is_load else None)
+
+
+def _source(statement: LoadData, runtime: Runtime) -> str:
+    """Return the place of the files; that of a partition is below the table where it is relative.
+
+    Raises SemanticError where statements may not name it.
+    """
+    if statement.adds_partition:
+        return reachable_location(statement.path, runtime, statement.table.location)
+    return named_path(statement.path, runtime, local=statement.local)
 
 
 def _loaded(statement: LoadData, sizes: Sequence[int]) -> StatisticsChange:
@@ -100,7 +116,9 @@ def _add_partition(statement: LoadData, location: str, runtime: Runtime) -> None
         return
     partition = Partition(values=statement.values, location=location)
     new = inheriting(statement.table, [partition], runtime)
-    runtime.metastore.add_partitions(statement.table.name, new, if_not_exists=True)
+    runtime.metastore.add_partitions(
+        statement.table.name, new, if_not_exists=not statement.adds_partition
+    )
 
 
 def _record_partition(statement: LoadData, txn: Transaction, runtime: Runtime) -> None:

@@ -74,6 +74,7 @@ from hivesql_planner.statements.ddl import (
     AlterPartitions,
     DropPartitions,
     ExchangePartitions,
+    LoadData,
     MovePartition,
     RenamePartition,
     TellStatistics,
@@ -199,8 +200,11 @@ def bind_exchange(node: exp.Expr, binding: Binding) -> ExchangePartitions:
     return ExchangePartitions(table=table, source=source, partitions=moved)
 
 
-def bind_add_partitions(node: exp.Expr, binding: Binding) -> AddPartitions:
-    """ADD PARTITION: every one with a value for each partition column."""
+def bind_add_partitions(node: exp.Expr, binding: Binding) -> AddPartitions | LoadData:
+    """ADD PARTITION: every one with a value for each partition column.
+
+    A transactional table takes the files of a LOCATION as those of LOAD DATA, as in Hive.
+    """
     table = partitioned_table(table_of(node.this), binding, view=node.args["kind"] == "VIEW")
     added = []
     for new in node.expressions:
@@ -218,6 +222,14 @@ def bind_add_partitions(node: exp.Expr, binding: Binding) -> AddPartitions:
         added.append(Partition(values=values, location=location.name if location else ""))
     looked_up = added if node.args["exists"] else ()
     there = (binding.catalog.partition(table.name, partition.values) for partition in looked_up)
+    if table.is_transactional and len(added) == 1 and added[0].location:
+        values, path = added[0].values, added[0].location
+        if binding.catalog.partition(table.name, values) is None:
+            return LoadData(table=table, path=path, values=values, adds_partition=True)
+        if not node.args["exists"]:
+            name = partition_name(table.partition_names, values)
+            error = SemanticError(f"Partition already exists: {table.name} {name}", code=10073)
+            binding.fail(error, items[0].key.start, items[-1].end)
     return AddPartitions(
         table=table, partitions=tuple(added), if_not_exists=node.args["exists"],
         known=tuple(filter(None, there)),

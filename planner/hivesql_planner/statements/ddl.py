@@ -133,6 +133,8 @@ class LoadData:
     """The partition when it exists."""
     statement_id: int = 0
     """Of the delta that the files come into; LOAD may be one of many writes of a transaction."""
+    adds_partition: bool = False
+    """Whether it is ADD PARTITION … LOCATION of a transactional table, with files or without."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

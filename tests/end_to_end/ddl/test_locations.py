@@ -87,6 +87,48 @@ def test_a_relative_partition_is_below_its_table(session: hivesql.Session, tmp_p
     assert (tmp_path / "wh/B/c%20d e").is_dir()
 
 
+def test_files_at_the_place_of_a_new_partition_become_a_write_of_its_table(
+    session: hivesql.Session, tmp_path: Path
+) -> None:
+    """As real Hive 4.1: it moves them into the partition's usual directory."""
+    place, mm = tmp_path / "there", "('transactional'='true', 'transactional_properties'='{}')"
+    place.mkdir()
+    for name, kind in (("i", "TEXTFILE"), ("f", "ORC")):
+        properties = mm.format("insert_only" if name == "i" else "default")
+        session.sql(
+            f"CREATE TABLE {name} (a int) PARTITIONED BY (k int) STORED AS {kind} "
+            f"TBLPROPERTIES {properties}"
+        )
+    session.sql("INSERT INTO f PARTITION (k=0) VALUES (1)")
+    (tmp_path / "wh/f/k=0/delta_0000001_0000001_0000").rename(tmp_path / "elsewhere")
+    (place / "x").write_text("1\n2\n")
+    add = f"ALTER TABLE i ADD PARTITION (k=1) LOCATION '{place}'"
+    with pytest.raises(HiveSqlError, match="ADD PARTITION is not allowed in transaction") as inside:
+        session.sql(f"START TRANSACTION; {add}")
+    assert inside.value.code == 20007
+    both = f"{add} PARTITION (k=2) LOCATION '{place}'"
+    with pytest.raises(HiveSqlError, match="Add each in a statement of its own"):
+        session.sql(both)
+    assert rows(session, "SHOW PARTITIONS i") == []
+    session.sql(add)
+    assert rows(session, "SELECT a, k FROM i ORDER BY a") == [(1, 1), (2, 1)]
+    assert [*place.iterdir()] == []
+    assert (tmp_path / "wh/i/k=1/delta_0000001_0000001_0000/x").is_file()
+    (place / "y").write_text("3\n")
+    with pytest.raises(HiveSqlError, match="Partition already exists"):
+        session.sql(add)
+    session.sql(add.replace("PARTITION (", "IF NOT EXISTS PARTITION ("))
+    assert [path.name for path in place.iterdir()] == ["y"]
+    session.sql("ALTER TABLE i ADD PARTITION (k=3) LOCATION 'own'")
+    assert told(session, "DESCRIBE FORMATTED i PARTITION (k=3)") == f"file:{tmp_path}/wh/i/own"
+    with pytest.raises(HiveSqlError, match="created by Acid write") as acid:
+        session.sql(f"ALTER TABLE f ADD PARTITION (k=1) LOCATION '{tmp_path}/elsewhere'")
+    assert acid.value.code == 10413
+    write = f"{tmp_path}/wh/i/k=1/delta_0000001_0000001_0000"
+    with pytest.raises(HiveSqlError, match=r"LOCATION from .*wh/i"):
+        session.sql(f"ALTER TABLE i ADD PARTITION (k=4) LOCATION '{write}'")
+
+
 def test_what_is_no_place_changes_nothing(session: hivesql.Session, tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
     for sql in TAKING:
