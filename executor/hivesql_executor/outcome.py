@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -63,11 +63,12 @@ class Outcome:
         columns: Sequence[str],
         rows: Sequence[Sequence[Any]],
         *,
+        types: Mapping[str, str] | None = None,
         of_server: Sequence[Sequence[Any]] | None = None,
     ) -> Outcome:
-        """Return a small table made from the metastore; every column is text."""
-        types = ("string",) * len(columns)
-        return cls(columns=tuple(columns), types=types, rows=rows, of_server=of_server)
+        """Return a small table of the metastore; columns that are not in ``types`` are text."""
+        kinds = tuple((types or {}).get(column, "string") for column in columns)
+        return cls(columns=tuple(columns), types=kinds, rows=rows, of_server=of_server)
 
 
 def types_of(schema: StructType) -> tuple[str, ...]:

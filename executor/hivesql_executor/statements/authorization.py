@@ -55,6 +55,8 @@ MEMBER_COLUMNS = (
     "principal_name", "principal_type", "grant_option", "grantor", "grantor_type", "grant_time",
 )  # fmt: skip
 ROLE_GRANT_COLUMNS = ("role", "grant_option", "grant_time", "grantor")
+_NO_TEXTS = {"grant_option": "boolean", "grant_time": "bigint"}
+"""Columns of these three that have another type in Hive than text; times are milliseconds."""
 
 
 def run_authorization(statement: AuthorizationStatement, runtime: Runtime) -> Outcome:
@@ -264,12 +266,12 @@ def _show_grant(statement: ShowGrant, runtime: Runtime) -> Outcome:
     rows = [
         (
             grant.about.database, grant.about.table or "", "", "", grant.principal.name,
-            grant.principal.type, grant.privilege, _flag(grant.grant_option),
-            _millis(grant.created_at), grant.grantor.name,
+            grant.principal.type, grant.privilege, grant.grant_option,
+            grant.created_at * 1000, grant.grantor.name,
         )
         for grant in runtime.metastore.grants(statement.about, principal)
     ]  # fmt: skip
-    return Outcome.of_table(GRANT_COLUMNS, rows)
+    return Outcome.of_table(GRANT_COLUMNS, rows, types=_NO_TEXTS)
 
 
 def _check_may_ask(principal: Principal, prefix: str, runtime: Runtime) -> None:
@@ -373,12 +375,12 @@ def _show_role_grant(statement: ShowRoles, runtime: Runtime) -> Outcome:
     _check_may_ask(principal, prefix, runtime)
     rows = [
         (
-            grant.role, _flag(grant.admin_option), _millis(grant.created_at),
+            grant.role, grant.admin_option, grant.created_at * 1000,
             grant.grantor.name if grant.grantor else "",
         )
         for grant in _grants_of_roles(principal, runtime)
     ]  # fmt: skip
-    return Outcome.of_table(ROLE_GRANT_COLUMNS, rows)
+    return Outcome.of_table(ROLE_GRANT_COLUMNS, rows, types=_NO_TEXTS)
 
 
 def _show_principals(statement: ShowRoles, runtime: Runtime) -> Outcome:
@@ -391,18 +393,10 @@ def _show_principals(statement: ShowRoles, runtime: Runtime) -> Outcome:
         members += [grant for grant in _admins(runtime) if grant.principal not in principals]
     rows = [
         (
-            grant.principal.name, grant.principal.type, _flag(grant.admin_option),
+            grant.principal.name, grant.principal.type, grant.admin_option,
             grant.grantor.name if grant.grantor else "",
-            grant.grantor.type if grant.grantor else "", _millis(grant.created_at),
+            grant.grantor.type if grant.grantor else "", grant.created_at * 1000,
         )
         for grant in members
     ]  # fmt: skip
-    return Outcome.of_table(MEMBER_COLUMNS, rows)
-
-
-def _flag(is_set: bool) -> str:
-    return str(is_set).lower()
-
-
-def _millis(seconds: int) -> str:
-    return str(seconds * 1000)
+    return Outcome.of_table(MEMBER_COLUMNS, rows, types=_NO_TEXTS)

@@ -51,7 +51,7 @@ def shown(session: Session, sql: str) -> list[tuple[str, ...]]:
     result = session.sql(sql)
     at = result.columns.index("grant_time") if "grant_time" in result.columns else None
     for row in result.rows:
-        assert at is None or row[at] == "0" or (len(row[at]) == 13 and row[at].endswith("000"))
+        assert at is None or row[at] == 0 or (row[at] > 10**12 and row[at] % 1000 == 0)
     return [tuple(v for i, v in enumerate(row) if i != at) for row in result.rows]
 
 
@@ -84,11 +84,11 @@ def test_roles(as_user: As) -> None:
     already = "Error granting role: Principal root already has the role r1"
     refused(root, "GRANT rx, r1 TO USER root", already)
     assert shown(root, "SHOW ROLE GRANT USER root") == [
-        ("admin", "true", "admin"), ("public", "false", ""), ("r1", "false", "root"),
+        ("admin", True, "admin"), ("public", False, ""), ("r1", False, "root"),
     ]  # fmt: skip
     assert shown(root, "SHOW PRINCIPALS R1") == [
-        ("alice", "USER", "true", "root", "USER"), ("root", "USER", "false", "root", "USER"),
-        ("rx", "ROLE", "false", "root", "USER"),
+        ("alice", "USER", True, "root", "USER"), ("root", "USER", False, "root", "USER"),
+        ("rx", "ROLE", False, "root", "USER"),
     ]  # fmt: skip
     assert [row[0] for row in shown(root, "SHOW PRINCIPALS admin")] == ["root", "chief"]
     circle = "Cannot grant role r1 to rx as rx already belongs to the role r1. (no cycles allowed)"
@@ -118,7 +118,7 @@ def test_roles(as_user: As) -> None:
     with pytest.raises(HiveSqlError, match="not allowed to grant role"):
         alice.sql("GRANT r1 TO USER eve")
     root.sql("DROP ROLE r1; DROP ROLE nosuch")
-    assert shown(alice, "SHOW ROLE GRANT USER alice") == [("public", "false", "")]
+    assert shown(alice, "SHOW ROLE GRANT USER alice") == [("public", False, "")]
 
 
 def test_privileges(as_user: As) -> None:
@@ -129,10 +129,18 @@ def test_privileges(as_user: As) -> None:
         CREATE TABLE copy AS SELECT 1 AS a;
         CREATE VIEW v AS SELECT a FROM t;
     """)
-    own = [("default", "t", "USER root", p, "true") for p in ("DELETE", "INSERT", "SELECT")]
-    own.append(("default", "t", "USER root", "UPDATE", "true"))
+    own = [("default", "t", "USER root", p, True) for p in ("DELETE", "INSERT", "SELECT")]
+    own.append(("default", "t", "USER root", "UPDATE", True))
     assert grants(root, "SHOW GRANT USER root ON t") == own
     assert len(grants(root, "SHOW GRANT USER root ON copy")) == 4
+    # As Hive has them: a client of the server gets a boolean, and milliseconds.
+    for text in ("SHOW GRANT USER root ON t", "SHOW ROLE GRANT USER root"):
+        result = root.sql(text)
+        types = dict(zip(result.columns, result.types, strict=True))
+        assert {name for name, kind in types.items() if kind != "string"} == {
+            "grant_option", "grant_time"
+        }  # fmt: skip
+        assert (types["grant_option"], types["grant_time"]) == ("boolean", "bigint")
     refused(
         root, "SHOW GRANT ON t",
         "Error showing privileges: User : root has to specify a user name or role in the show "
@@ -152,10 +160,10 @@ def test_privileges(as_user: As) -> None:
         GRANT ALL ON DATABASE d TO USER bob
     """)
     bob.sql("GRANT SELECT ON t TO USER Eve")
-    assert grants(root, "SHOW GRANT USER Eve") == [("default", "t", "USER Eve", "SELECT", "false")]
+    assert grants(root, "SHOW GRANT USER Eve") == [("default", "t", "USER Eve", "SELECT", False)]
     assert grants(root, "SHOW GRANT ON t") == [
-        ("default", "t", "USER Eve", "SELECT", "false"),
-        ("default", "t", "USER bob", "SELECT", "true"),
+        ("default", "t", "USER Eve", "SELECT", False),
+        ("default", "t", "USER bob", "SELECT", True),
         *own,
     ]
     assert {row[:3] for row in grants(root, "SHOW GRANT ON DATABASE d")} == {("d", "", "USER bob")}
@@ -177,7 +185,7 @@ def test_privileges(as_user: As) -> None:
         "type=USER] on Object [type=TABLE_OR_VIEW, name=default.t] granted by bob",
     )  # fmt: skip
     root.sql("REVOKE GRANT OPTION FOR SELECT ON t FROM USER bob")
-    assert ("default", "t", "USER bob", "SELECT", "false") in grants(root, "SHOW GRANT ON t")
+    assert ("default", "t", "USER bob", "SELECT", False) in grants(root, "SHOW GRANT ON t")
     root.sql("REVOKE ALL ON DATABASE d FROM USER bob")
     assert grants(root, "SHOW GRANT ON DATABASE d") == []
     root.sql("ALTER TABLE t RENAME TO d.t2; ALTER TABLE d.t2 SET OWNER USER bob")

@@ -98,6 +98,8 @@ show formatted index on t_all;
 show index on t_all from doors;
 show functions like 'concat';
 show grant user ann on table t_ro;
+show grant user root on table t_ro;
+show role grant user root;
 select `t_ro`.`i` from `doors`.`t_ro` order by `t_ro`.`i` limit 1;
 select * from `doors`.`t quo` limit 2;
 select * from (select i from t_ro) q limit 0;

@@ -41,6 +41,7 @@ NEVER_EQUAL = (
     (r"((total|max|min)(File)?Size *[|:])\d+ *", r"\1N"),
     (r"(lastAccessTime|lastUpdateTime):\d+", r"\1:N"),
     (r"\[B@[0-9a-f]+", "BYTES"),
+    (r"\b1\d{9}000\b", "MILLISECONDS"),
 )
 """Times, places and the sizes of files, and names that are made of them."""
 
