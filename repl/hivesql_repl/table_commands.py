@@ -67,6 +67,21 @@ def _parser(name: str, description: str | None) -> argparse.ArgumentParser:
     return parser
 
 
+def _look(
+    look: Callable[[Session, argparse.Namespace], int],
+    session: Session,
+    arguments: argparse.Namespace,
+) -> int:
+    try:
+        return look(session, arguments)
+    except HiveSqlError as error:
+        # Imported late: who makes no mistake needs no words of the grammar.
+        from hivesql.hints.meant import add_hint_for_name
+
+        add_hint_for_name(error, arguments.table, session)
+        raise
+
+
 def _run(
     parser: argparse.ArgumentParser,
     argv: Sequence[str],
@@ -82,7 +97,7 @@ def _run(
             database=arguments.database or profile.database or "default",
             notify=_tell,
         ) as session:
-            return look(session, arguments)
+            return _look(look, session, arguments)
     except HiveSqlError as error:
         print_error(error)
         return FAILED

@@ -251,6 +251,11 @@ def test_what_helps_is_told_where_no_statement_is(
     first, help_ = capsys.readouterr().err.splitlines()[-2:]
     assert first == "ERROR: [Error 10001] Table not found: default.stok"
     assert help_.startswith("  Look at SHOW TABLES")
+    assert main([*places, "-e", "CREATE TABLE stock (id INT); CREATE DATABASE sales"]) == 0
+    for wrong, meant in (("stok", "stock"), ("default.stok", "default.stock"), ("sals.t", "sales")):
+        capsys.readouterr()
+        assert main([command, wrong, *places]) == FAILED
+        assert capsys.readouterr().err.splitlines()[-1] == f"  did you mean {meant}?"
 
 
 def test_what_the_system_refuses_is_told_in_words(

@@ -51,6 +51,14 @@ def add_hint(error: HiveSqlError, statement: StatementText, session: _Session) -
         add_note(error, f"did you mean {error.meant}?")
 
 
+def add_hint_for_name(error: HiveSqlError, name: str, session: _Session) -> None:
+    """Note which table may have been meant by a name that is in no statement."""
+    if error.meant is None and error.line is None and error.code in (_NO_TABLE, _NO_DATABASE):
+        error.meant = _meant(error, None, name, session)
+        if error.meant is not None:
+            add_note(error, f"did you mean {error.meant}?")
+
+
 def nearest(word: str, candidates: Iterable[str], *, cutoff: float = _CLOSE) -> str | None:
     """Return the other word that looks most like it, if any does.
 
