@@ -27,6 +27,8 @@ _SYMBOL = re.compile(r"<=>|<>|!=|<=|>=|==|\|\||[-+*/%(),.;=<>!~^&|\[\]:]")
 _LARGEST = 2**63 - 1
 _MOST_COMPARED = 200
 """So many words of what Spark calls an error about are compared with the statement's."""
+_LONGEST_COMPARED = 20_000
+"""In a statement of more words nothing is looked for: it would take seconds."""
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|[0-1][0-7]{2}|.)", re.DOTALL)
 _SURROGATES = re.compile("[\\ud800-\\udbff][\\udc00-\\udfff]|[\\ud800-\\udfff]")
 _ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a",
@@ -158,6 +160,8 @@ def _span_of(fragment: str, text: StatementText) -> tuple[int, int] | None:
     try:
         ours, theirs = tokenize(text)[:-1], tokenize(StatementText(fragment))[:_MOST_COMPARED]
     except HiveSqlError:
+        return None
+    if len(ours) > _LONGEST_COMPARED:
         return None
     words, others = ([token.value.lower() for token in tokens] for tokens in (ours, theirs))
     alike = SequenceMatcher(None, words, others, autojunk=False).find_longest_match()
