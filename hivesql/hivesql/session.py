@@ -47,6 +47,7 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.context import of_user
 from hivesql_executor.tracing import span
 from hivesql_executor.transactions.interrupts import NotingInterrupts
+from hivesql_executor.transactions.reaper import abort
 from hivesql_executor.translate_errors import translate_error, translate_errors
 from hivesql_planner.errors import (
     AlreadyCommitted,
@@ -256,7 +257,7 @@ class Session:
         if self._running.await_end(seconds):
             return True
         if mine := {self._running.txn_id, self.open_transaction or 0} - {0}:
-            self.runtime.metastore.abort_txns(sorted(mine), "stopped")
+            abort(sorted(mine), "stopped", self.runtime)
         return False
 
     def _answer(self, request: StatementRequest) -> tuple[Outcome, Plan | None]:

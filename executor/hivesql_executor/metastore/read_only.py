@@ -89,7 +89,7 @@ class ReadOnlyCopy(DatabaseMetastore):
         """End nobody's transaction."""
         return ()
 
-    def lost_moves(self, timeout: float) -> tuple[BegunMoves, ...]:
+    def lost_moves(self, timeout: float, of: Collection[int] = ()) -> tuple[BegunMoves, ...]:
         """Mend nothing of what others have left."""
         return ()
 

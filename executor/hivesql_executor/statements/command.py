@@ -103,7 +103,10 @@ def _run_on_files(statement: Statement, txn: Transaction | None, runtime: Runtim
 
 def _abort(txn_ids: Sequence[int], runtime: Runtime) -> None:
     """Abort those that are open, and say how many were not, as Hive does."""
-    aborted = runtime.metastore.abort_txns(txn_ids, "abort by query command")
+    # Imported late: most commands abort nobody.
+    from hivesql_executor.transactions.reaper import abort
+
+    aborted = abort(txn_ids, "abort by query command", runtime)
     passed_over = sorted(set(txn_ids) - set(aborted))
     if passed_over:
         runtime.notify(f"not open, so not aborted: {', '.join(map(str, passed_over))}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -31,9 +31,24 @@ def reap(runtime: Runtime) -> None:
     for begun in runtime.metastore.lost_moves(timeout):
         if runtime.cancelled.is_set():
             return  # A service that is to end: whoever reaps next goes on.
-        with left_to_reaper("a statement died between files and catalog, not mended yet", runtime):
-            mend(begun, runtime)
+        _mend_or_tell(begun, runtime)
     runtime.on_work("reaped_transactions", len(runtime.metastore.reap(timeout)))
+
+
+def abort(txn_ids: Collection[int], reason: str, runtime: Runtime) -> tuple[int, ...]:
+    """Put directories where the catalog says, then abort others' transactions; which were open.
+
+    In the order of ``reap``: they may have died, or stand still, with directories half moved.
+    """
+    timeout = runtime.settings.seconds("hive.txn.timeout")
+    for begun in runtime.metastore.lost_moves(timeout, txn_ids):
+        _mend_or_tell(begun, runtime)
+    return runtime.metastore.abort_txns(txn_ids, reason)
+
+
+def _mend_or_tell(begun: BegunMoves, runtime: Runtime) -> None:
+    with left_to_reaper("a statement died between files and catalog, not mended yet", runtime):
+        mend(begun, runtime)
 
 
 @contextmanager

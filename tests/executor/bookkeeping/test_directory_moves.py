@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import hivesql
 from acid_files import tree
 from hivesql_executor.bookkeeping.directory_moves import hiding, making, placing
 from hivesql_executor.files.local import LocalFiles
@@ -18,7 +19,7 @@ from hivesql_executor.metastore.api import Move
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.runtime import Clock, Runtime
 from hivesql_executor.transactions.file_changes import FileChanges
-from hivesql_executor.transactions.reaper import mend, reap
+from hivesql_executor.transactions.reaper import abort, mend, reap
 from hivesql_planner.errors import CommitUnknown, ExecutionError, TransactionLost
 from hivesql_planner.model.table import Column, Partition, Table, TableName
 from hivesql_planner.settings.settings import Settings
@@ -355,3 +356,43 @@ def test_what_was_dropped_does_not_come_back_with_another_of_its_name(
         store.drop_partitions(name, [("1",)])
     assert len(told) == 2
     assert "not deleted yet" in told[0]
+
+
+@pytest.mark.parametrize("is_alive", [False, True], ids=["dead", "only slow"])
+def test_directories_are_put_back_before_an_abort_frees_their_table(
+    root: Path, runtime: Runtime, *, is_alive: bool
+) -> None:
+    """Readers would miss the rows, and what writers make there could never be told from them."""
+    store = runtime.metastore
+    (txn_id,) = store.open_txns(1, "ann", "here")
+    before, move = tree(root), Move(source=f"{root}/a", target=f"{root}/c")
+
+    def abort_it() -> None:
+        assert not (root / "a").exists()
+        assert abort([txn_id], "by hand", runtime) == (txn_id,)
+        assert tree(root) == before
+
+    if is_alive:
+        with pytest.raises(TransactionLost), placing([move], runtime, txn_id):
+            abort_it()
+            store.drop_table(T)
+    else:
+        store.note_moves(txn_id, [move])
+        (root / "a").rename(root / "c")
+        abort_it()
+    assert tree(root) == before
+    assert store.table(T)
+    assert store.lost_moves(-1) == ()
+
+
+def test_abort_transactions_loses_no_rows_of_a_killed_statement(tmp_path: Path) -> None:
+    home = tmp_path / "wh"
+    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(home)) as session:
+        session.sql("CREATE TRANSACTIONAL TABLE t (id INT) STORED AS ORC; INSERT INTO t VALUES (1)")
+        store = session.runtime.metastore
+        (txn_id,) = store.open_txns(1, "ann", "here")
+        store.note_moves(txn_id, [Move(source=f"{home}/t", target=f"{home}/u")])
+        (home / "t").rename(home / "u")
+        session.sql(f"ABORT TRANSACTIONS {txn_id}; INSERT INTO t VALUES (2)")
+        assert session.sql("SELECT id FROM t ORDER BY id").rows == [(1,), (2,)]
+    assert [path.name for path in home.iterdir()] == ["t"]

@@ -217,14 +217,15 @@ class MoveCalls(Calls):
     renew_moves = writing(moves.renew_moves)
     noted_moves = reading(moves.noted_moves)
 
-    def lost_moves(self, timeout: float) -> tuple[BegunMoves, ...]:
-        """Take what nobody finishes any more; what is left to do with it.
+    def lost_moves(self, timeout: float, of: Collection[int] = ()) -> tuple[BegunMoves, ...]:
+        """Take what nobody finishes any more, or shall; what is left to do with it.
 
-        Who noted it cannot go on from then on, even one that was only slow.
+        Who noted it cannot go on from then on, even one that was only slow, or is one ``of`` those
+        transactions that are to be aborted.
         """
-        if not self._read(lambda db: moves.has_lost(db, timeout)):
+        if not self._read(lambda db: moves.has_lost(db, timeout, of)):
             return ()
-        return self._write(lambda db: moves.take_lost(db, timeout))
+        return self._write(lambda db: moves.take_lost(db, timeout, of))
 
 
 class KeyCalls(Calls):

@@ -98,7 +98,7 @@ class HiveMetastore(NotificationCalls, AuthorizationCalls):
         """None, for the same reason."""
         return None
 
-    def lost_moves(self, timeout: float) -> tuple[BegunMoves, ...]:
+    def lost_moves(self, timeout: float, of: Collection[int] = ()) -> tuple[BegunMoves, ...]:
         """None, for the same reason."""
         return ()
 

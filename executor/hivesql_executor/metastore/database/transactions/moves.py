@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from sqlalchemy import (
     BigInteger,
@@ -98,19 +98,20 @@ def _taken(txn_id: int) -> TransactionLost:
     )
 
 
-def take_lost(db: Connection, timeout: float) -> tuple[BegunMoves, ...]:
+def take_lost(db: Connection, timeout: float, of: Collection[int]) -> tuple[BegunMoves, ...]:
     """Take from those who noted them what is lost, and tell what to do with it.
 
-    Lost is what was noted by a transaction that is gone, or silent for ``timeout`` seconds.
+    Lost is what was noted by a transaction that is gone, or silent for ``timeout`` seconds, or one
+    ``of`` these.
     """
-    which = _lost(db, timeout)
+    which = _lost(db, timeout, of)
     begun = _begun(db, which)
     db.execute(update(moves).where(which, moves.c.settled == _NOTED).values(settled=_TAKEN))
     return begun
 
 
-def _lost(db: Connection, timeout: float) -> ColumnElement[bool]:
-    return are_lost(now(db) - int(timeout * 1000))
+def _lost(db: Connection, timeout: float, of: Collection[int]) -> ColumnElement[bool]:
+    return or_(are_lost(now(db) - int(timeout * 1000)), moves.c.txn_id.in_(sorted(of)))
 
 
 def are_lost(oldest: int | ColumnElement[int]) -> ColumnElement[bool]:
@@ -202,6 +203,6 @@ def undeleted_partitions(db: Connection, table_id: int) -> set[str]:
     return {*db.scalars(query)}
 
 
-def has_lost(db: Connection, timeout: float) -> bool:
-    """Tell whether something is noted that nobody finishes any more."""
-    return bool(db.scalar(select(exists().where(_lost(db, timeout)))))
+def has_lost(db: Connection, timeout: float, of: Collection[int]) -> bool:
+    """Tell whether something is noted that nobody finishes any more, or that is ``of`` these."""
+    return bool(db.scalar(select(exists().where(_lost(db, timeout, of)))))
