@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hivesql import HiveSqlError, Session
@@ -19,17 +21,22 @@ DONE, BAD_ARGUMENTS, FAILED, INTERRUPTED = 0, 1, 2, 130
 
 Script = tuple[str, str]
 """A name and a text."""
+_BEGINS = re.compile(r"(start|begin)\b", re.IGNORECASE)
+_ENDS = re.compile(r"(commit|rollback)\b", re.IGNORECASE)
 
 
 def run_scripts(
     runner: Runner, scripts: Sequence[Script], *, force: bool, checkpoint: Checkpoint | None = None
 ) -> int:
-    """Run scripts in order; without ``force`` the first error ends everything. The exit code."""
-    code, text = DONE, ""
+    """Run scripts in order; without ``force`` the first error ends everything. The exit code.
+
+    After an error within START TRANSACTION ``force`` goes on behind its COMMIT.
+    """
+    code, text, lost = DONE, "", LostTransaction()
     try:
         for file, text in scripts:
             for statement in split(text, file, runner.session.variables):
-                if not _run_once(runner, file, text, statement, checkpoint):
+                if not _run_once(runner, file, text, statement, checkpoint, lost):
                     code = FAILED
                     if not force:
                         return code
@@ -55,15 +62,58 @@ def _refuse(runner: Runner, error: ValueError) -> int:
     return BAD_ARGUMENTS
 
 
+@dataclass
+class LostTransaction:
+    """The rest of a transaction that an error has rolled back.
+
+    Run by itself, each statement of it would be committed, without those that stand before it.
+    """
+
+    is_lost: bool = False
+
+    def leaves_out(self, statement: StatementText) -> bool:
+        """Tell whether the statement, which is reached now, belongs to such a rest."""
+        if not self.is_lost:
+            return False
+        if _BEGINS.match(statement.text):
+            self.is_lost = False
+        elif _ENDS.match(statement.text):
+            self.is_lost = False
+            return True
+        # Imported late: few scripts fail so.
+        from hivesql_repl.checkpoint import changes_session
+
+        return self.is_lost and not changes_session(statement)
+
+    def note_failure(self, statement: StatementText, *, was_open: bool) -> None:
+        """Note that a statement has failed, before which a transaction may have been open."""
+        if was_open or _BEGINS.match(statement.text):
+            self.is_lost = _ENDS.match(statement.text) is None
+
+
 def _run_once(
-    runner: Runner, file: str, text: str, statement: StatementText, checkpoint: Checkpoint | None
+    runner: Runner, file: str, text: str, statement: StatementText,
+    checkpoint: Checkpoint | None, lost: LostTransaction,
+) -> bool:  # fmt: skip
+    """Run a statement unless an earlier run did, or it shall not; False when it failed."""
+    ran_before = checkpoint is not None and checkpoint.skips(statement)
+    if ran_before or lost.leaves_out(statement):
+        why = "ran before" if ran_before else "its transaction was rolled back"
+        runner.printer.tell(f"{file}:{statement.line}: {why}, left out")
+        return True
+    was_open = runner.session.in_transaction
+    succeeded = _run_noted(runner, text, statement, checkpoint)
+    if not succeeded:
+        lost.note_failure(statement, was_open=was_open)
+    return succeeded
+
+
+def _run_noted(
+    runner: Runner, text: str, statement: StatementText, checkpoint: Checkpoint | None
 ) -> bool:
-    """Run a statement unless an earlier run did; False when it failed."""
+    """Run a statement, and note in a checkpoint how it went; False when it failed."""
     if checkpoint is None:
         return runner.run(statement, text)
-    if checkpoint.skips(statement):
-        runner.printer.tell(f"{file}:{statement.line}: ran before, left out")
-        return True
     succeeded = runner.run(statement, text, checkpoint.key(statement, runner.session))
     if succeeded:
         checkpoint.note(statement, open_transaction=runner.session.in_transaction)

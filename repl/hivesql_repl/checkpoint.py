@@ -80,7 +80,7 @@ class Checkpoint:
                 "a temporary table with --checkpoint: its rows would be gone when the script goes "
                 "on. Make a table and drop it at the end of the script"
             ).at(statement.file, statement.line, statement.column)
-        return before is not None and not isinstance(kind, _OF_THE_SESSION)
+        return before is not None and not changes_session(statement)
 
     def key(self, statement: StatementText, session: Session) -> Once | None:
         """Give the key under which the statement that runs now is recorded by its commit.
@@ -127,6 +127,11 @@ class Checkpoint:
             os.fsync(directory)
         finally:
             os.close(directory)
+
+
+def changes_session(statement: StatementText) -> bool:
+    """Tell whether what the statement does is the session's own, and in no transaction."""
+    return isinstance(_kind(statement), _OF_THE_SESSION)
 
 
 def _digest(statement: StatementText) -> str:

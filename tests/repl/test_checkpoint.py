@@ -115,3 +115,46 @@ def test_a_dry_run_makes_no_checkpoint(tmp_path: Path) -> None:
     (tmp_path / "s.hql").write_text("CREATE DATABASE a;\n")
     assert main(["--dry-run", "--checkpoint", "done.json", "-f", "s.hql"]) == 0
     assert not (tmp_path / "done.json").exists()
+
+
+LOST = {
+    "a statement fails": "START TRANSACTION; INSERT INTO t VALUES (1); INSERT INTO no VALUES (2);",
+    "its beginning fails": "START TRANSACTION ISOLATION LEVEL SERIALIZABLE;",
+    "one begins within it": "BEGIN; INSERT INTO t VALUES (1); START TRANSACTION;",
+    "it names what is not there": "BEGIN; USE nosuch;",
+}
+
+
+@pytest.mark.parametrize("begin", LOST.values(), ids=list(LOST))
+def test_no_rest_of_a_transaction_is_committed_by_itself(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], begin: str
+) -> None:
+    script = tmp_path / "s.hql"
+    table = f"CREATE TABLE t (id INT) {ACID}; CREATE DATABASE d;"
+    rest = "INSERT INTO t VALUES (3); USE d;\nCOMMIT;"
+    behind = "INSERT INTO default.t VALUES (4); BEGIN; DELETE FROM default.t; ROLLBACK;"
+    script.write_text(f"{table}{begin}{rest}{behind} CREATE TABLE u (id INT); SHOW TABLES;")
+    assert main(["--force", "-f", "s.hql"]) == 2
+    told = capfd.readouterr()
+    assert told.err.count("ERROR:") == 1
+    assert "s.hql:2: its transaction was rolled back, left out" in told.err
+    # What the rest says to the session counts, for what is behind it.
+    assert told.out == "tab_name\nu\n"
+    assert main(["-S", "--showHeader=false", "-e", "SELECT id FROM t"]) == 0
+    assert capfd.readouterr().out == "4\n"
+
+
+def test_what_a_lost_transaction_left_out_runs_with_it_again(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "s.hql"
+    words = ["--force", "--checkpoint", "done.json", "-f", "s.hql"]
+    begin = f"CREATE TABLE t (id INT) {ACID};\nBEGIN;\nINSERT INTO t VALUES (1);\n"
+    end = "INSERT INTO t VALUES (3);\nCOMMIT;\nINSERT INTO t VALUES (4);\n"
+    script.write_text(f"{begin}INSERT INTO nosuch VALUES (2);\n{end}")
+    assert main(words) == 2
+    script.write_text(f"{begin}INSERT INTO t VALUES (2);\n{end}")
+    assert main(words) == 0
+    capfd.readouterr()
+    assert main(["-S", "--showHeader=false", "-e", "SELECT id FROM t ORDER BY id"]) == 0
+    assert capfd.readouterr().out == "1\n2\n3\n4\n"
