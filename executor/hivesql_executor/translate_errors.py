@@ -123,6 +123,8 @@ def _translate(error: Exception) -> HiveSqlError:
     if libraries & _SPARK:
         return _of_spark(error)
     if libraries & _DATABASES:
+        if isinstance(value := getattr(error, "orig", None), UnicodeError):
+            return _of_python(value)
         return ExecutionError(
             f"the metastore's database failed: {_first_line(error)}. Check that it is reachable "
             "and whole, and run the statement again",

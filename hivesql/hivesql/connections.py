@@ -202,7 +202,10 @@ def _address(metastore: str | None, settings: Mapping[str, str]) -> str:
             "the metastore's address is empty: name it, or leave it out for that of "
             f"{METASTORE_ADDRESSES} or {DEFAULT_METASTORE}"
         )
-    return metastore or settings.get(METASTORE_ADDRESSES) or DEFAULT_METASTORE
+    address = metastore or settings.get(METASTORE_ADDRESSES) or DEFAULT_METASTORE
+    if "\0" in address:
+        raise SemanticError(f"the metastore's address has the character of code 0: {address!a}")
+    return address
 
 
 def _file_to_make(url: str) -> Path | None:

@@ -67,6 +67,17 @@ class StatementText:
         variable = _VARIABLE.match(self._written, last)
         return self._place_of_written(variable.end() if variable else last + 1)
 
+    def check_characters(self) -> None:
+        """ParseError for a half of a surrogate pair, which no file, database or JVM takes."""
+        try:
+            self.text.encode()
+        except UnicodeEncodeError as error:
+            half = self.text[error.start]
+            raise ParseError(
+                f"{half!a} is a half of a character: it comes of bytes that are no UTF-8, or of a "
+                "text that was cut within a character. Read the text in the encoding that it has"
+            ).at(self.file, *self.place(error.start), self.end_place(error.start + 1)) from None
+
     @property
     def _written(self) -> str:
         return self.text if self.source is None else self.source

@@ -209,6 +209,7 @@ class Session:
         began = time.monotonic()
         self._running.begin(text.text)
         try:
+            text.check_characters()
             once = self._keys.next(text, idempotency_key, self.runtime)
             views, of_rows = self.spark_views(), of_user(consume)
             outcome, decided = self._answer(

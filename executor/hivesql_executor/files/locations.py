@@ -22,6 +22,10 @@ def complete_location(text: str, base: str | None = None) -> str:
     """
     if not text.strip():
         raise SemanticError("a location must not be empty. Name a directory")
+    if "\0" in text:
+        raise SemanticError(
+            f"{text!a}: no file system has the character of code 0 in names. Leave it out"
+        )
     match = _SCHEME.fullmatch(text)
     if match is None:
         return _complete_path(text, base)

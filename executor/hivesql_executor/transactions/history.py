@@ -39,8 +39,8 @@ def writes_of(
     # Longer than what is kept: of what is cut off in its middle nobody knows that it is a secret.
     beginning = runtime.query_text[: 16 * _LONGEST]
     text = cover_secrets(beginning, runtime.settings.text(HIDDEN_LIST))
-    # No database keeps these, and no commit may fail for its text.
-    text = text.replace("\0", "\\0").encode(errors="replace").decode()
+    # PostgreSQL has it in no text, and no commit may fail for its text.
+    text = text.replace("\0", "\\0")
     return tuple(
         TableWrite(
             table=table,

@@ -42,6 +42,7 @@ from hivesql_executor.metastore.database.dialects.execution import (
 )
 from hivesql_executor.metastore.database.dialects.terms import (
     ANSWER_SECONDS,
+    OTHER_ADVICE,
     POOL,
     PROBES,
     SILENCE_SECONDS,
@@ -62,6 +63,7 @@ _IDLED = "25P03"
 _MISPLACED_STATES = frozenset({"26000", "42P05"})
 # Whose servers are reached so: nothing is prepared there any more.
 _unprepared: WeakSet[Any] = WeakSet()
+_NO_NUL = "Leave the character of code 0 out: no name, comment or property can have it there"
 _OPTIONS = {
     # A database of SQL_ASCII gives bytes otherwise, and PGCLIENTENCODING may say anything.
     "client_encoding": "utf8",
@@ -157,6 +159,10 @@ class PostgresTerms(OnConflict):
         return not _is_misprepared(error.orig) and (
             bool(error.connection_invalidated) or _state(error).startswith(("08", "57P"))
         )
+
+    def advice(self, cause: BaseException | None) -> str:
+        """Tell the user what to do about an error of the server or the driver."""
+        return _NO_NUL if "NUL (0x00)" in str(cause) else OTHER_ADVICE
 
     def is_rolled_back(self, error: DBAPIError) -> bool:
         """Tell whether the server has answered the commit with an error, or ended it before."""
