@@ -56,7 +56,6 @@ from hivesql_planner.errors import (
     NotSupported,
     SemanticError,
     StaleSnapshot,
-    UndeletedFiles,
 )
 from hivesql_planner.model.table import TableName
 from hivesql_planner.plan import Select
@@ -274,7 +273,7 @@ class Session:
                 lost = isinstance(error, ExecutorsLost)
                 if attempts <= 0 or (lost and (self._running.only_reads or self.open_transaction)):
                     raise
-                if isinstance(error, UndeletedFiles):
+                if isinstance(error, StaleSnapshot) and error.needs_reaping:
                     from hivesql_executor.transactions.reaper import reap
 
                     # Whoever dropped them may have died.

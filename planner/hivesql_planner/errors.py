@@ -201,10 +201,8 @@ class StaleSnapshot(ExecutionError):
     """The snapshot was outdated when the locks were acquired, again and again."""
 
     retryable: bool = True
-
-
-class UndeletedFiles(StaleSnapshot):
-    """Files of what was dropped are still where something new shall be."""
+    needs_reaping: bool = False
+    """Whether what is in the way may be left by somebody who died."""
 
 
 class ExecutorsLost(ExecutionError):

@@ -84,6 +84,9 @@ def _item(node: exp.Expr, select: exp.Select) -> exp.Expr | None:
 
 def null_order(tree: exp.Expr, binding: Binding) -> list[Edit]:
     """Tell what gives every ORDER BY, SORT BY and CLUSTER BY of a query Hive's order of NULLs."""
+    if not binding.settings.flag(NULLS_LAST):
+        # Spark's own.
+        return []
     edits = []
     for item in tree.find_all(exp.Ordered):
         if type(item.parent) in (exp.Order, exp.Sort) and not _says(item, binding):

@@ -71,7 +71,6 @@ from hivesql_planner.model.hive_type import INT, UNKNOWN, Kind, quote_name
 from hivesql_planner.model.table import Column, Table, TableName
 from hivesql_planner.predicates.predicate import ALWAYS, Look, Predicate
 from hivesql_planner.relations import Expr, Query
-from hivesql_planner.settings.settings import NULLS_LAST
 
 Ctes = Mapping[str, Outputs]
 _ALIASES_SEEN = ("having", "order", "sort", "distribute", "cluster", "windows", "qualify")
@@ -156,8 +155,7 @@ class Walk:
             edit._replace(text=self.defaults[edit.start]) if edit.start in self.defaults else edit
             for edit in spark_edits(tokens_in(self.binding.tokens, part.spans))
         ]
-        if self.binding.settings.flag(NULLS_LAST):
-            edits += null_order(part.tree, self.binding)
+        edits += null_order(part.tree, self.binding)
         return apply_edits(self.binding.text.text, part.spans, edits + self.edits, part.prefix)
 
     def expr(self, part: Slice, scope: Scope) -> Expr:

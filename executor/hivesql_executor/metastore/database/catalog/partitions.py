@@ -43,7 +43,7 @@ from hivesql_executor.metastore.database.schema import partition_key_vals, parti
 from hivesql_executor.metastore.database.schema import partitions as rows
 from hivesql_executor.metastore.database.transactions import moves
 from hivesql_planner.cache.events import EventKind
-from hivesql_planner.errors import NoSuchObject, SemanticError, UndeletedFiles
+from hivesql_planner.errors import NoSuchObject, SemanticError, StaleSnapshot
 from hivesql_planner.model.table import (
     DEFAULT_PARTITION,
     Partition,
@@ -206,11 +206,13 @@ def _refuse_undeleted(db: Connection, table: Table, names: Collection[str]) -> N
         return
     undeleted = {*names} & moves.undeleted_partitions(db, table.id)
     if undeleted:
-        raise UndeletedFiles(
+        error = StaleSnapshot(
             f"files of {table.name} PARTITION {', '.join(sorted(undeleted))}, which was dropped, "
             "could not be deleted yet, and would be rows of the new one. Run the statement again "
             "once the store lets them be deleted"
         )
+        error.needs_reaping = True
+        raise error
 
 
 def drop_partitions(
