@@ -92,12 +92,18 @@ class DescribeBody:
     """What DESCRIBE HISTORY c means, unless there is a table called ``history`` with a column c."""
 
 
+ExplainStyle = Literal[
+    "", "extended", "formatted", "locks", "formatted locks", "analyze", "dependency"
+]
+"""What EXPLAIN tells of."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExplainBody:
     """EXPLAIN."""
 
     body: Body
-    style: Literal["", "extended", "formatted", "locks", "formatted locks", "analyze", "dependency"]
+    style: ExplainStyle
 
 
 Bound = (
