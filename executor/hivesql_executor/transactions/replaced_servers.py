@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.transactions.reaper import reap
 from hivesql_planner.errors import ExecutionError, MetastoreReplaced
 
 T = TypeVar("T")
@@ -36,4 +37,6 @@ def with_known_server(opening: Callable[[], T], runtime: Runtime) -> T:
                 code=replaced.code,
             ) from replaced
         runtime.metastore.accept_server(replaced.known, replaced.now)
+        # The transactions that were open have no locks any more, and may have half moved something.
+        reap(runtime)
     return opening()

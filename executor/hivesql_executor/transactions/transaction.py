@@ -17,7 +17,7 @@ from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.heartbeat import Heartbeat
 from hivesql_executor.transactions.history import writes_of
 from hivesql_executor.transactions.lock_wait import await_locks, request_locks
-from hivesql_executor.transactions.reaper import release
+from hivesql_executor.transactions.reaper import abort, release
 from hivesql_executor.transactions.replaced_servers import with_known_server
 from hivesql_planner.definitions.steps import Definition
 from hivesql_planner.errors import CommitUnknown, ExecutionError, StaleSnapshot, WriteConflict
@@ -187,7 +187,7 @@ def roll_back(opened: OpenTransaction, runtime: Runtime, error: BaseException | 
     opened.heartbeat.stop()
     opened.changes.undo(error)
     if error is None:
-        release(partial(runtime.metastore.abort_txns, [opened.id], "rollback"), runtime)
+        release(partial(abort, [opened.id], "rollback", runtime), runtime)
     else:
         _abort(runtime, opened.id, error)
 
@@ -412,7 +412,7 @@ def _seen(opened: OpenTransaction, acquired: _Acquired) -> Transaction:
 def _abort(runtime: Runtime, txn_id: int, error: BaseException) -> None:
     try:
         reason = f"{type(error).__name__}"[:128]
-        release(partial(runtime.metastore.abort_txns, [txn_id], reason), runtime)
+        release(partial(abort, [txn_id], reason, runtime), runtime)
     except Exception as second:  # noqa: BLE001 - the first error is the one to report
         add_note(
             error,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -10,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
 
 import hivesql
 from acid_files import tree
@@ -395,4 +399,30 @@ def test_abort_transactions_loses_no_rows_of_a_killed_statement(tmp_path: Path) 
         (home / "t").rename(home / "u")
         session.sql(f"ABORT TRANSACTIONS {txn_id}; INSERT INTO t VALUES (2)")
         assert session.sql("SELECT id FROM t ORDER BY id").rows == [(1,), (2,)]
+    assert [path.name for path in home.iterdir()] == ["t"]
+
+
+def test_rows_are_there_again_before_a_table_is_free_again(tmp_path: Path) -> None:
+    """The metastore fails within a move, and for so long that nothing can be put back at once."""
+    url, home, is_back = f"sqlite:///{tmp_path}/m.db", tmp_path / "wh", threading.Event()
+    settings = {"hive.txn.timeout": "60s", "hive.lock.sleep.between.retries": "100ms"}
+    with (
+        hivesql.connect(url, str(home), settings=settings) as session,
+        hivesql.connect(url, settings=settings) as other,
+    ):
+        session.sql("CREATE TRANSACTIONAL TABLE t (id INT) STORED AS ORC; INSERT INTO t VALUES (1)")
+        engine = session.runtime.metastore._rdbms._engine  # type: ignore[attr-defined]
+
+        @event.listens_for(engine, "before_cursor_execute")
+        def fail(*_: object) -> None:
+            if (home / "u").exists() and not is_back.is_set():
+                broken = sqlite3.OperationalError("disk I/O error")
+                raise OperationalError("", {}, broken)
+
+        with pytest.raises(hivesql.HiveSqlError, match="disk I/O error"):
+            session.sql("ALTER TABLE t RENAME TO u")
+        assert not (home / "t").exists()
+        is_back.set()
+        other.sql("INSERT INTO t VALUES (2)")
+        assert other.sql("SELECT id FROM t ORDER BY id").rows == [(1,), (2,)]
     assert [path.name for path in home.iterdir()] == ["t"]
