@@ -83,11 +83,13 @@ def _item(node: exp.Expr, select: exp.Select) -> exp.Expr | None:
 
 
 def null_order(tree: exp.Expr, binding: Binding) -> list[Edit]:
-    """Tell what gives every ORDER BY, SORT BY and CLUSTER BY of a query Hive's order of NULLs."""
+    """Tell what gives every ORDER BY, SORT BY and CLUSTER BY of a query Hive's order of NULLs.
+
+    Nothing where a setting wants Spark's, which is the other way round.
+    """
+    edits: list[Edit] = []
     if not binding.settings.flag(NULLS_LAST):
-        # Spark's own.
-        return []
-    edits = []
+        return edits
     for item in tree.find_all(exp.Ordered):
         if type(item.parent) in (exp.Order, exp.Sort) and not _says(item, binding):
             order = " NULLS FIRST" if item.args.get("desc") else " NULLS LAST"
