@@ -306,6 +306,8 @@ HELP: Mapping[int, Help] = {
         10414: ("UPDATE, DELETE, MERGE or RESTORE of an insert-only table, which changes no rows",
                 "INSERT OVERWRITE; an ORC table becomes full ACID by `ALTER TABLE t SET "
                 "TBLPROPERTIES ('transactional_properties'='default')`"),
+        10423: ("A struct has two fields of one name; capitals do not count",
+                "Give each field a name of its own"),
         10426: ("RESPECT or IGNORE NULLS at a function that takes neither",
                 "Leave it out; FIRST_VALUE, LAST_VALUE, LAG and LEAD take it"),
         10432: ("A compaction is running or waits already, or is refused",
