@@ -31,7 +31,7 @@ from hivesql.python_sqlglot import (
     exp,
 )
 from hivesql.script import StatementText
-from hivesql_planner.errors import ParseError
+from hivesql_planner.errors import ParseError, SemanticError
 
 _NESTED = (TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT)
 _GRAMMAR_FUNCTIONS = ("CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM", "FLOOR", "CEIL",
@@ -39,6 +39,8 @@ _GRAMMAR_FUNCTIONS = ("CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM", "FLOOR
 _NOT_HIVE = (exp.Command, exp.Placeholder, exp.Parameter, exp.Lambda, exp.Array)
 _AFTER_VALUE = (TokenType.DOT, TokenType.L_BRACKET)
 _QUERY = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
+_MOST_OF_SUFFIX = {exp.DType.TINYINT: 2**7, exp.DType.SMALLINT: 2**15, exp.DType.BIGINT: 2**63}
+"""The largest number before each suffix, which a minus may be before."""
 
 
 class QueryParser(HiveParser):
@@ -173,6 +175,11 @@ class QueryParser(HiveParser):
 
     def _parse_suffix(self, number: exp.Expr, kind: exp.DataType) -> exp.Expr:
         """Make a cast of a number with a suffix, as 1L."""
+        most = _MOST_OF_SUFFIX.get(kind.this)
+        if most is not None and number.name.isdecimal() and int(number.name) > most:
+            span = self._begun, self._prev.end + 1
+            problem = f"Invalid numerical constant '{self.statement.text[slice(*span)]}'"
+            raise at(SemanticError(problem, code=10029), self.statement, *span)
         cast = self.build_cast(strict=self.STRICT_CAST, this=number, to=kind)
         cast.meta[RANGE] = (self._begun, self._prev.end + 1)
         return cast

@@ -464,12 +464,13 @@ def negated(kind: Type) -> str | None:
 
 
 def _map(call: Call) -> str | None:
-    """Let a NULL in the text that is a key fail where it is evaluated, and no earlier.
-
-    Tools ask by ``map(NULL, NULL)`` with ``WHERE false`` which type a column has.
-    """
+    """Let a NULL in the text that is a key fail where it is evaluated, and no earlier."""
+    # Tools ask by ``map(NULL, NULL)`` with ``WHERE false`` which type a column has.
     if not call.types:
         return "CAST(map() AS MAP<STRING,STRING>)"
+    nested = [kind for kind in call.types[::2] if kind is not None and kind.is_nested]
+    if nested:
+        raise SemanticError(f'Primitive Type is expected but "{nested[0]}" is found', code=10016)
     if VOID in call.types[::2]:
         return "CAST(raise_error('Cannot use NULL as a key of a map') AS MAP<STRING,STRING>)"
     return None

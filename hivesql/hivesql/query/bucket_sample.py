@@ -15,11 +15,14 @@ from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
 from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import Table
 
+_MOST_KEYS = 2
+"""By how many expressions Hive takes a sample."""
+
 
 def bucket_sample(node: exp.Table, table: Table, binding: Binding) -> exp.TableSample | None:
     """Return the sample of buckets that is asked of a table, None where none is.
 
-    Raises SemanticError 10060 (buckets of what) and 10061 (more than there are).
+    Raises SemanticError 10039 (by too much), 10060 (of what) and 10061 (more than there are).
     """
     sample = node.args.get("sample")
     if not isinstance(sample, exp.TableSample) or not sample.args.get("bucket_denominator"):
@@ -29,6 +32,9 @@ def bucket_sample(node: exp.Table, table: Table, binding: Binding) -> exp.TableS
     if sample.args.get("bucket_field") is None and not table.is_bucketed:
         message = f"Sampling expression needed for non-bucketed table {table.name.name}"
         binding.fail(SemanticError(message, code=10060), *span_of(node))
+    if len(sampled_by(sample)) > _MOST_KEYS:
+        message = "Cannot SAMPLE on more than two columns"
+        binding.fail(SemanticError(message, code=10039), *span_of(sample))
     numerator, denominator = _numbers(sample)
     if numerator > denominator:
         message = (

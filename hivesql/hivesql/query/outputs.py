@@ -302,6 +302,32 @@ def renamed(columns: Outputs, alias: exp.Expr | None) -> Outputs:
     )
 
 
+def label_columns(cte: exp.CTE, columns: Outputs, binding: Binding, edits: list[Edit]) -> Outputs:
+    """Return the columns of a query of WITH under the names of ``q (a, b)``.
+
+    Hive lets the last columns go without one; Spark, which does not, gets their own names.
+    Raises SemanticError 10008 where two queries have a name, 10425 for more names than columns.
+    """
+    alias = cte.args["alias"]
+    siblings = cte.parent.expressions if cte.parent else []
+    if any(other.alias.lower() == cte.alias.lower() for other in siblings[: cte.index or 0]):
+        error = SemanticError(f"Ambiguous table alias '{cte.alias}'", code=10008)
+        binding.fail(error, *span_of(alias))
+    labels = alias.args.get("columns") or ()
+    if not labels or columns is None or len(columns) == len(labels):
+        return renamed(columns, alias)
+    if len(labels) > len(columns):
+        problem = (
+            f"WITH-clause query {cte.alias} returns {len(columns)} columns, but {len(labels)} "
+            "labels were specified"
+        )
+        binding.fail(SemanticError(problem, code=10425), *span_of(alias))
+    others = columns[len(labels) :]
+    end = span_of(labels[-1])[1]
+    edits.append(Edit(end, end, "".join(f", {quote_name(other.name)}" for other in others)))
+    return (*(renamed(columns[: len(labels)], alias) or ()), *others)
+
+
 def numbered_names(
     select: exp.Select, names: Sequence[str | None], meanings: Mapping[int, Meaning]
 ) -> list[str | None]:

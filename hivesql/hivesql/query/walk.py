@@ -42,6 +42,7 @@ from hivesql.query.outputs import (
     generated_types,
     has_numbered_star,
     is_posexplode,
+    label_columns,
     mark_patterns,
     named_outputs,
     numbered_names,
@@ -220,15 +221,14 @@ class Walk:
         return self._values(node, ctes, outer)
 
     def _with(self, node: exp.Expr, ctes: Ctes) -> Ctes:
-        with_ = node.args.get("with_")
-        if with_ is None:
+        if (with_ := node.args.get("with_")) is None:
             return ctes
         if with_.args.get("recursive"):
             self._refuse("WITH RECURSIVE", node)
         visible = dict(ctes)
         for cte in with_.expressions:
             columns = self.query(cte.this, visible, None)
-            visible[cte.alias.lower()] = renamed(columns, cte.args.get("alias"))
+            visible[cte.alias.lower()] = label_columns(cte, columns, self.binding, self.edits)
         return visible
 
     def _values(self, node: exp.Values, ctes: Ctes, outer: Scope | None) -> Outputs:

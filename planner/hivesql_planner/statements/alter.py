@@ -255,8 +255,10 @@ def apply_change(  # noqa: C901 - one flat list of changes
         case ChangeSkew(skew=skew):
             return replace(table, skew=skew)
         case LeaveDirectories():
-            flat_skew = table.skew and replace(table.skew, in_directories=False)
-            return replace(table, skew=flat_skew)
+            if table.skew is None:
+                what = "This operation is only valid on skewed table."
+                raise SemanticError(f"{what} {table.name}", code=10196)
+            return replace(table, skew=replace(table.skew, in_directories=False))
         case ChangeOwner(owner=owner, owner_type=owner_type):
             return replace(table, owner=owner, owner_type=owner_type)
         case ChangeRewrite(enabled=enabled):

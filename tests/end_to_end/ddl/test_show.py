@@ -470,3 +470,25 @@ def test_a_server_sends_lines_in_one_cell_and_none_where_there_is_no_cell(
     assert ("", "k".ljust(20), r"v\n\nw".ljust(20)) in sent
     assert ("Retention:".ljust(20), "0".ljust(20), None) in sent
     assert session.sql("SHOW TABLES").of_server is None
+
+
+@pytest.mark.parametrize(
+    ("statement", "shown"),
+    [
+        ("SHOW TABLES '.*s'", ["events", "pokes", "vokes"]),
+        ("SHOW TABLES 'p.kes'", ["pokes"]),
+        ("SHOW TABLES '..kes'", ["pokes", "vokes"]),
+        ("SHOW TABLES 'poke.s'", []),
+        ("SHOW VIEWS 'v.kes'", ["vokes"]),
+        ("SHOW COLUMNS FROM pokes LIKE '.'", ["a", "b"]),
+        ("SHOW DATABASES LIKE 'defaul.'", []),
+        ("SHOW FUNCTIONS LIKE 'uppe.'", []),
+    ],
+)
+def test_a_dot_stands_for_a_character_where_it_does_in_hive(
+    session: hivesql.Session, statement: str, shown: list[str]
+) -> None:
+    session.execute("""
+        CREATE TABLE pokes (a INT, b STRING); CREATE TABLE events (a INT);
+        CREATE VIEW vokes AS SELECT a FROM pokes""")
+    assert [row[0] for row in session.sql(statement).rows] == shown

@@ -193,3 +193,16 @@ def test_what_is_refused(session: hivesql.Session, tmp_path: Path) -> None:
         assert answer[0] == code and text in answer[1], statement
     assert not (tmp_path / "n").exists() and not (tmp_path / "l").exists()
     assert ("n",) not in rows(session, "SHOW TABLES")
+
+
+@pytest.mark.parametrize("kind", [PLAIN, ACID], ids=["plain", "acid"])
+def test_an_export_without_partitions_makes_a_table_without_any(
+    session: hivesql.Session, tmp_path: Path, kind: str
+) -> None:
+    session.sql(f"""
+        CREATE TABLE t (a INT) PARTITIONED BY (p STRING) {kind};
+        EXPORT TABLE t TO '{tmp_path}/out'; IMPORT TABLE u FROM '{tmp_path}/out';
+        IMPORT TABLE t FROM '{tmp_path}/out'""")
+    assert rows(session, "SHOW PARTITIONS u") == [] == rows(session, "SELECT a, p FROM u")
+    session.sql("INSERT INTO u PARTITION (p = 'x') VALUES (1)")
+    assert rows(session, "SELECT a, p FROM u") == [(1, "x")]

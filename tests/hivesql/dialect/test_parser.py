@@ -123,7 +123,7 @@ def outcome(sql: str) -> str:
         ("CREATE TABLE t (a int DEFAULT)", "ParseError"),
         ("CREATE TABLE t (a int, PRIMARY KEY a)", "ParseError"),
         ("CREATE TABLE t (a int, FOREIGN KEY (a) REFERENCES p)", "ParseError"),
-        ("CREATE TABLE t (CONSTRAINT c CHECK (a > 0))", "ParseError"),
+        ("CREATE TABLE t (CONSTRAINT c)", "ParseError"),
         ("CREATE TABLE t (a int CONSTRAINT)", "ParseError"),
         ("ALTER TABLE t ADD CONSTRAINT PRIMARY KEY (a)", "ParseError"),
         ("ALTER TABLE t DROP CONSTRAINT", "ParseError"),

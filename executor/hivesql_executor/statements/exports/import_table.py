@@ -79,8 +79,10 @@ def _parts(
     """List what the export has, and check it against what the table wants."""
     path, files = statement.dump.path, runtime.files(statement.dump.path)
     names = units(table, partitions)
-    places = [partition.location for partition in partitions] or [table.location]
-    kinds: list[Partition | None] = [*partitions] or [None]
+    places = [partition.location for partition in partitions]
+    kinds: list[Partition | None] = [*partitions]
+    if not table.partition_columns:
+        places, kinds = [table.location], [None]
     for unit, location, partition in zip(names, places, kinds, strict=True):
         home = f"{path}/{unit or DATA}"
         if not files.exists(home):

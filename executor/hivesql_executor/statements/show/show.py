@@ -169,14 +169,14 @@ def _databases(statement: Show, runtime: Runtime) -> Outcome:
 def _tables(statement: Show, runtime: Runtime) -> Outcome:
     tables = find_tables(statement.database or "default", runtime.metastore)
     names = {*(name.name for name in tables), *statement.temporary}
-    return Outcome.of_table(["tab_name"], matching(names, statement.pattern))
+    return Outcome.of_table(["tab_name"], matching(names, statement.pattern, dots=True))
 
 
 def _views(statement: Show, runtime: Runtime) -> Outcome:
     store = runtime.metastore
     names = find_tables(statement.database or "default", store)
     views = [name.name for name in names if find_table(name, store).is_view]
-    return Outcome.of_table(["tab_name"], matching(views, statement.pattern))
+    return Outcome.of_table(["tab_name"], matching(views, statement.pattern, dots=True))
 
 
 def _table(statement: Show) -> Table:
@@ -186,7 +186,7 @@ def _table(statement: Show) -> Table:
 
 def _columns(statement: Show, runtime: Runtime) -> Outcome:
     names = [column.name for column in _table(statement).all_columns]
-    matches = {name for (name,) in matching(names, statement.pattern, underscore=False)}
+    matches = {name for (name,) in matching(names, statement.pattern, underscore=False, dots=True)}
     rows = [(name,) for name in names if name in matches]
     return Outcome.of_table(["field"], sorted(rows) if statement.extended else rows)
 

@@ -20,7 +20,7 @@ from hivesql_planner.predicates.wildcards import ANY, ONE, compile_wildcards, li
 from hivesql_planner.statements.bound import Show
 
 FileSizes = tuple[tuple[str, int], ...]
-_MARK = re.compile(r"\\+(_)|\\+(%)|([*%])|(_)|(.)", re.DOTALL)
+_MARK = re.compile(r"\\+(_)|\\+(%)|([*%])|([_.])|(.)", re.DOTALL)
 
 
 def matching(
@@ -30,28 +30,30 @@ def matching(
     underscore: bool = True,
     stars: bool = True,
     choices: bool = True,
+    dots: bool = False,
 ) -> list[tuple[str]]:
     """Return the names that match, sorted, each as a row.
 
     ``%`` stands for anything; case is ignored. With ``underscore``, ``_`` stands for one character,
     unless a backslash is before it; with ``stars``, ``*`` is as ``%``; with ``choices``, ``|`` is
-    between patterns of which one must match.
+    between patterns of which one must match; with ``dots``, ``.`` is as ``_``.
     """
     if pattern is None:
         return [(name,) for name in sorted(names)]
+    singles = "_" * underscore + "." * dots
     expressions = [
-        compile_wildcards(_wildcards(part, underscore=underscore, stars=stars), ignores_case=True)
+        compile_wildcards(_wildcards(part, singles, stars=stars), ignores_case=True)
         for part in (map(str.strip, pattern.split("|")) if choices else [pattern])
     ]
     return [(name,) for name in sorted(names) if any(e.fullmatch(name) for e in expressions)]
 
 
-def _wildcards(pattern: str, *, underscore: bool, stars: bool) -> str:
+def _wildcards(pattern: str, singles: str, *, stars: bool) -> str:
     def meaning_of(match: re.Match[str]) -> str:
         escaped, percent, anything, single, other = match.groups()
         if anything and (stars or anything == "%"):
             return ANY
-        if single and underscore:
+        if single and single in singles:
             return ONE
         return literal(escaped or percent or anything or single or other)
 

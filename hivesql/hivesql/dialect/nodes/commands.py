@@ -92,10 +92,8 @@ class DescribeBody:
     """What DESCRIBE HISTORY c means, unless there is a table called ``history`` with a column c."""
 
 
-ExplainStyle = Literal[
-    "", "extended", "formatted", "locks", "formatted locks", "analyze", "dependency"
-]
-"""What EXPLAIN tells of."""
+Style = Literal["extended", "formatted", "locks", "analyze", "dependency"]
+"""How EXPLAIN tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ class ExplainBody:
     """EXPLAIN."""
 
     body: Body
-    style: ExplainStyle
+    style: Literal["", "formatted locks"] | Style
 
 
 Bound = (

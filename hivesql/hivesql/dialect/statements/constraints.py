@@ -48,9 +48,10 @@ def parse_definitions(cursor: Cursor, *, of_partitions: bool = False) -> Definit
             columns.append(Column(name, type_, comment))
         if not cursor.take(","):
             break
-    if not columns:
-        cursor.fail("expected a column")
     cursor.expect(")")
+    if not columns:
+        what = "Either list of columns or a custom serializer should be specified"
+        raise at(SemanticError(what, code=10043), cursor.text, cursor.last_end - 1)
     return tuple(columns), tuple(constraints)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hivesql.dialect.nodes.commands import Body, ExplainBody, ExplainStyle, Tree
+from hivesql.dialect.nodes.commands import Body, ExplainBody, Style, Tree
 from hivesql.dialect.statements.commands import (
     KINDS,
     parse_abort,
@@ -47,7 +47,7 @@ _BY_SQLGLOT = frozenset(
     {"alter", "analyze", "create", "delete", "export", "import", "insert", "load", "merge", "msck",
      "restore", "truncate", "update"}
 )  # fmt: skip
-_STYLES: tuple[ExplainStyle, ...] = ("extended", "formatted", "locks", "dependency", "analyze")
+_STYLES: tuple[Style, ...] = ("extended", "formatted", "locks", "dependency", "analyze")
 _EXPLAIN_REFUSED = {
     "authorization", "cbo", "debug", "ast", "vectorization", "reoptimization",
     "ddl", "logical", "abstract", "rewrite", "start", "begin", "commit", "rollback", "lock",
@@ -140,21 +140,20 @@ def _explain(cursor: Cursor) -> ExplainBody:
     cursor.expect("explain")
     if cursor.at("explain"):
         cursor.fail("expected a statement")
-    start = cursor.peek()
-    styles: set[ExplainStyle] = set()
+    start, styles = cursor.peek(), set[Style]()
     while not cursor.at("analyze", "table"):
-        style = next(filter(cursor.take, _STYLES), None)
-        if style is None:
+        taken = next(filter(cursor.take, _STYLES), None)
+        if taken is None:
             break
-        styles.add(style)
+        styles.add(taken)
     token = cursor.peek()
     if token.value in _EXPLAIN_REFUSED:
         cursor.refuse(f"EXPLAIN {token.text.upper()}")
     if styles == {"formatted", "locks"}:
         return ExplainBody(_body(cursor), "formatted locks")
     if len(styles) > 1:
-        written = " ".join(style for style in _STYLES if style in styles)
-        cursor.refuse(f"EXPLAIN {written.upper()}", start)
+        written = " ".join(style.upper() for style in _STYLES if style in styles)
+        cursor.refuse(f"EXPLAIN {written}", start)
     return ExplainBody(_body(cursor), next(iter(styles), ""))
 
 
