@@ -650,3 +650,12 @@ SELECT id, NULL FROM emp WHERE id < 3 EXCEPT SELECT id, NULL FROM emp WHERE id =
 SELECT id, NULL FROM emp WHERE id < 3 UNION SELECT id, NULL FROM emp WHERE id = 1 ORDER BY id;
 SELECT bonus FROM emp INTERSECT SELECT bonus FROM emp WHERE bonus IS NULL;
 SELECT i, last_value(s) IGNORE NULLS OVER (ORDER BY i ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) a, last_value(s, true) OVER (ORDER BY i ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) b, last_value(s IGNORE NULLS) OVER (ORDER BY i ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) c, first_value(s) IGNORE NULLS OVER (ORDER BY i ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING) d FROM win WHERE i < 9 AND NOT (i = 2 AND x IS NOT NULL) ORDER BY i;
+SELECT region, product, grouping(product, region), grouping(region, product), count(*) FROM sales GROUP BY region, product WITH CUBE ORDER BY 3, 1, 2;
+SELECT region, product, amount, grouping(region, amount), grouping(amount, region, product), grouping(product, product) FROM sales WHERE region = 'n' GROUP BY region, product, amount WITH ROLLUP ORDER BY 5, 1, 2, 3;
+WITH q (r) AS (SELECT region, product, amount FROM sales) SELECT r, product, amount FROM q WHERE amount > 20 ORDER BY amount;
+WITH q (r) AS (SELECT * FROM sales WHERE amount < 25), p (z) AS (SELECT r, amount FROM q) SELECT * FROM p ORDER BY amount;
+WITH q (a, b, c, d) AS (SELECT region, product, amount FROM sales) SELECT a FROM q;
+WITH q AS (SELECT 1 x), q AS (SELECT 2 x) SELECT x FROM q;
+SELECT 300Y FROM sales;
+SELECT map(array(1), amount) FROM sales;
+SELECT region FROM sales TABLESAMPLE (BUCKET 1 OUT OF 2 ON region, product, amount) s;

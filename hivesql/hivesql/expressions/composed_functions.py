@@ -396,17 +396,18 @@ def _exact_percentile(call: Call) -> str | None:
     return f"CASE WHEN count(@0) > 0 THEN {none} END" if is_none else None
 
 
-def _grouping_bits(call: Call) -> str | None:
-    """Put the bits of several columns together: Spark's grouping_id wants all that is grouped."""
+def _grouping_bits(call: Call) -> str:
+    """Put the bits of the columns together: Spark's grouping_id wants all that is grouped."""
     last = len(call.types) - 1
     bits = (
         f"shiftleft(CAST(grouping(@{i}) AS BIGINT), {last - i})" for i in range(len(call.types))
     )
-    return f"({' + '.join(bits)})" if last else None
+    return f"({' + '.join(bits)})" if last else "CAST(grouping(@0) AS BIGINT)"
 
 
 BUILT: dict[str, Rule] = {
     "grouping": _grouping_bits,
+    "xpath": "array_compact(xpath(@*))",  # an element has no text of its own
     "create_union": _union,
     "extract_union": _member_of_union,
     "approx_distinct": _estimated_count,

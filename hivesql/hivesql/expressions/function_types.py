@@ -183,7 +183,7 @@ TYPES: dict[str, TypeRule] = {
         murmur_hash"""),
     **_named(BIGINT, """
         approx_distinct count to_epoch_milli unix_timestamp to_unix_timestamp crc32 factorial
-        xpath_long regr_count grouping_id surrogate_key"""),
+        xpath_long regr_count grouping grouping_id surrogate_key"""),
     **_named(DOUBLE, """
         sqrt exp ln log log2 log10 pow power cbrt sin cos tan asin acos atan sinh cosh tanh degrees
         radians e pi rand stddev std stddev_pop stddev_samp variance var_pop var_samp corr covar_pop

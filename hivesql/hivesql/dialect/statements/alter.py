@@ -25,7 +25,7 @@ from hivesql.dialect.nodes.databases import AlterDatabase
 from hivesql.dialect.nodes.files import Concatenate
 from hivesql.dialect.nodes.parts import partition_of, table_of
 from hivesql.dialect.nodes.views import AlterView, Rebuild
-from hivesql.dialect.statements.clauses import parse_partition, refuse_replication
+from hivesql.dialect.statements.clauses import parse_partition, refuse_object, refuse_replication
 from hivesql.dialect.statements.commands import (
     parse_keys,
     parse_owner,
@@ -34,7 +34,6 @@ from hivesql.dialect.statements.commands import (
 )
 from hivesql.dialect.statements.constraints import parse_column_constraint, parse_constraint
 from hivesql.dialect.statements.load import FileStatements
-from hivesql.dialect.statements.refused import refuse_object
 from hivesql.dialect.statements.storage import (
     parse_bucket_count,
     parse_buckets,

@@ -1,4 +1,4 @@
-"""Specifications of partitions, and the constants in them."""
+"""Clauses that several statements have, and objects of Hive that each refuses by name."""
 
 from __future__ import annotations
 
@@ -12,6 +12,25 @@ from hivesql.dialect.slices import (
     PartitionItems,
 )
 from hivesql.dialect.tokens import Cursor, Kind, Name
+
+_OBJECTS = {
+    ("scheduled",): "SCHEDULED QUERY",
+    ("resource",): "RESOURCE PLAN",
+    ("pool",): "POOL",
+    ("trigger",): "TRIGGER",
+    ("user", "mapping"): "USER MAPPING",
+    ("group", "mapping"): "GROUP MAPPING",
+    ("application", "mapping"): "APPLICATION MAPPING",
+    ("dataconnector",): "DATACONNECTOR",
+    ("connector",): "CONNECTOR",
+    ("catalog",): "CATALOG",
+}
+_STATEMENTS = {
+    ("enable", "workload"): "ENABLE WORKLOAD MANAGEMENT",
+    ("disable", "workload"): "DISABLE WORKLOAD MANAGEMENT",
+    ("replace", "resource"): "REPLACE RESOURCE PLAN",
+    ("replace", "active"): "REPLACE ACTIVE RESOURCE PLAN",
+}
 
 
 def parse_partition(cursor: Cursor, *, dynamic: bool = True) -> PartitionItems:
@@ -140,3 +159,17 @@ def parse_properties(cursor: Cursor) -> dict[str, str]:
             break
     cursor.expect(")")
     return properties
+
+
+def refuse_object(cursor: Cursor, verb: str) -> None:
+    """Refuse what a verb such as CREATE is said of, where it is nothing that is known here."""
+    for words, name in _OBJECTS.items():
+        if cursor.at(*words):
+            cursor.refuse(f"{verb} {name}")
+
+
+def refuse_statement(cursor: Cursor) -> None:
+    """Refuse the statements of workload management that begin with a word of their own."""
+    for words, name in _STATEMENTS.items():
+        if cursor.at(*words):
+            cursor.refuse(name)

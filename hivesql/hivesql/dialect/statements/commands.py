@@ -8,10 +8,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from hivesql.dialect.nodes.commands import DescribeBody, LockBody, ShowBody, UseBody
-from hivesql.dialect.statements.clauses import parse_chosen, parse_partition
+from hivesql.dialect.statements.clauses import parse_chosen, parse_partition, refuse_object
 from hivesql.dialect.statements.clauses import parse_properties as parse_properties
 from hivesql.dialect.statements.compaction import parse_abort_compactions, parse_show_compactions
-from hivesql.dialect.statements.refused import refuse_object
 from hivesql.dialect.tokens import INSIDE_WORDS, Cursor, Kind, Name, TableRef, at
 from hivesql.script import StatementText
 from hivesql_planner.errors import NotSupported, ParseError

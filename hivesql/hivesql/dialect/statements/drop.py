@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from hivesql.dialect.nodes.ddl import DropDatabaseBody, DropTableBody
 from hivesql.dialect.nodes.functions import DropFunctionBody, DropStoredFunctionBody
-from hivesql.dialect.statements.clauses import refuse_replication
-from hivesql.dialect.statements.refused import refuse_object
+from hivesql.dialect.statements.clauses import refuse_object, refuse_replication
 from hivesql.dialect.tokens import Cursor, Kind
 from hivesql_planner.statements.bound import DropKind
 

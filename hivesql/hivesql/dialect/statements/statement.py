@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hivesql.dialect.nodes.commands import Body, ExplainBody, Style, Tree
+from hivesql.dialect.statements.clauses import refuse_statement
 from hivesql.dialect.statements.commands import (
     KINDS,
     parse_abort,
@@ -19,7 +20,6 @@ from hivesql.dialect.statements.commands import (
     parse_start,
     parse_use,
 )
-from hivesql.dialect.statements.refused import refuse_statement
 from hivesql.dialect.tokens import Cursor, Kind, at, tokenize
 from hivesql.script import StatementText
 from hivesql_planner.errors import NotSupported, ParseError

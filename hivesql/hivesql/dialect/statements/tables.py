@@ -15,9 +15,8 @@ from hivesql.dialect.nodes.parts import slice_of, table_of
 from hivesql.dialect.nodes.views import PartitionedOn
 from hivesql.dialect.reading import StatementReader
 from hivesql.dialect.slices import Slice
-from hivesql.dialect.statements.clauses import parse_properties
+from hivesql.dialect.statements.clauses import parse_properties, refuse_object
 from hivesql.dialect.statements.constraints import parse_definitions
-from hivesql.dialect.statements.refused import refuse_object
 from hivesql.dialect.statements.storage import (
     parse_buckets,
     parse_file_format,
