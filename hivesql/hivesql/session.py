@@ -47,7 +47,7 @@ from hivesql_executor.outcome import Outcome
 from hivesql_executor.statements.context import of_user
 from hivesql_executor.tracing import span
 from hivesql_executor.transactions.interrupts import NotingInterrupts
-from hivesql_executor.transactions.reaper import abort
+from hivesql_executor.transactions.reaper import abort, reap
 from hivesql_executor.translate_errors import translate_error, translate_errors
 from hivesql_planner.errors import (
     AlreadyCommitted,
@@ -268,14 +268,12 @@ class Session:
             try:
                 return self._carry_out(statement, request)
             except (StaleSnapshot, ExecutorsLost) as error:
-                # Someone committed meanwhile, or executors ended with our rows: plan again.
+                # Someone committed meanwhile, or has left files, or executors ended with our rows.
                 attempts -= 1
                 lost = isinstance(error, ExecutorsLost)
                 if attempts <= 0 or (lost and (self._running.only_reads or self.open_transaction)):
                     raise
                 if isinstance(error, StaleSnapshot) and error.needs_reaping:
-                    from hivesql_executor.transactions.reaper import reap
-
                     # Whoever dropped them may have died.
                     reap(self.runtime)
 

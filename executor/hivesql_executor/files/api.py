@@ -14,6 +14,8 @@ from hivesql_executor.files.small_contents import LARGEST, SMALL, recall_content
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from hivesql_executor.files.hadoop import HadoopFiles
+    from hivesql_executor.files.stores.store import StoreFiles
     from hivesql_executor.files.top import Top
     from hivesql_executor.files.uploads import LeftUploads, Uploads
     from hivesql_planner.acid.snapshot import FileStatus
@@ -185,10 +187,20 @@ def files_for(
     Nor do object stores, where their client is installed and ``settings``, Hadoop's, say all of
     it; None of them where Spark alone knows them.
     """
+    return _choose_files(location, spark, settings)
+
+
+def _choose_files(
+    location: str,
+    spark: Callable[[], SparkSession],
+    settings: Callable[[], Mapping[str, str] | None],
+) -> LocalFiles | HadoopFiles | StoreFiles:
     if _OBJECT_STORE.match(location):
         from hivesql_executor.files.stores.object_store import store_files
 
-        return store_files(location, spark, settings)
+        return store_files(
+            location, spark, settings, lambda place: _choose_files(place, spark, settings)
+        )
     if _OTHER_SCHEME.match(location):
         from hivesql_executor.files.hadoop import HadoopFiles
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,7 +16,7 @@ from hivesql_executor.files.one_by_one import OneByOne
 from hivesql_executor.files.top import Top
 from hivesql_planner.acid.layout import HIDDEN_STARTS, MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
-from hivesql_planner.errors import DataError, ExecutionError
+from hivesql_planner.errors import DataError, ExecutionError, NotSupported
 
 _SYNCS = 8
 """Files that are brought down to the disk at once."""
@@ -24,11 +25,21 @@ _PARENTS_GONE = 3
 _NO_HARD_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)
 
 
+_OTHER = re.compile(r"(?!file:)[A-Za-z][A-Za-z0-9+.-]*://")
+
+
 def local_name(location: str) -> str:
     """Return the path of a ``file:`` location or of a plain path, as the system takes it.
 
     Percent signs are taken as they are, as Hadoop's Path does: ``p=a%2Fb`` is a directory's name.
+    NotSupported for a place of another file system, which would pass for a name in the working
+    directory: a table's partition may lie there.
     """
+    if "://" in location and _OTHER.match(location):
+        raise NotSupported(
+            f"{location} in a table on a local disk: partitions in object stores or HDFS. "
+            "Make the table there, or give the partition a place on the disk"
+        )
     if location.startswith("file:"):
         return "/" + location.removeprefix("file:").lstrip("/")
     return location

@@ -26,12 +26,11 @@ from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.failpoints import VARIABLE, FailPoint
 from hivesql_executor.metastore.api import AbortLimits
 from hivesql_planner.model.table import TableName
-from s3_server import BUCKET, S3Server, s3_server
+from s3_server import BUCKET, S3Server
+from s3_sessions import ACID, QUICK, connect, keys, server_without_spark
 
-ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 STATEMENTS = int(os.environ.get("HIVESQL_S3_STATEMENTS", "100"))
 SEED = int(os.environ.get("HIVESQL_S3_SEED", "0")) or random.randrange(1, 1 << 30)
-QUICK = {"fs.s3a.retry.interval": "5ms", "fs.s3a.retry.limit": "5"}
 FAULTS = {"slow": 0.02, "broken": 0.04, "reset": 0.06, "dropped": 0.08, "half": 0.10, "late": 0.12}
 """Of all requests, up to which part each fault happens."""
 _AT_ONCE = 100
@@ -40,29 +39,8 @@ _AT_ONCE = 100
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[S3Server]:
-    if sys.modules.get("pyspark"):
-        from pyspark import SparkContext
-
-        if SparkContext._active_spark_context is not None:
-            pytest.skip("sessions of a process use the Spark that runs in it")
-    with s3_server() as running:
+    with server_without_spark() as running:
         yield running
-
-
-def connect(server: S3Server, metastore: Path, name: str, **settings: str) -> hivesql.Session:
-    return hivesql.connect(
-        f"sqlite:///{metastore}", f"s3a://{BUCKET}/{name}",
-        settings={**server.settings(), **QUICK, **settings},
-    )  # fmt: skip
-
-
-def keys(server: S3Server, name: str) -> dict[str, bytes]:
-    """What is stored below a warehouse."""
-    import boto3
-
-    store = boto3.resource("s3", endpoint_url=server.url, region_name="us-east-1")
-    stored = store.Bucket(BUCKET).objects.filter(Prefix=f"{name}/")
-    return {each.key.removeprefix(f"{name}/"): each.get()["Body"].read() for each in stored}
 
 
 BOUNDED = {
@@ -160,123 +138,6 @@ def test_requests_of_a_statement_do_not_wait_for_each_other(
 
 
 MANY = 40
-
-
-def test_many_partitions_take_one_list(server: S3Server, tmp_path: Path) -> None:
-    """Each alone would be a request; a partition elsewhere is one, and few are asked for alone."""
-    with connect(server, tmp_path / "m.db", "many") as session:
-        session.sql(f"CREATE TABLE t (k INT) PARTITIONED BY (p INT) {ACID}")
-        values = ", ".join(f"({k}, {k})" for k in range(MANY))
-        session.sql(f"INSERT INTO t VALUES {values}")
-        elsewhere = f"s3a://{BUCKET}/many/elsewhere"
-        session.sql(f"ALTER TABLE t ADD PARTITION (p = 99) LOCATION '{elsewhere}'")
-        session.sql("INSERT INTO t VALUES (99, 99)")
-        rows = [(k, k) for k in (*range(MANY), 99)]
-        for where, asked in {
-            "": ["LIST many/elsewhere/", "LIST many/t/"],
-            "WHERE p BETWEEN 5 AND 34": ["LIST many/t/"],
-            "WHERE p < 2": ["LIST many/t/p=0/", "LIST many/t/p=1/"],
-        }.items():
-            server.requests.clear()
-            read = session.sql(f"SELECT k, p FROM t {where} ORDER BY k").rows
-            condition = {"": 100, "WHERE p < 2": 2}.get(where)
-            wanted = [
-                row for row in rows if (row[1] < condition if condition else 5 <= row[1] < 35)
-            ]
-            assert read == wanted, where
-            assert sorted(server.requests) == asked, where
-        server.requests.clear()
-        session.sql("UPDATE t SET k = k + 1 WHERE p < 30")
-        kinds = Counter(request.split()[0] for request in server.requests)
-        assert kinds == {"LIST": 1, "PUT": 30 * 4}, kinds
-        assert session.check("t") == ()
-
-
-def test_many_new_partitions_take_one_list(server: S3Server, tmp_path: Path) -> None:
-    """It tells whether they have files already, of which their statistics would not know."""
-    with connect(server, tmp_path / "m.db", "added") as session:
-        session.sql(f"CREATE TABLE t (k INT) PARTITIONED BY (p INT) {ACID}")
-        server.requests.clear()
-        session.sql("ALTER TABLE t ADD " + " ".join(f"PARTITION (p={p})" for p in range(MANY)))
-        assert server.requests == ["LIST added/t/"]
-        described = session.sql("DESCRIBE FORMATTED t PARTITION (p=7)").rows
-        assert ("", "numRows", "0") in map(tuple, described)
-
-
-def test_dropped_partitions_are_one_list_and_one_deletion(server: S3Server, tmp_path: Path) -> None:
-    """Nothing is moved: a move copies. Hidden files go too, and so does what is elsewhere."""
-    import boto3
-
-    client = boto3.client("s3", endpoint_url=server.url, region_name="us-east-1")
-    with connect(server, tmp_path / "m.db", "gone") as session:
-        session.sql(f"CREATE TABLE t (k INT) PARTITIONED BY (p INT) {ACID}")
-        for _ in range(2):
-            session.sql(f"INSERT INTO t VALUES {', '.join(f'({k}, {k})' for k in range(MANY))}")
-        for key in (".hive-staging_1/x", "_tmp.1", "delta_0000009_0000009_0000/.hidden"):
-            client.put_object(Bucket=BUCKET, Key=f"gone/t/p=3/{key}", Body=b"x")
-        server.requests.clear()
-        session.sql(f"ALTER TABLE t DROP PARTITION (p < {MANY - 1})")
-        assert sorted(request.split()[0] for request in server.requests) == ["LIST", "POST"]
-        assert all(key.startswith(f"t/p={MANY - 1}/") for key in keys(server, "gone"))
-        assert session.sql("SELECT p FROM t").rows == [(MANY - 1,)] * 2
-        session.sql(f"ALTER TABLE t ADD PARTITION (p = 9) LOCATION 's3a://{BUCKET}/gone/else'")
-        session.sql("INSERT INTO t VALUES (1, 9)")
-        server.requests.clear()
-        session.sql("ALTER TABLE t DROP PARTITION (p = 9)")
-        assert sorted(request.split()[0] for request in server.requests) == ["LIST", "POST"]
-        assert not any(key.startswith("else/") for key in keys(server, "gone"))
-        assert not session._spark.started
-
-
-def test_a_partition_is_not_added_again_before_its_files_are_deleted(
-    server: S3Server, tmp_path: Path
-) -> None:
-    """They would be rows again; who adds it deletes them first, where the store lets them."""
-    adding = {
-        "INSERT INTO t VALUES (3, 1)": [(3, 1)],
-        "ALTER TABLE t ADD PARTITION (p = 1)": [],
-        "MSCK REPAIR TABLE t ADD PARTITIONS": [],
-    }
-    with connect(server, tmp_path / "m.db", "dropped") as session:
-        for statement, rows in adding.items():
-            session.sql(f"CREATE TABLE t (k INT) PARTITIONED BY (p INT) {ACID}")
-            session.sql("INSERT INTO t VALUES (1, 1), (2, 2)")
-            server.fault = lambda request: "denied" if request.startswith("POST") else ""
-            try:
-                done = session.sql("ALTER TABLE t DROP PARTITION (p = 1)")
-                assert session.sql("SELECT * FROM t").rows == [(2, 2)]
-                with pytest.raises(hivesql.HiveSqlError, match="p=1, which was dropped") as refused:
-                    session.sql(statement)
-                assert "once the store lets them be deleted" in str(refused.value)
-            finally:
-                server.fault = lambda request: ""
-            session.sql(statement)
-            assert sorted(session.sql("SELECT * FROM t").rows) == sorted([(2, 2), *rows]), statement
-            session.sql("INSERT INTO t VALUES (4, 1)")
-            assert session.sql("SELECT k FROM t WHERE p = 1 AND k = 1").rows == []
-            assert not any("p=1/delta_0000001" in key for key in keys(server, "dropped"))
-            session.sql("DROP TABLE t")
-            assert keys(server, "dropped") == {}, done
-
-
-def test_msck_asks_for_the_partitions_of_a_table_once(server: S3Server, tmp_path: Path) -> None:
-    """Which are there says the list of their names; the writes of new ones, one more."""
-    import boto3
-
-    with connect(server, tmp_path / "m.db", "repaired") as session:
-        session.sql(f"CREATE TABLE t (k INT) PARTITIONED BY (p INT) {ACID}")
-        session.sql(f"INSERT INTO t VALUES {', '.join(f'({k}, {k})' for k in range(MANY))}")
-        server.requests.clear()
-        assert session.sql("MSCK REPAIR TABLE t SYNC PARTITIONS").rows == []
-        assert server.requests == ["LIST repaired/t/"]
-        session.sql(f"CREATE TABLE u (k INT) PARTITIONED BY (p INT) {ACID}")
-        client = boto3.client("s3", endpoint_url=server.url, region_name="us-east-1")
-        for name, data in keys(server, "repaired").items():
-            client.put_object(Bucket=BUCKET, Key=f"repaired/u{name[1:]}", Body=data)
-        server.requests.clear()
-        session.sql("MSCK REPAIR TABLE u ADD PARTITIONS")
-        assert server.requests == ["LIST repaired/u/", "LIST repaired/u/"]
-        assert session.sql("SELECT count(*) FROM u").rows == [(MANY,)]
 
 
 def test_a_survey_is_one_list(server: S3Server, tmp_path: Path) -> None:

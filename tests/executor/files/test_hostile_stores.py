@@ -50,7 +50,10 @@ def files_at(port: int) -> StoreFiles:
     def no_spark() -> Any:
         raise AssertionError("Spark is not asked")
 
-    return StoreFiles(no_spark, access)
+    def nowhere(place: str) -> Any:
+        raise AssertionError(f"{place} is elsewhere")
+
+    return StoreFiles(no_spark, access, "s3a://b", nowhere)
 
 
 @pytest.mark.parametrize("talk", HOSTILE.values(), ids=HOSTILE)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from hivesql_executor.files.hadoop import HadoopFiles
+    from hivesql_executor.files.local import LocalFiles
     from hivesql_executor.files.stores.store import StoreFiles
 
 
@@ -22,10 +23,12 @@ def store_files(
     location: str,
     spark: Callable[[], SparkSession],
     settings: Callable[[], Mapping[str, str] | None],
+    elsewhere: Callable[[str], LocalFiles | HadoopFiles | StoreFiles],
 ) -> HadoopFiles | StoreFiles:
     """Return the files of a bucket by obstore, where it does all that Hadoop's settings say.
 
-    An Azure account has directories, unless it is said that it has none.
+    An Azure account has directories, unless it is said that it has none. ``elsewhere`` gives the
+    file system of any place.
     """
     of_hadoop = settings()
     if of_hadoop is not None and find_spec("obstore"):
@@ -33,7 +36,8 @@ def store_files(
         if access is not None:
             from hivesql_executor.files.stores.store import StoreFiles
 
-            return StoreFiles(spark, access=access)
+            home = "/".join(location.split("/", 3)[:3])
+            return StoreFiles(spark, access, home, elsewhere=elsewhere)
     from hivesql_executor.files.hadoop import HadoopFiles, ObjectStoreFiles
 
     if location.startswith("abfs") and not is_flat(location, of_hadoop or {}):

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError, PermissionDeniedError
@@ -42,7 +42,8 @@ from hivesql_planner.settings.s3_access import S3Access
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from hivesql_executor.files.hadoop import ObjectStoreFiles
+    from hivesql_executor.files.hadoop import HadoopFiles, ObjectStoreFiles
+    from hivesql_executor.files.local import LocalFiles
     from hivesql_executor.files.top import Top
     from hivesql_executor.files.uploads import LeftUploads, Upload, Uploads
 
@@ -73,10 +74,16 @@ class _Entries:
 
 @dataclass(frozen=True)
 class StoreFiles:
-    """The Files protocol by obstore; what tasks upload, and copies, go through Hadoop."""
+    """The Files protocol by obstore; what tasks upload, and copies, go through Hadoop.
+
+    Of one bucket, ``home``. Partitions may lie elsewhere: their paths go to ``elsewhere``, which
+    gives the file system of any place.
+    """
 
     spark: Callable[[], SparkSession]
     access: Access
+    home: str
+    elsewhere: Callable[[str], LocalFiles | HadoopFiles | StoreFiles] = field(compare=False)
 
     @property
     def has_directories(self) -> bool:
@@ -95,6 +102,15 @@ class StoreFiles:
 
         return ObjectStoreFiles(self.spark)
 
+    def _is_home(self, path: str) -> bool:
+        return path.startswith(self.home) and path[len(self.home) :][:1] in ("", "/")
+
+    def _other(self, path: str) -> LocalFiles | HadoopFiles | StoreFiles | None:
+        """Return who knows a path that this client cannot say or reach; None for all others."""
+        if not self._is_home(path):
+            return self.elsewhere(path)
+        return self._hadoop if _is_unspeakable(path) else None
+
     @property
     def most_at_once(self) -> int:
         """Say some: each waits for an answer."""
@@ -102,6 +118,8 @@ class StoreFiles:
 
     def uploads(self, location: str) -> Uploads | None:
         """Return what completes the uploads of tasks; None where Hadoop's connector takes none."""
+        if not self._is_home(location):
+            return self.elsewhere(location).uploads(location)
         of_hadoop = self._hadoop.uploads(location)
         return _StoreUploads(self, of_hadoop) if of_hadoop is not None else None
 
@@ -111,6 +129,8 @@ class StoreFiles:
         Google forgets them by itself, and in Azure they are hidden files, which go with their
         directories.
         """
+        if not self._is_home(location):
+            return self.elsewhere(location).left_uploads(location)
         if not isinstance(self.access, S3Access):
             return None
         if self.access.keys is None:
@@ -124,8 +144,8 @@ class StoreFiles:
 
     def list(self, location: str, only: Sequence[str] | None = None) -> tuple[FileStatus, ...]:
         """Every file below a directory, by one request for each thousand of them."""
-        if _is_unspeakable(location):
-            return self._hadoop.list(location, only)
+        if (other := self._other(location)) is not None:
+            return tuple(other.list(location, only))
         entries = self._entries(location)
         listed = (status for status in entries.files if not _is_hidden_path(status.path))
         if only is None:
@@ -147,7 +167,7 @@ class StoreFiles:
         Hidden ones and, last, what stands for directories, too; few requests where they are in a
         tree.
         """
-        named = [directory for directory in directories if not _is_unspeakable(directory)]
+        named = [directory for directory in directories if self._other(directory) is None]
         listed = self._many_entries(location, named)
         others = [directory for directory in named if directory not in listed]
         listed |= zip(others, each_at_once(self, self._entries, others), strict=True)
@@ -161,7 +181,7 @@ class StoreFiles:
         inside = {
             _key(directory): directory
             for directory in directories
-            if directory.startswith(f"{location}/") and not _is_unspeakable(directory)
+            if directory.startswith(f"{location}/") and self._other(directory) is None
         }
         # In Azure a list begins with the first name.
         if len(inside) <= self.most_at_once or isinstance(self.access, AzureAccess):
@@ -181,8 +201,8 @@ class StoreFiles:
 
     def all_directories(self, location: str) -> tuple[str, ...]:
         """Names of the directories right below, hidden ones too."""
-        if _is_unspeakable(location):
-            return self._hadoop.all_directories(location)
+        if (other := self._other(location)) is not None:
+            return other.all_directories(location)
         with _asking(location):
             seconds = longest_wait(self.access)
             names = list_directories(self._store, _key(location), location, seconds)
@@ -191,8 +211,10 @@ class StoreFiles:
 
     def survey(self, location: str) -> tuple[tuple[FileStatus, ...], tuple[str, ...]]:
         """Every file below a directory, and first parts of the names of all that is below."""
-        entries = None if _is_unspeakable(location) else self._entries(location)
-        if entries is None or entries.has_markers or entries.markers:
+        if (other := self._other(location)) is not None:
+            return other.survey(location)
+        entries = self._entries(location)
+        if entries.has_markers or entries.markers:
             return self.list(location), self.all_directories(location)
         names = {status.path.partition("/")[0] for status in entries.files if "/" in status.path}
         listed = (status for status in entries.files if not _is_hidden_path(status.path))
@@ -204,8 +226,8 @@ class StoreFiles:
 
     def exists(self, path: str) -> bool:
         """Tell whether there is a file, or anything below a directory."""
-        if _is_unspeakable(path):
-            return self._hadoop.exists(path)
+        if (other := self._other(path)) is not None:
+            return other.exists(path)
         with _asking(path):
             # What stands for an empty directory is listed as the directory itself.
             seconds = longest_wait(self.access)
@@ -215,8 +237,8 @@ class StoreFiles:
 
     def is_file(self, path: str) -> bool:
         """Tell whether there is a file."""
-        if _is_unspeakable(path):
-            return self._hadoop.is_file(path)
+        if (other := self._other(path)) is not None:
+            return other.is_file(path)
         status = self._head(path)
         return status is not None and not (not status[0] and self._is_marker(path))
 
@@ -229,8 +251,8 @@ class StoreFiles:
         return self._status(path)[1]
 
     def _status(self, path: str) -> tuple[int, int]:
-        if _is_unspeakable(path):
-            return self._hadoop.size(path), self._hadoop.modified(path)
+        if (other := self._other(path)) is not None:
+            return other.size(path), other.modified(path)
         status = self._head(path)
         if status is None:
             raise _missing(path)
@@ -238,8 +260,10 @@ class StoreFiles:
 
     def read(self, path: str, offset: int, length: int) -> bytes:
         """Return a range of a file."""
-        if _is_unspeakable(path) or not length:
-            return self._hadoop.read(path, offset, length) if length else b""
+        if not length:
+            return b""
+        if (other := self._other(path)) is not None:
+            return other.read(path, offset, length)
         with _asking(path):
             answer = self._store.get(_key(path), options={"range": (offset, offset + length)})
             parts, count = [], 0
@@ -253,8 +277,10 @@ class StoreFiles:
 
     def write(self, path: str, data: bytes) -> None:
         """Write a small new file by one request, on condition that there is none."""
-        if _is_unspeakable(path):
-            self._hadoop.write(path, data)
+        if (other := self._other(path)) is not None:
+            if other.has_directories:
+                other.make_directories(path.rpartition("/")[0])
+            other.write(path, data)
             return
         with _asking(path):
             self._write(path, data)
@@ -301,11 +327,13 @@ class StoreFiles:
 
     def make_directories(self, path: str) -> None:
         """Do nothing: a directory is there as long as there are files in it."""
+        if not self._is_home(path):
+            self.elsewhere(path).make_directories(path)
 
     def rename(self, source: str, target: str) -> None:
         """Copy a file or all of a directory inside the store, then delete the first."""
-        if _is_unspeakable(source) or _is_unspeakable(target):
-            self._hadoop.rename(source, target)
+        if self._other(source) is not None or self._other(target) is not None:
+            self._rename_elsewhere(source, target)
             return
         if self.exists(target):
             raise ExecutionError(f"{target} exists already; {source} was not moved over it")
@@ -318,6 +346,14 @@ class StoreFiles:
             each_at_once(self, lambda name: self._copy(f"{source}{name}", f"{target}{name}"), names)
         left = [f"{source}{name}" for name in names]
         self._delete([*left, *(f"{source}/{marker}" for marker in entries.markers)])
+
+    def _rename_elsewhere(self, source: str, target: str) -> None:
+        """Move what is in another place; between two of them it is copied by Hadoop."""
+        there = self.elsewhere(source)
+        if there == self or there != self.elsewhere(target):
+            self._hadoop.rename(source, target)
+        else:
+            there.rename(source, target)
 
     def _copy(self, source: str, target: str) -> None:
         self._store.copy(_key(source), _key(target))
@@ -332,8 +368,8 @@ class StoreFiles:
 
     def delete(self, path: str) -> None:
         """Remove a file or a tree: one request to list it, and one for each thousand files."""
-        if _is_unspeakable(path):
-            self._hadoop.delete(path)
+        if (other := self._other(path)) is not None:
+            other.delete(path)
             return
         entries = self._entries(path)
         names = (*(status.path for status in entries.files), *reversed(entries.markers))
@@ -351,14 +387,17 @@ class StoreFiles:
     ) -> None:
         """Remove files and whole directories of a directory, listed by one request for them all."""
         inner = tuple(f"{name}/" for name in names)
-        if listing is not None and not _is_unspeakable(location):
+        if (other := self._other(location)) is not None:
+            other.delete_below(location, names, listing)
+            return
+        if listing is not None:
             paths = (status.path for status in listing)
             self.delete_each([
                 f"{location}/{path}" for path in paths if path in names or path.startswith(inner)
             ])  # fmt: skip
             return
-        entries = None if _is_unspeakable(location) else self._entries(location)
-        if entries is None or entries.has_markers:
+        entries = self._entries(location)
+        if entries.has_markers:
             for name in names:
                 self.delete(f"{location}/{name}")
             return
@@ -368,8 +407,12 @@ class StoreFiles:
 
     def delete_each(self, paths: Sequence[str]) -> None:
         """Remove files by one request for each thousand of them."""
-        if paths:
-            self._delete(paths)
+        here = [path for path in paths if self._is_home(path)]
+        if here:
+            self._delete(here)
+        for path in paths if len(here) < len(paths) else ():
+            if not self._is_home(path):
+                self.elsewhere(path).delete(path)
 
     def _delete(self, paths: Sequence[str]) -> None:
         with _asking(paths[0]):
@@ -383,7 +426,9 @@ class StoreFiles:
 
     def remove_if_empty(self, path: str) -> None:
         """Remove what stands for a directory in which there is nothing."""
-        if _is_unspeakable(path) or self._entries(path).has_markers:
+        if (other := self._other(path)) is not None:
+            other.remove_if_empty(path)
+        elif self._entries(path).has_markers:
             self._hadoop.remove_if_empty(path)
 
     @property
