@@ -64,6 +64,29 @@ def test_a_snapshot_stays_while_others_go_on(store: Any) -> None:
     assert seen(store, snapshot).sees(4)
 
 
+@pytest.mark.parametrize("many", [1, 7, 8, 9, 20])
+def test_writes_between_old_transactions_are_seen(store: Any, many: int) -> None:
+    """Of few that are open or aborted each is asked for, of more all that came after them."""
+    opened, aborted = set(), set()
+    store.written()
+    for number in range(many):
+        txn_id = store.begin()
+        write_id = store.calls.allocate_write_id(txn_id, T)
+        if number % 3 == 1:
+            store.calls.abort_txns([txn_id], "x")
+            aborted.add(write_id)
+        else:
+            opened.add(write_id)
+        store.written()
+    assert seen(store, store.calls.valid_txns()) == listed(2 * many + 1, opened, aborted)
+    reader = store.begin()
+    snapshot = store.calls.valid_txns(reader)
+    store.written()
+    assert seen(store, snapshot) == listed(2 * many + 1, opened, aborted)
+    assert store.calls.allocate_write_id(reader, T) == 2 * many + 3
+    assert seen(store, snapshot) == listed(2 * many + 3, opened | {2 * many + 2}, aborted)
+
+
 def test_an_aborted_write_id_is_not_given_out_again(store: Any) -> None:
     txn_id = store.begin()
     assert store.calls.allocate_write_id(txn_id, T) == 1

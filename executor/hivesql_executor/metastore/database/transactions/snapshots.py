@@ -107,11 +107,27 @@ def valid_txns(db: Connection, txn_id: int = 0) -> ValidTxnList:
 
 _of = txn_to_write_id.c
 _OF_TABLE = and_(_of.database == bindparam("in_database"), _of.table == bindparam("in_table"))
-# What a server cannot see while it plans does not let it plan anew for each value.
-_DOUBTFUL = select(bindparam("doubtful", type_=BigInteger())).scalar_subquery()
-# The greatest write id of those below, and then all others with their transactions.
+
+
+def _unseen_value(name: str) -> Any:
+    """Return a parameter that a server does not see while it plans: else it plans anew for each."""
+    return select(bindparam(name, type_=BigInteger())).scalar_subquery()
+
+
+_MOST_OLD = 8
+_OLD = tuple(f"old_{i}" for i in range(_MOST_OLD))
+"""Parameters: the oldest transactions that are open or aborted, as far as there are so many.
+
+One that is open for hours would let every snapshot ask for all that was written since it began.
+"""
+_IS_OLD = _of.txn_id.in_([_unseen_value(name) for name in _OLD])
+_DOUBTFUL = _unseen_value("doubtful")
+# The greatest write id of what is seen below the doubtful, and all others with their transactions.
 _WRITES = union_all(
-    select(null().label("txn_id"), func.max(_of.write_id)).where(_OF_TABLE, _of.txn_id < _DOUBTFUL),
+    select(null().label("txn_id"), func.max(_of.write_id)).where(
+        _OF_TABLE, _of.txn_id < _DOUBTFUL, ~_IS_OLD
+    ),
+    select(_of.txn_id, _of.write_id).where(_OF_TABLE, _IS_OLD),
     select(_of.txn_id, _of.write_id).where(_OF_TABLE, _of.txn_id >= _DOUBTFUL),
 )
 
@@ -130,9 +146,12 @@ def valid_in_tables(
 
 def _asking_writes(txns_seen: ValidTxnList, tables: Collection[TableName]) -> Iterator[Statement]:
     """Compose what ``valid_in_tables`` asks of each table."""
-    # Whatever is below is seen, and need not be told one by one.
-    doubtful = min(*txns_seen.open, *txns_seen.aborted, txns_seen.high_watermark + 1, NONE_OPEN)
-    return ((_WRITES, _place(table.lower()) | {"doubtful": doubtful}) for table in tables)
+    # What is below and none of the old ones is seen, and need not be told of write by write.
+    high = txns_seen.high_watermark
+    unseen = sorted(id_ for id_ in txns_seen.open | txns_seen.aborted if id_ <= high)
+    old = dict.fromkeys(_OLD, -1) | dict(zip(_OLD, unseen, strict=False))
+    doubtful = min(*unseen[_MOST_OLD : _MOST_OLD + 1], high + 1, NONE_OPEN)
+    return ((_WRITES, _place(table.lower()) | old | {"doubtful": doubtful}) for table in tables)
 
 
 def _valid_by(
