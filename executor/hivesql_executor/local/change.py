@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -24,7 +25,7 @@ from hivesql_executor.local.read import OnlySpark, SmallSnapshot
 from hivesql_executor.local.types import arrow_type, row_type
 from hivesql_executor.orc.publish import Publication, WrittenFile, publish_events
 from hivesql_executor.snapshot.partition_files import EventFile
-from hivesql_planner.acid.row_id import BUCKET_MASK
+from hivesql_planner.acid.row_id import BUCKET_MASK, BUCKET_SHIFT
 from hivesql_planner.model.hive_type import Kind
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
@@ -76,20 +77,22 @@ def hits_of(
     by_writer: dict[int, list[pa.Table]] = defaultdict(list)
     for file, row in files:
         events = pa.table({**file.ids, "row": row})
-        writers = pc.bit_wise_and(
-            pc.shift_right(events.column("bucket"), pa.scalar(16, pa.int32())),
-            pa.scalar(BUCKET_MASK, pa.int32()),
-        )
-        for writer in pc.unique(writers).to_pylist():
-            by_writer[writer].append(events.filter(pc.equal(writers, writer)))
+        writers = (file.ids["bucket"].to_numpy() >> BUCKET_SHIFT) & BUCKET_MASK
+        # Nearly all files are of a single writer, and each call of Arrow's takes as long as a row.
+        if (writers == writers[0]).all():
+            by_writer[int(writers[0])].append(events)
+            continue
+        for writer in np.unique(writers).tolist():
+            by_writer[writer].append(events.filter(pa.array(writers == writer)))
     for writer, tables in sorted(by_writer.items()):
         yield _hit(writer, partition, tables)
 
 
 def _hit(writer: int, partition: tuple[str, ...], tables: Sequence[pa.Table]) -> Hit:
     events = pa.concat_tables(tables)
-    order = pc.sort_indices(events.select(KEYS), [(key, "ascending") for key in KEYS])
-    events = events.take(order).combine_chunks()
+    if len(events) > 1:
+        order = pc.sort_indices(events.select(KEYS), [(key, "ascending") for key in KEYS])
+        events = events.take(order).combine_chunks()
     columns = {name: events.column(name).combine_chunks() for name in (*KEYS, "row")}
     row = columns.pop("row")
     return Hit(writer, partition, columns, row)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, TypeVar
@@ -266,7 +266,7 @@ def _chosen(
     fits = pa.array(np.ones(len(events.writers), np.bool_))
     if where is not None:
         values = events.columns | partition_columns(
-            file_piece.part.partition, snapshot.table, len(events.writers)
+            file_piece.part.partition, snapshot.table, len(events.writers), {*columns_of(where)}
         )
         fits = pc.fill_null(evaluate(where, values), False)
     if file_piece.file.write_id_filter:
@@ -407,11 +407,18 @@ def _keys_among(ids: dict[str, pa.Array], deletes: Sequence[Stored]) -> set[tupl
     return set(zip(*(key.filter(pa.array(near_by)).to_pylist() for key in keys), strict=True))
 
 
-def partition_columns(partition: Partition | None, table: Table, count: int) -> dict[str, pa.Array]:
-    """Give the partition's values as columns; those of types that nobody asks for are left out."""
+def partition_columns(
+    partition: Partition | None, table: Table, count: int, names: Container[str] | None = None
+) -> dict[str, pa.Array]:
+    """Give the partition's values as columns; those of types that nobody asks for are left out.
+
+    ``names`` are the columns that somebody asks for, None for all.
+    """
     values = table.read_values(partition) if partition else ()
     arrays = {}
     for column, text in zip(table.partition_columns, values, strict=True):
+        if names is not None and column.name not in names:
+            continue
         kind = arrow_type(column.type)
         if text is None:
             arrays[column.name] = pa.nulls(count, kind)

@@ -121,7 +121,9 @@ def _joined(column: Column, fittings: Sequence[Fitting], table: Table) -> pa.Arr
             raise OnlySpark from None
         return joined
     parts = [
-        partition_columns(file.part.partition, table, len(file.ids["rowId"]))[column.name]
+        partition_columns(file.part.partition, table, len(file.ids["rowId"]), (column.name,))[
+            column.name
+        ]
         for file in fittings
     ]
     return pa.concat_arrays([pa.array([], kind), *parts])

@@ -8,7 +8,7 @@ from hivesql_planner.errors import DataError, SemanticError
 
 MAX_BUCKET = 4095
 MAX_STATEMENT = 4095
-_VERSION_SHIFT, _BUCKET_SHIFT = 29, 16
+_VERSION_SHIFT, BUCKET_SHIFT = 29, 16
 BUCKET_MASK = 0xFFF
 """Both the bucket and the statement id have twelve bits (BucketCodec.V1)."""
 
@@ -28,7 +28,7 @@ def encode_bucket(bucket: int, statement_id: int = 0) -> int:
         raise SemanticError(f"bucket {bucket} is out of range 0..{MAX_BUCKET}")
     if not -1 <= statement_id <= MAX_STATEMENT:
         raise SemanticError(f"statement id {statement_id} is out of range 0..{MAX_STATEMENT}")
-    return 1 << _VERSION_SHIFT | bucket << _BUCKET_SHIFT | max(0, statement_id)
+    return 1 << _VERSION_SHIFT | bucket << BUCKET_SHIFT | max(0, statement_id)
 
 
 def decode_bucket(value: int) -> Bucket:
@@ -37,5 +37,5 @@ def decode_bucket(value: int) -> Bucket:
     if version == 0:
         return Bucket(0, value, 0)
     if version == 1:
-        return Bucket(1, value >> _BUCKET_SHIFT & BUCKET_MASK, value & BUCKET_MASK)
+        return Bucket(1, value >> BUCKET_SHIFT & BUCKET_MASK, value & BUCKET_MASK)
     raise DataError(f"{value} is not a bucket property: its codec version is neither 0 nor 1")
