@@ -76,7 +76,8 @@ class Store:
 ALSO_ON_MARIADB = {
     "test_connection", "test_database", "test_revisions", "test_stored_rows", "test_partitions",
     "test_batches", "test_cleanup", "test_commit", "test_compactions", "test_deadlocks",
-    "test_housekeeping", "test_idempotence", "test_object_locks", "test_transactions",
+    "test_housekeeping", "test_idempotence", "test_object_locks", "test_snapshots",
+    "test_transactions",
     "test_write_history",
 }  # fmt: skip
 DATABASES = [
