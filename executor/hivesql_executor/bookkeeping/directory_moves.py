@@ -172,9 +172,10 @@ def leave_in_stores(
 
     ``homes`` are their names by their directories; those are left out that have to move. It is
     noted what is in a directory, and not the directory: its writes are known by their write ids,
-    so what a later partition of that name has there is never taken for them.
+    so what a later partition of that name has there is never taken for them. A Hive Metastore
+    keeps no notes: there all move, else they would be rows again after a crash.
     """
-    if not table.is_transactional:
+    if not table.is_transactional or not runtime.metastore.keeps_rows:
         return {}
     in_stores = (home for home in homes if not runtime.files(home).has_directories)
     left = {}
