@@ -122,6 +122,9 @@ RACES = {
     "partitions": Race(before=P, text="ALTER TABLE p ADD IF NOT EXISTS PARTITION (d=1) "
                        "PARTITION (d=2)", first="ALTER TABLE p ADD PARTITION (d=2)",
                        then=(PARTITIONS, "d=1 d=2"), places="p p/d=1 p/d=2"),
+    "a partition at a place": Race(
+        before=P, text="ALTER TABLE p ADD IF NOT EXISTS PARTITION (d=1) LOCATION 'x'",
+        then=(PARTITIONS, "d=1"), places="p p/x"),
     "a partition": Race(before=P, text="ALTER TABLE p ADD PARTITION (d=1) PARTITION (d=2)",
                         first="ALTER TABLE p ADD PARTITION (d=2)", message="already exists",
                         then=(PARTITIONS, "d=2"), places="p p/d=2"),

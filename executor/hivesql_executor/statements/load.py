@@ -16,7 +16,7 @@ from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.owned_places import require_own_places, require_unowned
 from hivesql_executor.transactions.transaction import Transaction, changing
 from hivesql_planner.acid.layout import base_name, delta_name
-from hivesql_planner.errors import NotSupported
+from hivesql_planner.errors import NotSupported, StaleSnapshot
 from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.statistics import StatisticsChange
 from hivesql_planner.model.table import Partition, partition_name
@@ -27,6 +27,7 @@ from hivesql_planner.write_history import RowCounts
 def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) -> Outcome:
     """Copy (LOCAL) or move the files; into a delta or base where there are write ids."""
     table = statement.table
+    _require_missing(statement, runtime)
     # The file system of the source reads it; the one of the table reaches both.
     path = _source(statement, runtime)
     source_files, files = runtime.files(path), runtime.files(table.location)
@@ -73,6 +74,19 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
     note_counts(table.name, counts, txn)
     is_load = not statement.adds_partition
     return Outcome(message=f"Loading data to table {table.name}" if is_load else None)
+
+
+def _require_missing(statement: LoadData, runtime: Runtime) -> None:
+    """Raise StaleSnapshot where a partition IF NOT EXISTS came meanwhile, and nothing is to do."""
+    table, values = statement.table, statement.values
+    if values is None or not statement.if_not_exists:
+        return
+    # Under the locks: who came first has added it by now.
+    if runtime.metastore.partition(table.name, values) is not None:
+        raise StaleSnapshot(
+            f"{table.name} {partition_name(table.partition_names, values)} came and went, again "
+            "and again. Run the statement again"
+        )
 
 
 def _source(statement: LoadData, runtime: Runtime) -> str:

@@ -225,7 +225,10 @@ def bind_add_partitions(node: exp.Expr, binding: Binding) -> AddPartitions | Loa
     if table.is_transactional and len(added) == 1 and added[0].location:
         values, path = added[0].values, added[0].location
         if binding.catalog.partition(table.name, values) is None:
-            return LoadData(table=table, path=path, values=values, adds_partition=True)
+            return LoadData(
+                table=table, path=path, values=values, adds_partition=True,
+                if_not_exists=node.args["exists"],
+            )  # fmt: skip
         if not node.args["exists"]:
             name = partition_name(table.partition_names, values)
             error = SemanticError(f"Partition already exists: {table.name} {name}", code=10073)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from hivesql_planner.locks.lock import Lock, LockType, Operation, name_of
@@ -80,8 +81,8 @@ def locks_of_alteration(statement: DdlStatement, rules: TableLocks) -> Iterator[
         case TellStatistics(table=table, partitions=partitions):
             units = [name_of(table, partition) for partition in partitions or ()]
             yield from rules.ddl(table, S, units) if units else rules.definition(table, S)
-        case LoadData(table=table):
-            yield from rules.insert(_loading(statement))
+        case LoadData():
+            yield from _of_load(statement, rules)
         case ExportTable(table=table, query=query):
             if table.is_full_acid:
                 yield Lock(S, table.name.database, operation=Operation.NO_TXN)
@@ -114,6 +115,11 @@ def _altering(rules: TableLocks, table: Table, altered: Table, change: Change) -
         case ChangeLocation() | ChangeBucketCount() | ChangePartitionColumn():
             return X
     return rules.exclusive(table)
+
+
+def _of_load(load: LoadData, rules: TableLocks) -> Iterator[Lock]:
+    for lock in rules.insert(_loading(load)):
+        yield replace(lock, type=XW) if load.if_not_exists else lock
 
 
 def _loading(load: LoadData) -> InsertTarget:

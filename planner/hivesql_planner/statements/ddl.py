@@ -135,6 +135,8 @@ class LoadData:
     """Of the delta that the files come into; LOAD may be one of many writes of a transaction."""
     adds_partition: bool = False
     """Whether it is ADD PARTITION … LOCATION of a transactional table, with files or without."""
+    if_not_exists: bool = False
+    """Whether that does nothing where somebody else has added the partition meanwhile."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
