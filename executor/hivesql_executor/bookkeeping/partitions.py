@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.staging import working_directory
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.transaction import Transaction
+from hivesql_planner.errors import ExecutionError
 from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.statistics import ACCURATE, BASICS
 from hivesql_planner.model.table import Partition, Table, parse_partition_name, partition_name
+from hivesql_planner.settings.settings import MOST_DYNAMIC
 
 _INHERITED = "hive.metastore.partition.inherit.table.properties"
 
@@ -43,6 +45,23 @@ def record_partitions(
             store.alter_partition(table.name, partition.values, table.stored_anew(partition))
     if table.is_transactional and dynamic:
         txn.touched.setdefault((table.name, operation), set()).update(touched)
+
+
+def check_count(partitions: Callable[[], Collection[str | None]], runtime: Runtime) -> None:
+    """Fail where a statement writes in more partitions than a site's limit allows.
+
+    They are asked for where there is a limit alone.
+    """
+    most = runtime.settings.integer(MOST_DYNAMIC)
+    if most <= 0:
+        return
+    count = len(partitions())
+    if count > most:
+        raise ExecutionError(
+            f"Number of dynamic partitions created is {count}, which is more than {most}. To solve "
+            f"this try to set {MOST_DYNAMIC} to at least {count}.",
+            code=40000,
+        )
 
 
 def record_touched(txn: Transaction, runtime: Runtime) -> None:

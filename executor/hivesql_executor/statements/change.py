@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.bookkeeping.history import note_counts, of_change
 from hivesql_executor.bookkeeping.partitions import (
+    check_count,
     foreign_locations,
     record_partitions,
     record_touched,
@@ -57,6 +58,7 @@ def run_change(change: Change, work: Work) -> Outcome:
         (Operation.INSERT, WriteKind.DELTA),
     ):
         touched = {file.partition for file in written if file.partition and file.kind is kind}
+        check_count(touched.copy, work.runtime)
         record_partitions(table, touched, operation, work.txn, work.runtime, dynamic=True)
     record_touched(work.txn, work.runtime)
     count_changed(change, written, work.txn, work.runtime)

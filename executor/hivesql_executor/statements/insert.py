@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.bookkeeping.history import note_counts, of_insert
 from hivesql_executor.bookkeeping.partitions import (
+    check_count,
     foreign_locations,
     record_partitions,
     record_touched,
@@ -142,6 +143,8 @@ def _check_apart(staged: Sequence[tuple[InsertBranch, Table, StagedRows]]) -> No
 
 def _finish(branch: InsertBranch, table: Table, rows: StagedRows, work: Work) -> int:
     """Publish what a branch has written, and record it; the number of its rows."""
+    if branch.dynamic_partition:
+        check_count(rows.partitions, work.runtime)
     written = rows.publish()
     operation = Operation.UPDATE if branch.write.kind is WriteKind.BASE else Operation.INSERT
     touched = {file.partition for file in written if file.partition}

@@ -29,6 +29,7 @@ from hivesql_planner.settings.transaction_keys import (
 )
 
 DEFAULT_NAME = "hive.exec.default.partition.name"
+MOST_DYNAMIC = "hive.exec.max.dynamic.partitions"
 TABLE_TYPE_MAPPING = "hive.server2.table.type.mapping"
 LOGS_OPERATIONS = "hive.server2.logging.operation.enabled"
 LOG_LEVEL = "hive.server2.logging.operation.level"
@@ -86,6 +87,10 @@ KEYS: Mapping[str, Setting] = _table(
     ("hive.exec.dynamic.partition", "true", "bool", "Allow dynamic partitions."),
     ("hive.exec.dynamic.partition.mode", "nonstrict", "text",
      "strict demands at least one static partition column."),
+    (MOST_DYNAMIC, "0", "int",
+     "In how many partitions a statement may write that its rows name, before it fails; 0: in any "
+     "number. Hive's own default is 1000.",
+     "partitions"),
     ("hive.optimize.sort.dynamic.partition.threshold", "0", "int",
      "INSERT gathers the rows of dynamic partitions in few tasks: -1 never, 1 always, 0 when its "
      "first rows are of many partitions, another number when they are of more than that.",

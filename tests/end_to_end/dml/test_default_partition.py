@@ -1,4 +1,4 @@
-"""The partition of rows without a value: its name in columns of text, NULL in others."""
+"""Dynamic partitions: that of rows without a value, and how many a statement may write in."""
 
 from __future__ import annotations
 
@@ -259,3 +259,42 @@ def test_changes_under_a_name_of_ones_own(tmp_path: Path, spark: SparkSession) -
         assert rows(session, "SELECT k, n, i FROM t ORDER BY k") == everybody
         session.sql("DELETE FROM t WHERE i IS NULL AND n = 2")
         assert rows(session, "SELECT k FROM t") == [("y",)]
+
+
+TOO_MANY = (
+    "INSERT INTO d VALUES (1, 1), (2, 2), (3, 3)",
+    "INSERT INTO d PARTITION (p) SELECT a, a FROM s",
+    "INSERT OVERWRITE TABLE plain PARTITION (p) SELECT a, a FROM s",
+    "UPDATE c SET a = a + 1",
+    "DELETE FROM c WHERE a > 0",
+    "MERGE INTO c USING s ON c.a = s.a WHEN MATCHED THEN DELETE",
+)
+
+
+@pytest.mark.spark
+def test_no_statement_writes_in_more_partitions_than_a_site_allows(
+    session: hivesql.Session,
+) -> None:
+    """As real Hive 4.1; without Spark and by it, and nothing is left."""
+    session.sql(f"""
+        CREATE TABLE s (a INT) {ACID};
+        INSERT INTO s VALUES (1), (2), (3);
+        CREATE TABLE d (a INT) PARTITIONED BY (p INT) {ACID};
+        CREATE TABLE c (a INT) PARTITIONED BY (p INT) {ACID};
+        INSERT INTO c VALUES (1, 1), (2, 2), (3, 3);
+        CREATE TABLE plain (a INT) PARTITIONED BY (p INT) STORED AS TEXTFILE;
+        SET hive.exec.max.dynamic.partitions=2
+    """)
+    for most_bytes in ("16777216", "0"):
+        session.set("hivesql.local.max.bytes", most_bytes)
+        for statement in TOO_MANY:
+            with pytest.raises(hivesql.ExecutionError, match="more than 2") as error:
+                session.sql(statement)
+            assert "created is 3, which is more than 2" in str(error.value), statement
+            assert error.value.code == 40000
+        assert rows(session, "SHOW PARTITIONS d") == rows(session, "SHOW PARTITIONS plain") == []
+        assert rows(session, "SELECT a FROM c ORDER BY a") == [(1,), (2,), (3,)]
+    session.sql("UPDATE c SET a = 7 WHERE p < 3; INSERT INTO d PARTITION (p=1) VALUES (1)")
+    session.sql("SET hive.exec.max.dynamic.partitions=3")
+    for statement in TOO_MANY:
+        session.sql(statement)
