@@ -127,6 +127,7 @@ class HadoopFiles(OneByOne):
         hadoop = java_class(self.spark(), "org.apache.hadoop.util.VersionInfo")
         return refusal_of(str(error)) or missing_connector(str(error), hadoop.getVersion())
 
+    @_reaching
     def _status(self, path: str) -> tuple[int, int]:
         """Length, and what changes with the file."""
         status = self._tree().status(path)
@@ -187,6 +188,7 @@ class HadoopFiles(OneByOne):
         """Every file below a directory, and the names of the directories right below."""
         return self.list(location), self.all_directories(location)
 
+    @_reaching
     def exists(self, path: str) -> bool:
         """Tell whether there is a file or directory."""
         _, target, system = self._open(path)
@@ -247,11 +249,11 @@ class HadoopFiles(OneByOne):
 
     def rename(self, source: str, target: str) -> None:
         """Move a file or directory."""
-        _, old, system = self._open(source)
-        _, new, _ = self._open(target)
-        if system.exists(new):
-            raise ExecutionError(f"{target} exists already; {source} was not moved over it")
         try:
+            _, old, system = self._open(source)
+            _, new, _ = self._open(target)
+            if system.exists(new):
+                raise ExecutionError(f"{target} exists already; {source} was not moved over it")
             system.mkdirs(new.getParent())
             moved = system.rename(old, new)
         except _FAILURES as error:
@@ -265,13 +267,13 @@ class HadoopFiles(OneByOne):
 
     def copy(self, source: str, target: str) -> None:
         """Copy a file, from any file system."""
-        jvm, old, source_system = self._open(source)
-        _, new, system = self._open(target)
-        if system.exists(new):
-            raise ExecutionError(f"{target} exists already; {source} was not copied over it")
         context: Any = self.spark().sparkContext
         conf = context._jsc.hadoopConfiguration()
         try:
+            jvm, old, source_system = self._open(source)
+            _, new, system = self._open(target)
+            if system.exists(new):
+                raise ExecutionError(f"{target} exists already; {source} was not copied over it")
             system.mkdirs(new.getParent())
             jvm.org.apache.hadoop.fs.FileUtil.copy(source_system, old, system, new, False, conf)
         except _FAILURES as error:
@@ -296,6 +298,7 @@ class HadoopFiles(OneByOne):
         if not len(system.listStatus(target)):
             system.delete(target, False)
 
+    @_reaching
     def replace_tail(self, path: str, offset: int, data: bytes) -> None:
         """Cut and append; where the file system cannot, the file is copied with its new tail."""
         _, target, system = self._open(path)
