@@ -174,7 +174,11 @@ def _span_of(fragment: str, text: StatementText) -> tuple[int, int] | None:
     times = sum(words[start : start + alike.size] == part for start in starts)
     if not is_telling or times != 1:
         return None
-    return ours[alike.a].start, ours[alike.a + alike.size - 1].end
+    start = alike.a
+    if ours[start].is_("(") and start > 0 and ours[start - 1].is_name:
+        # Spark knows the function by another name.
+        start -= 1
+    return ours[start].start, ours[alike.a + alike.size - 1].end
 
 
 def _last_name(text: StatementText, name: str, start: int) -> int:

@@ -98,7 +98,7 @@ def test_functions_and_macros(session: hivesql.Session, tmp_path: Path) -> None:
         "SELECT v, total(k) FROM t": (10025, 8),
         "SELECT each(array(1)), 2": (10075, 24),
         "SELECT answer(1)": (10015, 8),
-        "SELECT twice(k, k) FROM t": (10014, 1),
+        "SELECT twice(k, k) FROM t": (10014, 8),
         "CREATE TEMPORARY MACRO m(x int) x + y": (None, 33),
         "CREATE TEMPORARY MACRO m(x int, y int) x": (None, 40),
         "CREATE TEMPORARY MACRO m(x int, x int) x": (None, 24),
