@@ -151,8 +151,9 @@ def commit(
             raise _answer_lost(error) from error
         raise
     except BaseException as error:
+        has_moved = bool(opened.changes)
         opened.changes.undo(error)
-        _abort(runtime, opened.id, error)
+        _abort(runtime, opened.id, error, may_have_moved=has_moved)
         raise
     opened.changes.finish()
 
@@ -179,17 +180,25 @@ def _before_commit(plan: Plan) -> Iterator[None]:
         raise _answer_lost(error) from error
 
 
-def roll_back(opened: OpenTransaction, runtime: Runtime, error: BaseException | None) -> None:
+def roll_back(
+    opened: OpenTransaction,
+    runtime: Runtime,
+    error: BaseException | None,
+    *,
+    may_have_moved: bool = False,
+) -> None:
     """Abort; what was written is invisible from now on. ``error`` is why, None for ROLLBACK.
 
-    Files are put back before the locks are free.
+    Files are put back before the locks are free; ``may_have_moved`` tells that some are noted
+    beside those of its ``changes``.
     """
     opened.heartbeat.stop()
+    may_have_moved = may_have_moved or bool(opened.changes)
     opened.changes.undo(error)
     if error is None:
-        release(partial(abort, [opened.id], "rollback", runtime), runtime)
+        _free(opened.id, "rollback", runtime, may_have_moved=may_have_moved)
     else:
-        _abort(runtime, opened.id, error)
+        _abort(runtime, opened.id, error, may_have_moved=may_have_moved)
 
 
 @contextmanager
@@ -237,7 +246,8 @@ def transaction(
         runtime.check_cancelled()
         opened.writes += writes_of(plan, txn.write_ids, txn.done, runtime, began)
     except BaseException as error:
-        roll_back(opened, runtime, error)
+        moves = isinstance(plan.body, Definition | Command)
+        roll_back(opened, runtime, error, may_have_moved=moves)
         raise
     commit(
         opened,
@@ -409,10 +419,17 @@ def _seen(opened: OpenTransaction, acquired: _Acquired) -> Transaction:
     )
 
 
-def _abort(runtime: Runtime, txn_id: int, error: BaseException) -> None:
+def _free(txn_id: int, reason: str, runtime: Runtime, *, may_have_moved: bool) -> None:
+    free = partial(abort, runtime=runtime) if may_have_moved else runtime.metastore.abort_txns
+    release(partial(free, [txn_id], reason), runtime)
+
+
+def _abort(
+    runtime: Runtime, txn_id: int, error: BaseException, *, may_have_moved: bool = False
+) -> None:
     try:
         reason = f"{type(error).__name__}"[:128]
-        release(partial(abort, [txn_id], reason, runtime), runtime)
+        _free(txn_id, reason, runtime, may_have_moved=may_have_moved)
     except Exception as second:  # noqa: BLE001 - the first error is the one to report
         add_note(
             error,
