@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit, insert
@@ -302,17 +302,24 @@ def renamed(columns: Outputs, alias: exp.Expr | None) -> Outputs:
     )
 
 
+def named_queries(with_: exp.With, binding: Binding) -> Iterator[exp.CTE]:
+    """Yield the queries of a WITH; SemanticError 10008 at the second one of a name."""
+    names = set()
+    for cte in with_.expressions:
+        if cte.alias.lower() in names:
+            error = SemanticError(f"Ambiguous table alias '{cte.alias}'", code=10008)
+            binding.fail(error, *span_of(cte.args["alias"]))
+        names.add(cte.alias.lower())
+        yield cte
+
+
 def label_columns(cte: exp.CTE, columns: Outputs, binding: Binding, edits: list[Edit]) -> Outputs:
     """Return the columns of a query of WITH under the names of ``q (a, b)``.
 
     Hive lets the last columns go without one; Spark, which does not, gets their own names.
-    Raises SemanticError 10008 where two queries have a name, 10425 for more names than columns.
+    Raises SemanticError 10425 for more names than columns.
     """
     alias = cte.args["alias"]
-    siblings = cte.parent.expressions if cte.parent else []
-    if any(other.alias.lower() == cte.alias.lower() for other in siblings[: cte.index or 0]):
-        error = SemanticError(f"Ambiguous table alias '{cte.alias}'", code=10008)
-        binding.fail(error, *span_of(alias))
     labels = alias.args.get("columns") or ()
     if not labels or columns is None or len(columns) == len(labels):
         return renamed(columns, alias)

@@ -45,6 +45,7 @@ from hivesql.query.outputs import (
     label_columns,
     mark_patterns,
     named_outputs,
+    named_queries,
     numbered_names,
     of_view,
     output_names,
@@ -226,7 +227,7 @@ class Walk:
         if with_.args.get("recursive"):
             self._refuse("WITH RECURSIVE", node)
         visible = dict(ctes)
-        for cte in with_.expressions:
+        for cte in named_queries(with_, self.binding):
             columns = self.query(cte.this, visible, None)
             visible[cte.alias.lower()] = label_columns(cte, columns, self.binding, self.edits)
         return visible
