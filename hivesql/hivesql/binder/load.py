@@ -350,11 +350,12 @@ def bind_analyze(node: exp.Expr, binding: Binding) -> Analyze:
             f"{table.name} table is not partitioned but partition spec exists", code=10006
         )
         binding.fail(error, some[0].key.start)
-    # A table without partitions has no columns of others either.
-    binding.partition_values(table, some or ())
     if statistics.this == _OF_COLUMNS and some is None:
         check_chosen(table, ref.start, binding)
     count = binding.catalog.partition_count(table.name) if table.partition_columns else 0
+    if not count:
+        # A table without partitions has no columns of others either.
+        binding.partition_values(table, some or ())
     partitions: tuple[Partition, ...] = ()
     if count:
         partitions = (
