@@ -43,6 +43,24 @@ def run_script(place: str = "") -> tuple[int, str]:
     return forks.start("hivesql_repl", *words, cwd=Path.cwd(), environment=killed).wait()
 
 
+def run_mended(
+    home: Path, capfd: pytest.CaptureFixture[str], broken: str, mended: str, *options: str
+) -> str:
+    """Run a script that fails, then go on with it as it was mended; what that run told."""
+    for text, code in ((broken, 2), (mended, 0)):
+        (home / "s.hql").write_text(text)
+        capfd.readouterr()
+        assert main([*options, "--checkpoint", "done.json", "-f", "s.hql"]) == code
+    return capfd.readouterr().err
+
+
+def printed(query: str, capfd: pytest.CaptureFixture[str]) -> str:
+    """Rows of a query, as they are printed."""
+    capfd.readouterr()
+    assert main(["-S", "--showHeader=false", "-e", query]) == 0
+    return capfd.readouterr().out
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_a_killed_script_goes_on_and_does_everything_once(place: str, tmp_path: Path) -> None:
@@ -63,46 +81,36 @@ def test_a_killed_script_goes_on_and_does_everything_once(place: str, tmp_path: 
 def test_statements_of_a_transaction_that_was_not_committed_run_again(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    script = tmp_path / "s.hql"
-    words = ["--checkpoint", "done.json", "-f", "s.hql"]
     begin = f"CREATE TABLE t (id INT) {ACID};\nSTART TRANSACTION;\nINSERT INTO t VALUES (1);\n"
-    script.write_text(f"{begin}INSERT INTO nosuch VALUES (2);\nCOMMIT;\n")
-    assert main(words) == 2
-    script.write_text(f"{begin}INSERT INTO t VALUES (2);\nCOMMIT;\n")
-    capfd.readouterr()
-    assert main(words) == 0
-    told = capfd.readouterr().err
+    told = run_mended(
+        tmp_path, capfd,
+        f"{begin}INSERT INTO nosuch VALUES (2);\nCOMMIT;\n",
+        f"{begin}INSERT INTO t VALUES (2);\nCOMMIT;\n",
+    )  # fmt: skip
     assert "s.hql:1: ran before, left out" in told
     assert "s.hql:2" not in told
-    assert main(["-S", "--showHeader=false", "-e", "SELECT * FROM t ORDER BY id"]) == 0
-    assert capfd.readouterr().out == "1\n2\n"
+    assert printed("SELECT * FROM t ORDER BY id", capfd) == "1\n2\n"
 
 
 def test_what_failed_under_force_runs_again_alone(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    script = tmp_path / "s.hql"
-    words = ["--force", "--checkpoint", "done.json", "-f", "s.hql"]
-    script.write_text("CREATE DATABASE a;\nCREATE DATABASE a;\nCREATE DATABASE b;\n")
-    assert main(words) == 2
-    script.write_text("CREATE DATABASE a;\nCREATE DATABASE c;\nCREATE DATABASE b;\n")
-    assert main(words) == 0
-    capfd.readouterr()
-    assert main(["-S", "--showHeader=false", "-e", "SHOW DATABASES"]) == 0
-    assert capfd.readouterr().out == "a\nb\nc\ndefault\n"
+    run_mended(
+        tmp_path, capfd,
+        "CREATE DATABASE a;\nCREATE DATABASE a;\nCREATE DATABASE b;\n",
+        "CREATE DATABASE a;\nCREATE DATABASE c;\nCREATE DATABASE b;\n",
+        "--force",
+    )  # fmt: skip
+    assert printed("SHOW DATABASES", capfd) == "a\nb\nc\ndefault\n"
 
 
 def test_the_session_is_as_it_was(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    script = tmp_path / "s.hql"
     begin = "CREATE DATABASE a;\n-- a comment\nUSE\n  a;\n"
-    script.write_text(f"{begin}CREATE TABLE t (id NOSUCH);\n")
-    words = ["--checkpoint", "done.json", "-f", "s.hql"]
-    assert main(words) == 2
-    script.write_text(f"{begin}CREATE TABLE t (id INT) {ACID};\n")
-    assert main(words) == 0
-    capfd.readouterr()
-    assert main(["-S", "--showHeader=false", "-e", "SHOW TABLES IN a"]) == 0
-    assert capfd.readouterr().out == "t\n"
+    run_mended(
+        tmp_path, capfd,
+        f"{begin}CREATE TABLE t (id NOSUCH);\n", f"{begin}CREATE TABLE t (id INT) {ACID};\n",
+    )  # fmt: skip
+    assert printed("SHOW TABLES IN a", capfd) == "t\n"
 
 
 def test_temporary_tables_are_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -140,21 +148,17 @@ def test_no_rest_of_a_transaction_is_committed_by_itself(
     assert "s.hql:2: its transaction was rolled back, left out" in told.err
     # What the rest says to the session counts, for what is behind it.
     assert told.out == "tab_name\nu\n"
-    assert main(["-S", "--showHeader=false", "-e", "SELECT id FROM t"]) == 0
-    assert capfd.readouterr().out == "4\n"
+    assert printed("SELECT id FROM t", capfd) == "4\n"
 
 
 def test_what_a_lost_transaction_left_out_runs_with_it_again(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    script = tmp_path / "s.hql"
-    words = ["--force", "--checkpoint", "done.json", "-f", "s.hql"]
     begin = f"CREATE TABLE t (id INT) {ACID};\nBEGIN;\nINSERT INTO t VALUES (1);\n"
     end = "INSERT INTO t VALUES (3);\nCOMMIT;\nINSERT INTO t VALUES (4);\n"
-    script.write_text(f"{begin}INSERT INTO nosuch VALUES (2);\n{end}")
-    assert main(words) == 2
-    script.write_text(f"{begin}INSERT INTO t VALUES (2);\n{end}")
-    assert main(words) == 0
-    capfd.readouterr()
-    assert main(["-S", "--showHeader=false", "-e", "SELECT id FROM t ORDER BY id"]) == 0
-    assert capfd.readouterr().out == "1\n2\n3\n4\n"
+    run_mended(
+        tmp_path, capfd,
+        f"{begin}INSERT INTO nosuch VALUES (2);\n{end}", f"{begin}INSERT INTO t VALUES (2);\n{end}",
+        "--force",
+    )  # fmt: skip
+    assert printed("SELECT id FROM t ORDER BY id", capfd) == "1\n2\n3\n4\n"
