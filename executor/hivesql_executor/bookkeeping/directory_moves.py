@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
+from hivesql_executor.files.locations import server_of
 from hivesql_executor.metastore.api import BegunMoves, Move, decide_remedy
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.file_changes import making_moves, missing_directories
@@ -94,10 +95,10 @@ def _is_of_partition(move: Move) -> bool:
 
 
 def _by_server(paths: Iterable[str]) -> dict[str, list[str]]:
-    """Return places by their scheme and host, or bucket."""
+    """Return places by where they are asked for."""
     by_server: dict[str, list[str]] = {}
     for path in paths:
-        by_server.setdefault("/".join(path.split("/", 3)[:3]), []).append(path)
+        by_server.setdefault(server_of(path), []).append(path)
     return by_server
 
 

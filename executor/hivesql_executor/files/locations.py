@@ -14,6 +14,11 @@ _AUTHORITY = re.compile(r"//([^/]*)(.*)", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
 
 
+def server_of(location: str) -> str:
+    """Return the scheme and the host, or bucket, of a location that has them."""
+    return "/".join(location.split("/", 3)[:3])
+
+
 def complete_location(text: str, base: str | None = None) -> str:
     """Make a location absolute, without ``..`` and slashes that say nothing.
 

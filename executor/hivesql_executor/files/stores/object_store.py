@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from hivesql_executor.files.locations import server_of
 from hivesql_planner.settings.azure_access import AzureAccess, azure_access, is_flat
 from hivesql_planner.settings.gcs_access import GcsAccess, gcs_access
 from hivesql_planner.settings.s3_access import S3Access, s3_access
@@ -36,8 +37,7 @@ def store_files(
         if access is not None:
             from hivesql_executor.files.stores.store import StoreFiles
 
-            home = "/".join(location.split("/", 3)[:3])
-            return StoreFiles(spark, access, home, elsewhere=elsewhere)
+            return StoreFiles(spark, access, server_of(location), elsewhere=elsewhere)
     from hivesql_executor.files.hadoop import HadoopFiles, ObjectStoreFiles
 
     if location.startswith("abfs") and not is_flat(location, of_hadoop or {}):
