@@ -56,13 +56,11 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
         if statement.values is not None and statement.partition is None:
             # Before the catalog names it: should we die, it has no partition without a directory.
             changes.make([location])
-        if is_empty:
-            pass
-        elif table.is_transactional:
+        if not table.is_transactional:
+            _into_place(statement, sources, location, changes, files)
+        elif not is_empty:
             assert txn is not None
             _into_directory(statement, sources, location, txn, runtime)
-        else:
-            _into_place(statement, sources, location, changes, files)
         _add_partition(statement, location, runtime)
         if txn is not None and table.is_transactional:
             _record_partition(statement, txn, runtime)

@@ -36,9 +36,9 @@ def reap(runtime: Runtime) -> None:
 
 
 def abort(txn_ids: Collection[int], reason: str, runtime: Runtime) -> tuple[int, ...]:
-    """Put directories where the catalog says, then abort others' transactions; which were open.
+    """Put directories where the catalog says, then abort transactions; which of them were open.
 
-    In the order of ``reap``: they may have died, or stand still, with directories half moved.
+    In the order of ``reap``: whoever is aborted may have left directories half moved.
     """
     timeout = runtime.settings.seconds("hive.txn.timeout")
     for begun in runtime.metastore.lost_moves(timeout, txn_ids):
