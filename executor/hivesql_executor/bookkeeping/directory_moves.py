@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.locations import server_of
-from hivesql_executor.metastore.api import BegunMoves, Move, decide_remedy
+from hivesql_executor.metastore.file_moves import BegunMoves, Move, decide_remedy
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.file_changes import making_moves, missing_directories
 from hivesql_executor.transactions.owned_places import owned_by

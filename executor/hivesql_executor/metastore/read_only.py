@@ -16,11 +16,12 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
-from hivesql_executor.metastore.api import BegunMoves, LockAnswer, LockState, Move, ObjectLockRow
+from hivesql_executor.metastore.api import LockAnswer, LockState, ObjectLockRow
 from hivesql_executor.metastore.database.connection import Rdbms
 from hivesql_executor.metastore.database.dialects.forks import CALLS
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.sqlite_terms import BUSY_SECONDS
+from hivesql_executor.metastore.file_moves import BegunMoves, Move
 from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.locks.lock import ObjectLock

@@ -24,7 +24,7 @@ from hivesql_executor.bookkeeping.partitions import inheriting
 from hivesql_executor.bookkeeping.reachable_locations import reachable_location
 from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.files.locations import is_absolute
-from hivesql_executor.metastore.api import Move
+from hivesql_executor.metastore.file_moves import Move
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import table_roots
@@ -32,12 +32,7 @@ from hivesql_executor.statements.repair import repair_table
 from hivesql_executor.statements.tables import create_new_table, empty_table
 from hivesql_executor.transactions.owned_places import require_own_places
 from hivesql_executor.transactions.transaction import Transaction
-from hivesql_planner.acid.layout import (
-    ACID_PREFIXES,
-    delta_name,
-    is_hidden,
-    parse_original_file,
-)
+from hivesql_planner.acid.layout import ACID_PREFIXES, delta_name, is_hidden, parse_original_file
 from hivesql_planner.definitions.steps import (
     AddEntry,
     AdoptFiles,

@@ -13,14 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
-from hivesql_executor.metastore.api import BegunMoves, Move, MoveKind, decide_remedy
-from hivesql_executor.transactions.reaper import (
-    HIDDEN,
-    entries,
-    is_same,
-    left_to_reaper,
-    mend,
-)
+from hivesql_executor.metastore.file_moves import BegunMoves, Move, MoveKind, decide_remedy
+from hivesql_executor.transactions.reaper import HIDDEN, entries, is_same, left_to_reaper, mend
 from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError
 from hivesql_planner.older_python import add_note
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from hivesql_executor.metastore.api import BegunMoves, Move, Remedy
+from hivesql_executor.metastore.file_moves import BegunMoves, Move, Remedy
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.errors import NoSuchObject, SessionClosed, TransactionLost
 from hivesql_planner.model.table import TableName

@@ -19,8 +19,8 @@ import hivesql
 from acid_files import tree
 from hivesql_executor.bookkeeping.directory_moves import hiding, making, placing
 from hivesql_executor.files.local import LocalFiles
-from hivesql_executor.metastore.api import Move
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
+from hivesql_executor.metastore.file_moves import Move
 from hivesql_executor.runtime import Clock, Runtime
 from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.reaper import abort, mend, reap

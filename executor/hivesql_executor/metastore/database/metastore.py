@@ -49,7 +49,8 @@ from hivesql_executor.metastore.database.transactions import object_locks as obj
 from hivesql_planner.model.table import Database, Table, TableName
 
 if TYPE_CHECKING:
-    from hivesql_executor.metastore.api import Activity, BegunMoves
+    from hivesql_executor.metastore.api import Activity
+    from hivesql_executor.metastore.file_moves import BegunMoves
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
     from hivesql_planner.model.statistics import StatisticsChange
 

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from hivesql_executor.metastore.api import Activity, BegunMoves, Done, Move, Once
+from hivesql_executor.metastore.api import Activity, Done, Once
+from hivesql_executor.metastore.file_moves import BegunMoves, Move
 from hivesql_executor.metastore.hms.authorization import AuthorizationCalls
 from hivesql_executor.metastore.hms.client import Client
 from hivesql_executor.metastore.hms.notifications import NotificationCalls

@@ -13,12 +13,13 @@ from sqlalchemy import create_engine, event, func, make_url, select, text
 
 import hivesql
 import mariadb
-from hivesql_executor.metastore.api import LockOwner, Move, MoveKind, Once, Remedy
+from hivesql_executor.metastore.api import LockOwner, Once
 from hivesql_executor.metastore.database.catalog import tables as catalog
 from hivesql_executor.metastore.database.connection import Rdbms, TryAgain, now
 from hivesql_executor.metastore.database.dialects.registry import terms_named
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.schema import txns
+from hivesql_executor.metastore.file_moves import Move, MoveKind, Remedy
 from hivesql_planner.errors import CommitUnknown, ExecutionError, SemanticError, TransactionLost
 from hivesql_planner.locks.lock import Lock, LockType
 from hivesql_planner.model.table import Partition, TableName

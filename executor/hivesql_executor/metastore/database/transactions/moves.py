@@ -24,11 +24,11 @@ from sqlalchemy import (
     update,
 )
 
-from hivesql_executor.metastore.api import BegunMoves, Move, MoveKind, Remedy, decide_remedy
 from hivesql_executor.metastore.database.connection import now
 from hivesql_executor.metastore.database.schema import dbs, metadata, partitions, sds, tbls, txns
 from hivesql_executor.metastore.database.transactions.transactions import require_open
 from hivesql_executor.metastore.database.transactions.txn_rows import OPEN
+from hivesql_executor.metastore.file_moves import BegunMoves, Move, MoveKind, Remedy, decide_remedy
 from hivesql_planner.errors import TransactionLost
 
 # What SETTLED says: what was noted may be undone, is right, or is undone by whoever took it.
