@@ -98,7 +98,11 @@ def decide_remedy(move: Move, *, named: bool, owned: bool, committed: bool) -> R
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BegunMoves:
-    """What one statement has noted, in its order, and what would put each right."""
+    """What one statement has noted, in its order, and what would put each right.
+
+    ``txn_id`` is the transaction that noted it, 0 for none.
+    """
 
     key: str
     moves: tuple[tuple[Move, Remedy], ...]
+    txn_id: int = 0

@@ -171,7 +171,7 @@ class FileChanges:
             if error is not None:
                 add_note(error, note)
             else:
-                self.runtime.notify(f"rolled back, but {note}. The next statement tries again")
+                self.runtime.notify(f"{note}. The next statement tries again")
         self.noted, self.unnoted, self.key = [], [], ""
 
     def _mend(self) -> None:

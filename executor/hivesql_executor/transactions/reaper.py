@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.metastore.file_moves import BegunMoves, Move, Remedy
 from hivesql_executor.runtime import Runtime
-from hivesql_planner.errors import NoSuchObject, SessionClosed, TransactionLost
+from hivesql_planner.errors import ExecutionError, NoSuchObject, SessionClosed, TransactionLost
 from hivesql_planner.model.table import TableName
 
 if TYPE_CHECKING:
     from hivesql_executor.files.api import Files
 
 
+_HALF_DONE = "a statement died between files and catalog, not mended yet"
 _TRIES = 60
 """How often what was not freed is tried again within hive.txn.timeout."""
 HIDDEN = ".hivesql-dropped-"
@@ -25,30 +26,43 @@ HIDDEN = ".hivesql-dropped-"
 def reap(runtime: Runtime) -> None:
     """Put directories where the catalog says, then abort whoever is silent.
 
-    In this order: as long as the dead transaction has its locks, nobody misses the files.
+    In this order: as long as the dead transaction has its locks, nobody misses the files. Whose
+    files cannot be put back yet keeps its locks.
     """
     timeout = runtime.settings.seconds("hive.txn.timeout")
     for begun in runtime.metastore.lost_moves(timeout):
         if runtime.cancelled.is_set():
             return  # A service that is to end: whoever reaps next goes on.
-        _mend_or_tell(begun, runtime)
+        with left_to_reaper(_HALF_DONE, runtime):
+            mend(begun, runtime)
     runtime.on_work("reaped_transactions", len(runtime.metastore.reap(timeout)))
 
 
 def abort(txn_ids: Collection[int], reason: str, runtime: Runtime) -> tuple[int, ...]:
     """Put directories where the catalog says, then abort transactions; which of them were open.
 
-    In the order of ``reap``: whoever is aborted may have left directories half moved.
+    In the order of ``reap``: whoever is aborted may have left directories half moved. Raises
+    ExecutionError, when all others are aborted, for those whose directories cannot be put back.
     """
     timeout = runtime.settings.seconds("hive.txn.timeout")
+    failures: dict[int, str] = {}
     for begun in runtime.metastore.lost_moves(timeout, txn_ids):
-        _mend_or_tell(begun, runtime)
-    return runtime.metastore.abort_txns(txn_ids, reason)
-
-
-def _mend_or_tell(begun: BegunMoves, runtime: Runtime) -> None:
-    with left_to_reaper("a statement died between files and catalog, not mended yet", runtime):
-        mend(begun, runtime)
+        try:
+            mend(begun, runtime)
+        except Exception as error:  # noqa: BLE001 - whatever it is
+            if begun.txn_id in txn_ids:
+                failures[begun.txn_id] = str(runtime.explain(error))
+            else:
+                runtime.notify(f"{_HALF_DONE}: {runtime.explain(error)}")
+    aborted = runtime.metastore.abort_txns([*{*txn_ids} - {*failures}], reason)
+    if failures:
+        txn_id, failure = min(failures.items())
+        raise ExecutionError(
+            f"transaction {txn_id} is not aborted: files that it has moved cannot be put back "
+            f"({failure}). Its tables stay locked until they can: remove what is in the way, then "
+            "abort it again, or let a reaper do so"
+        )
+    return aborted
 
 
 @contextmanager

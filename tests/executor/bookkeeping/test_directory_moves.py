@@ -24,10 +24,12 @@ from hivesql_executor.metastore.file_moves import Move
 from hivesql_executor.runtime import Clock, Runtime
 from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.reaper import abort, mend, reap
+from hivesql_executor.transactions.transaction import open_transaction, roll_back
 from hivesql_planner.errors import CommitUnknown, ExecutionError, TransactionLost
 from hivesql_planner.model.table import Column, Partition, Table, TableName
 from hivesql_planner.settings.settings import Settings
 from interruption import lose_answer
+from waiting import wait_until
 
 T = TableName("default", "t")
 
@@ -117,26 +119,57 @@ def test_what_cannot_be_mended_is_left_for_the_next(root: Path, runtime: Runtime
     impatient = Settings.of({"hive.txn.timeout": "0s"})
     runtime = replace(runtime, settings=impatient, notify=told.append)
     move = hiding(f"{root}/a", runtime.metastore.table(T).id)
-    runtime.metastore.note_moves(runtime.metastore.open_txns(1, "ann", "here")[0], [move])
+    (txn_id, _) = runtime.metastore.open_txns(2, "ann", "here")
+    runtime.metastore.note_moves(txn_id, [move])
     runtime.files("").rename(move.source, move.target)
     (root / "a").mkdir()
     (root / "a" / "x").write_text("somebody else's")
     time.sleep(0.01)
     reap(runtime)
     assert "not mended yet" in told[0]
+    # Until the rows are back nobody else may write in their place.
+    assert open_ids(runtime) == [txn_id]
+    (last,) = runtime.metastore.open_txns(1, "ann", "here")
+    with pytest.raises(ExecutionError, match=f"transaction {txn_id} is not aborted: .* put back"):
+        abort([txn_id, last], "by hand", runtime)
+    assert open_ids(runtime) == [txn_id]
     (root / "a" / "x").unlink()
     reap(runtime)
     assert tree(root) == ["a/x", "b/y"]
+    assert open_ids(runtime) == []
     assert len(told) == 1
     # ROLLBACK has no error of its own to tell it by.
     changes = FileChanges(runtime, 0)
     changes.empty(f"{root}/a")
     (root / "a" / "x").write_text("somebody else's")
     changes.undo(None)
-    assert "rolled back, but files are not put back yet" in told[1]
+    assert "files are not put back yet" in told[1]
     (root / "a" / "x").unlink()
     reap(runtime)
     assert tree(root) == ["a/x", "b/y"]
+
+
+def test_a_table_is_locked_until_its_files_are_back(root: Path, runtime: Runtime) -> None:
+    """A statement fails, and what it has moved cannot be put back until somebody makes room."""
+    runtime = replace(runtime, settings=Settings.of({"hive.txn.timeout": "3s"}))
+    opened, error = open_transaction(runtime), ExecutionError("the statement failed")
+    move = Move(source=f"{root}/a", target=f"{root}/c")
+    with pytest.raises(ExecutionError), placing([move], runtime, opened.id):
+        (root / "a").mkdir()
+        (root / "a" / "z").write_text("somebody else's")
+        raise error
+    roll_back(opened, runtime, error, may_have_moved=True)
+    assert f"transaction {opened.id} could not be aborted either" in str(error.__notes__)
+    assert open_ids(runtime) == [opened.id]
+    (root / "a" / "z").unlink()
+    (root / "a").rmdir()
+    wait_until(lambda: not open_ids(runtime))
+    assert tree(root) == ["a/x", "b/y"]
+
+
+def open_ids(runtime: Runtime) -> list[int]:
+    """Return which transactions are open."""
+    return [txn.txn_id for txn in runtime.metastore.transactions() if txn.state == "open"]
 
 
 def test_only_directories_that_were_made_and_are_empty_go_again(

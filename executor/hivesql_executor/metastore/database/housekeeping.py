@@ -66,7 +66,11 @@ DUE = select(
 
 
 def reap(db: Connection, timeout: float) -> tuple[int, ...]:
-    """Abort transactions, and delete locks without one, silent for ``timeout`` seconds."""
+    """Abort transactions, and delete locks without one, silent for ``timeout`` seconds.
+
+    Whose directories are still half moved keeps its locks: its table's rows are elsewhere, and
+    what others would write in their place could not be told from them.
+    """
     oldest = millis_now() - int(timeout * 1000)
     locks = hive_locks.c
     db.execute(delete(hive_locks).where(locks.txn_id == 0, locks.last_heartbeat < oldest))
@@ -75,6 +79,7 @@ def reap(db: Connection, timeout: float) -> tuple[int, ...]:
     silent = (
         select(txns.c.id)
         .where(IS_OPEN, txns.c.last_heartbeat < oldest)
+        .where(~exists().where(moves.moves.c.txn_id == txns.c.id))
         .order_by(txns.c.id)
         .limit(_MAX_EXPIRED)
         .with_for_update()

@@ -146,12 +146,12 @@ def _begun(db: Connection, which: ColumnElement[bool]) -> tuple[BegunMoves, ...]
     place = or_(dbs.c.location == of.target, dbs.c.managed_location == of.target)
     named = or_(exists().where(sds.c.location == of.target), exists().where(place))
     query = select(
-        of.key, of.source, of.target, of.table_id, of.partition, of.kind, of.settled,
+        of.key, of.txn_id, of.source, of.target, of.table_id, of.partition, of.kind, of.settled,
         case((owned, 1), else_=0), case((named, 1), else_=0),
     ).where(which).order_by(of.key, of.position)  # fmt: skip
-    moves_by_key: dict[str, list[tuple[Move, Remedy]]] = {}
+    moves_by_key: dict[tuple[str, int], list[tuple[Move, Remedy]]] = {}
     for row in db.execute(query):
-        key, source, target, table_id, partition, kind, settled, is_owned, is_named = row
+        key, txn_id, source, target, table_id, partition, kind, settled, is_owned, is_named = row
         move = Move(
             source=source,
             target=target,
@@ -162,8 +162,11 @@ def _begun(db: Connection, which: ColumnElement[bool]) -> tuple[BegunMoves, ...]
         remedy = decide_remedy(
             move, named=bool(is_named), owned=bool(is_owned), committed=settled == _SETTLED
         )
-        moves_by_key.setdefault(key, []).append((move, remedy))
-    return tuple(BegunMoves(key=key, moves=tuple(those)) for key, those in moves_by_key.items())
+        moves_by_key.setdefault((key, txn_id), []).append((move, remedy))
+    return tuple(
+        BegunMoves(key=key, txn_id=txn_id, moves=tuple(those))
+        for (key, txn_id), those in moves_by_key.items()
+    )
 
 
 def forget_moves(db: Connection, key: str, target: str | None = None) -> None:
