@@ -128,14 +128,20 @@ def select(
 def _group(
     files: Iterable[FileStatus],
 ) -> tuple[list[ListedDirectory], list[ListedDirectory], list[FileStatus]]:
-    """Bases and deltas by name, with their files; everything else is an original file."""
+    """Bases and deltas by name, with their files; everything else is an original file.
+
+    Minor compactions of early Hives have left copies of a delta inside of it: they are no rows.
+    Source: Hive 3 (4.1 fails or reads them twice), trinodb/trino#16315.
+    """
     grouped: dict[str, list[FileStatus]] = {}
     originals: list[FileStatus] = []
     for status in files:
         path = status.path
         if is_hidden(path):
             continue
-        name, slash, _ = path.partition("/")
+        name, slash, below = path.partition("/")
+        if below.startswith(ACID_PREFIXES) and "/" in below and name.startswith(ACID_PREFIXES):
+            continue
         if not slash or not name.startswith(ACID_PREFIXES):
             originals.append(status)
         elif name in grouped:
