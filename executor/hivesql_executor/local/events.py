@@ -61,6 +61,10 @@ _SIZES = {
 }
 # Spark's defaults; Arrow's blocks are smaller.
 _DEFAULTS = {"compression_block_size": 256 * 1024, "row_index_stride": 10_000}
+_BLOCK = 64 * 1024
+_MOST_IN_BLOCK = 256 * 1024
+_WITHOUT_INDEX = 10**9
+"""Rows of a stride that no file has."""
 
 
 def insert_events(
@@ -207,11 +211,24 @@ def give_back() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
+def _size(option: str, wanted: int) -> int:
+    """Return what Arrow takes for a size that ORC's writer in Java takes.
+
+    Arrow has blocks of whole 64 KB alone, and ends the process where one has 8 MB; Java's have
+    256 KB at most, whatever is wanted. A stride of 0 is no index, which Arrow cannot leave out.
+    """
+    if option == "compression_block_size":
+        return min(max(1, -(-wanted // _BLOCK)) * _BLOCK, _MOST_IN_BLOCK)
+    if option == "row_index_stride":
+        return wanted or _WITHOUT_INDEX
+    return max(wanted, 1)
+
+
 def orc_options(table: Table) -> dict[str, Any]:
     """Arrow's options for the table's ORC properties."""
     codec = codec_of(table).lower()
     sizes = {
-        option: int(table.properties[key]) for key, option in _SIZES.items()
+        option: _size(option, int(table.properties[key])) for key, option in _SIZES.items()
         if key in table.properties
     }  # fmt: skip
     options = {"compression": _CODECS.get(codec, codec), **_DEFAULTS, **sizes}

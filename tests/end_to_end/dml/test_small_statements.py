@@ -222,3 +222,32 @@ def test_literals_are_cast_as_spark_casts_them(spark: SparkSession) -> None:
         given = constant_of(part.tree, written.text)
         assert given is not None, text
         assert stored(given.value, HiveType.parse(kind)) == value, (text, kind)
+
+
+@pytest.mark.parametrize(
+    "size",
+    [
+        "orc.compress.size=1024", "orc.compress.size=32768", "orc.compress.size=100000",
+        "orc.compress.size=8388608", "orc.compress.size=0", "orc.row.index.stride=0",
+        "orc.stripe.size=0",
+    ],
+)  # fmt: skip
+def test_sizes_that_only_the_writer_in_java_knows(session: hivesql.Session, size: str) -> None:
+    """Arrow refuses some of them, and ends the process at one."""
+    key, _, value = size.partition("=")
+    session.sql(f"""
+        CREATE TABLE t (a INT) STORED AS ORC
+            TBLPROPERTIES ('transactional'='true', '{key}'='{value}');
+        INSERT INTO t VALUES (1), (2), (3);
+        DELETE FROM t WHERE a = 2""")
+    assert session.sql("SELECT sum(a), count(DISTINCT a) FROM t").rows == [(4, 2)]
+
+
+def test_values_behind_names_of_queries(session: hivesql.Session) -> None:
+    session.sql("CREATE TABLE t (a INT, b STRING)")
+    session.sql("WITH q AS (SELECT 1 AS x) INSERT INTO t VALUES (1, 'r'), (2, 's')")
+    session.sql("WITH q AS (SELECT 3 AS x), r AS (SELECT x FROM q) INSERT INTO TABLE t (a) "
+                "VALUES (3)")  # fmt: skip
+    assert sorted(session.sql("SELECT a, b FROM t").rows) == [(1, "r"), (2, "s"), (3, None)]
+    with pytest.raises(hivesql.ParseError):
+        session.sql("WITH q AS (SELECT) INSERT INTO t VALUES (4, 't')")
