@@ -259,8 +259,6 @@ HELP: Mapping[int, Help] = {
                 "doctor` looks at it"),
         10282: ("A kind of compaction that there is not",
                 "Ask for 'major', 'minor' or 'rebalance'"),
-        10284: ("COMPACT of several partitions",
-                "Name every partition column, or COMPACT one partition after the other"),
         10286: ("COMPACT of a table that is not transactional",
                 "`ALTER TABLE t SET TBLPROPERTIES ('transactional'='true')` makes an ORC table "
                 "ACID"),
@@ -271,7 +269,7 @@ HELP: Mapping[int, Help] = {
         10297: ("UPDATE, DELETE or MERGE of a table that is not transactional",
                 "`ALTER TABLE t SET TBLPROPERTIES ('transactional'='true')` makes an ORC table "
                 "full ACID"),
-        10299: ("SET LOCATION of a partition that is not named in full",
+        10299: ("SET LOCATION or COMPACT of a partition that is not named in full",
                 "Name every partition column"),
         10301: ("DROP of a function of Hive's",
                 "Leave it: only functions of CREATE FUNCTION can be dropped"),
@@ -348,7 +346,7 @@ OBVIOUS = frozenset(
     (
         10008, 10035, 10036, 10042, 10089, 10099, 10102, 10131, 10132, 10202, 10206, 10209,
         10215, 10217, 10225, 10226, 10236, 10247, 10256, 10261, 10264, 10265, 10270, 10271, 10280,
-        10282, 10284, 10294, 10297, 10305, 10307, 10325, 10326, 10327, 10332, 10404, 10405, 10406,
+        10282, 10294, 10297, 10305, 10307, 10325, 10326, 10327, 10332, 10404, 10405, 10406,
         10413, 10432, 20008, 30009, 30012, 30020, 40000, 40013,
     )
 )  # fmt: skip

@@ -540,13 +540,10 @@ def _compacted(node: exp.Expr, table: Table, binding: Binding) -> tuple[Partitio
     items = partition_of(node.args["partition"])
     if not items:
         return ()
-    partitions = binding.matching(table, items)
-    if len(partitions) > 1:
-        error = SemanticError(
-            "Compaction can only be requested on one partition at a time", code=10284
-        )
-        binding.fail(error, items[0].key.start)
-    return partitions
+    if len(binding.partition_values(table, items)) < len(table.partition_columns):
+        what = "Alter table partition type compact does not allow partial partition spec"
+        binding.fail(SemanticError(what, code=10299), items[0].key.start, items[-1].end)
+    return binding.matching(table, items)
 
 
 def _check_curve(keys: Sequence[exp.Expr], table: Table, binding: Binding) -> None:

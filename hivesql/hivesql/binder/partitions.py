@@ -420,10 +420,13 @@ def chosen_names(
     types = {column.name: column.type for column in table.partition_columns}
     wanted = chosen.condition or CombinedFilters("and", ())
     condition = _Condition.of(wanted, table, binding, _no_filter)
+    # A column without a value may have any.
+    binding.partition_values(table, tuple(item for item in part or () if not item.is_static))
+    part = tuple(item for item in part or () if item.is_static)
     for column in table.partition_columns:
-        for item in part or ():
+        for item in part:
             if item.key.text == column.name and item.value:
-                written_value(column, partition_value(item.value), part or (), binding)
+                written_value(column, partition_value(item.value), part, binding)
     try:
         listed = (
             binding.matching(table, part)

@@ -154,17 +154,20 @@ class StatementReader(QueryParser, Cursor):
         node.meta[OPERATOR] = operator
         return node
 
-    def properties(self) -> exp.Properties:
-        """``('k'='v', …)``."""
+    def properties(self, *, keys_alone: bool = False) -> exp.Properties:
+        """``('k'='v', …)``; with ``keys_alone`` also ``('k', …)``, whose values are empty."""
         self.expect("(")
-        properties = self.listed(self._property)
+        has_values = not keys_alone or self.peek(1).is_("=")
+        properties = self.listed(lambda: self._property(has_value=has_values))
         self.expect(")")
         return exp.Properties(expressions=properties)
 
-    def _property(self) -> exp.Property:
+    def _property(self, *, has_value: bool) -> exp.Property:
         key = exp.Literal.string(self.string("a property key"))
-        self.expect("=")
-        return exp.Property(this=key, value=exp.Literal.string(self.string("a property value")))
+        if has_value:
+            self.expect("=")
+        value = self.string("a property value") if has_value else ""
+        return exp.Property(this=key, value=exp.Literal.string(value))
 
 
 def _identifier(token: Token) -> exp.Identifier:

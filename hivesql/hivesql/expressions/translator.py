@@ -41,7 +41,6 @@ from hivesql.expressions.casts import (
     without_blanks,
 )
 from hivesql.expressions.checks import operands
-from hivesql.expressions.checks.arguments import check_arguments
 from hivesql.expressions.comparisons import check_compared, is_row, list_of_equals
 from hivesql.expressions.composed_functions import discrete_percentile
 from hivesql.expressions.date_rules import as_timestamp
@@ -471,7 +470,7 @@ class Translator:
             tuple(map(self._text, arguments)),
             self.binding.settings,
         )
-        check_arguments(call)
+        operands.check_call(call, arguments)
         rule = RULES.get(name)
         template = self.binding.of_session(name) or (rule(call) if callable(rule) else rule)
         template = template_in_zone(call, template)

@@ -68,6 +68,14 @@ SHOWN: dict[str, tuple[str, ...]] = {
     "SHOW PARTITIONS p WHERE ds NOT LIKE '1'": ("ds=2/hr=3",),
     "SHOW COLUMNS IN p": ("a", "b", "ds", "hr"),
     "SHOW COLUMNS FROM p LIKE 'd*|h*'": ("ds", "hr"),
+    "SHOW COLUMNS FROM p '[AB]'": ("a", "b"),
+    "SHOW COLUMNS FROM p '(a|d)*'": ("a", "ds"),
+    "SHOW COLUMNS FROM p 'h.'": ("hr",),
+    "SHOW COLUMNS FROM p ' a | b '": (),
+    "SHOW COLUMNS FROM p '%'": (),
+    "SHOW PARTITIONS p PARTITION (ds)": ("ds=1/hr=10", "ds=1/hr=2", "ds=2/hr=3"),
+    "SHOW PARTITIONS p PARTITION (ds = '1', hr)": ("ds=1/hr=10", "ds=1/hr=2"),
+    "SHOW PARTITIONS p PARTITION (ds, hr = 2)": ("ds=1/hr=2",),
     "SHOW SORTED COLUMNS FROM e IN dd": ("a", "m"),
     "SHOW TBLPROPERTIES p": ("bucketing_version|2", "comment|tabc", "x|y"),
     "SHOW TBLPROPERTIES p ('x')": ("x|y",),
@@ -492,3 +500,24 @@ def test_a_dot_stands_for_a_character_where_it_does_in_hive(
         CREATE TABLE pokes (a INT, b STRING); CREATE TABLE events (a INT);
         CREATE VIEW vokes AS SELECT a FROM pokes""")
     assert [row[0] for row in session.sql(statement).rows] == shown
+
+
+@pytest.mark.parametrize("pattern", ["?", "[", "(a"])
+def test_what_is_no_pattern_of_columns_is_refused(session: hivesql.Session, pattern: str) -> None:
+    session.sql("CREATE TABLE pokes (a INT)")
+    with pytest.raises(hivesql.SemanticError, match="no pattern of columns") as caught:
+        session.sql(f"SHOW COLUMNS FROM pokes '{pattern}'")
+    assert caught.value.code == 40000
+
+
+def test_properties_without_values_are_empty(session: hivesql.Session) -> None:
+    session.execute("""
+        CREATE TABLE flagged (a INT) TBLPROPERTIES ('q', 'r');
+        ALTER TABLE flagged SET TBLPROPERTIES ('s');
+        ALTER TABLE flagged UNSET TBLPROPERTIES ('r');
+        CREATE VIEW seen TBLPROPERTIES ('v') AS SELECT 1 AS one""")
+    assert {("q", ""), ("s", "")} <= set(map(tuple, session.sql("SHOW TBLPROPERTIES flagged").rows))
+    assert ("v", "") in set(map(tuple, session.sql("SHOW TBLPROPERTIES seen").rows))
+    for properties in ("('a', 'b' = 'c')", "('b' = 'c', 'a')"):
+        with pytest.raises(hivesql.ParseError):
+            session.sql(f"ALTER TABLE flagged SET TBLPROPERTIES {properties}")

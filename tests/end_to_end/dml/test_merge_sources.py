@@ -143,6 +143,14 @@ def test_a_source_without_rows(tables: hivesql.Session) -> None:
     assert tables.sql("SELECT count(*) FROM t").rows == [(2970,)]
 
 
+def test_a_source_of_values_behind_table(tables: hivesql.Session) -> None:
+    tables.sql("""MERGE INTO t USING TABLE (VALUES (2000, 'a'), (5000, 'b')) AS s (n, word)
+        ON t.n = s.n WHEN MATCHED THEN UPDATE SET v = s.word
+        WHEN NOT MATCHED THEN INSERT (n, v) VALUES (s.n, s.word)""")
+    merged = tables.sql("SELECT n, v FROM t WHERE v IN ('a', 'b')").rows
+    assert sorted(map(tuple, merged)) == [(2000, "a"), (5000, "b")]
+
+
 def test_a_partition_column_as_key(session: hivesql.Session) -> None:
     session.sql(f"""
         CREATE TABLE t (n INT, v STRING) PARTITIONED BY (p INT) {ACID};

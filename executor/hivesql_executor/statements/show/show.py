@@ -24,6 +24,7 @@ from hivesql_executor.statements.show.describe import (
 from hivesql_executor.statements.show.functions import describe_function, show_functions
 from hivesql_executor.statements.show.history import show_history
 from hivesql_executor.statements.show.tables import (
+    match_expression,
     matching,
     show_create_database,
     show_materialized_views,
@@ -186,8 +187,8 @@ def _table(statement: Show) -> Table:
 
 def _columns(statement: Show, runtime: Runtime) -> Outcome:
     names = [column.name for column in _table(statement).all_columns]
-    matches = {name for (name,) in matching(names, statement.pattern, underscore=False, dots=True)}
-    rows = [(name,) for name in names if name in matches]
+    matches = names if statement.pattern is None else match_expression(names, statement.pattern)
+    rows = [(name,) for name in matches]
     return Outcome.of_table(["field"], sorted(rows) if statement.extended else rows)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import compress
 
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_executor.metastore.system_databases import (
@@ -14,6 +15,7 @@ from hivesql_executor.metastore.system_databases import (
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.statements.show.create_table import create_database_statement
+from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.materialized import IncrementalRebuild
 from hivesql_planner.model.table import Column, Partition, Table
 from hivesql_planner.predicates.wildcards import ANY, ONE, compile_wildcards, literal
@@ -27,25 +29,46 @@ def matching(
     names: Iterable[str],
     pattern: str | None,
     *,
-    underscore: bool = True,
     stars: bool = True,
     choices: bool = True,
     dots: bool = False,
 ) -> list[tuple[str]]:
     """Return the names that match, sorted, each as a row.
 
-    ``%`` stands for anything; case is ignored. With ``underscore``, ``_`` stands for one character,
-    unless a backslash is before it; with ``stars``, ``*`` is as ``%``; with ``choices``, ``|`` is
+    ``%`` stands for anything; case is ignored. ``_`` stands for one character, unless a
+    backslash is before it; with ``stars``, ``*`` is as ``%``; with ``choices``, ``|`` is
     between patterns of which one must match; with ``dots``, ``.`` is as ``_``.
     """
     if pattern is None:
         return [(name,) for name in sorted(names)]
-    singles = "_" * underscore + "." * dots
+    singles = "_" + "." * dots
     expressions = [
         compile_wildcards(_wildcards(part, singles, stars=stars), ignores_case=True)
         for part in (map(str.strip, pattern.split("|")) if choices else [pattern])
     ]
     return [(name,) for name in sorted(names) if any(e.fullmatch(name) for e in expressions)]
+
+
+def match_expression(names: Sequence[str], pattern: str) -> list[str]:
+    """Return the names that match Hive's pattern for columns: Java's, in which ``*`` is ``.*``.
+
+    Arrow's matcher takes a time that the pattern's length bounds, other than Python's.
+    """
+    # Imported late: what no other SHOW needs.
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    expression = f"^(?:{pattern.replace('*', '.*')})$"
+    try:
+        matches = pc.match_substring_regex(pa.array(names), expression, ignore_case=True)
+    except pa.ArrowInvalid as error:
+        why = str(error).removeprefix("Invalid regular expression: ").partition(":")[0]
+        raise SemanticError(
+            f"'{pattern}' is no pattern of columns ({why}). Write names, * for anything, and | "
+            "between patterns",
+            code=40000,
+        ) from error
+    return list(compress(names, matches.to_pylist()))
 
 
 def _wildcards(pattern: str, singles: str, *, stars: bool) -> str:

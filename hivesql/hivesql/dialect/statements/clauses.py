@@ -148,13 +148,15 @@ def refuse_replication(cursor: Cursor, statement: str) -> None:
 
 
 def parse_properties(cursor: Cursor) -> dict[str, str]:
-    """``('k'='v', …)``."""
+    """``('k'='v', …)``, or ``('k', …)``: properties whose values are empty."""
     cursor.expect("(")
     properties: dict[str, str] = {}
+    has_values = cursor.peek(1).is_("=")
     while True:
         key = cursor.string("a property key")
-        cursor.expect("=")
-        properties[key] = cursor.string("a property value")
+        if has_values:
+            cursor.expect("=")
+        properties[key] = cursor.string("a property value") if has_values else ""
         if not cursor.take(","):
             break
     cursor.expect(")")

@@ -146,7 +146,7 @@ def _sorted_columns(cursor: Cursor) -> dict[str, Any]:
 def _partitions(cursor: Cursor) -> dict[str, Any]:
     parts: dict[str, Any] = {"table": cursor.table()}
     if cursor.at("partition"):
-        parts["partition"] = parse_partition(cursor, dynamic=False)
+        parts["partition"] = parse_partition(cursor)
     if any(cursor.at(word) for word in ("where", "order", "limit")):
         parts["chosen"] = parse_chosen(cursor)
     return parts

@@ -170,7 +170,7 @@ class FileStatements(StatementReader):
         start = self.peek().start
         properties = None
         if self.take("with", "overwrite", "tblproperties"):
-            properties = self.mark_range(self.properties(), start)
+            properties = self.mark_range(self.properties(keys_alone=True), start)
         if self.at("where"):
             self.refuse("COMPACT … WHERE")
         return Compact(

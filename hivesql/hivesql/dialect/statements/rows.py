@@ -56,7 +56,7 @@ class QueryStatements(StatementReader):
             if not has_from:
                 break
         self.end()
-        has_with = len(shared) > has_from
+        has_with = len(inserts[0].expression.meta[SPANS]) - 1 > has_from
         before = [take_apart(insert.expression, with_=has_with, from_=has_from)
                   for insert in inserts]  # fmt: skip
         if has_from:
@@ -120,6 +120,10 @@ class QueryStatements(StatementReader):
         if token.value not in allowed or token.kind in (Kind.STRING, Kind.QUOTED):
             self.fail("expected SELECT" if many else "expected VALUES or a query")
         end = self.find(*(("insert",) if many else ()))
+        if shared and token.is_("values"):
+            # VALUES cannot name what is before it, which is read for its mistakes alone.
+            self.read_query((*shared, (token.start, end)), SOURCE)
+            shared = ()
         return self.read_query((*shared, (token.start, end)))
 
 
@@ -239,6 +243,8 @@ class ChangeStatements(StatementReader):
     def _source(self, shared: Spans = ()) -> exp.Expr:
         """Take rows that are joined with the table; ``shared`` is the WITH that they may name."""
         start = self.peek().start
+        if self.at("table", "("):
+            self.expect("table")
         if self.at("("):
             self.skip_group()
             if self._alias() is None:

@@ -111,7 +111,7 @@ def _create_view(cursor: StatementReader) -> exp.Create:
     if cursor.take("partitioned", "on"):
         properties.append(PartitionedOn(expressions=cursor.identifiers()))
     if cursor.take("tblproperties"):
-        properties += cursor.properties().expressions
+        properties += cursor.properties(keys_alone=True).expressions
     cursor.expect("as")
     return exp.Create(
         this=this, kind="VIEW", replace=replace, exists=exists,

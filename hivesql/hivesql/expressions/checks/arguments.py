@@ -1,4 +1,4 @@
-"""Which types Hive's functions take: Spark converts more, and gives rows where Hive refuses.
+"""Which arguments Hive's functions take: Spark converts more, and gives rows where Hive refuses.
 
 A function of Hive's older kind has a method for each type that it takes: whole numbers grow wider,
 numbers and times become texts, and nothing else changes. Younger ones look at what they are given.
@@ -19,9 +19,10 @@ _BYTES = frozenset({Kind.BINARY})
 _READ_AS_NUMBER = NUMBERS | TEXTS
 _READ_AS_TIME = TEXTS | _TIMES
 _READ_AS_TEXT = NUMBERS | TEXTS | _TIMES
-_MOST_PATTERNS = 100
-"""Of LIKE ANY and ALL so many are looked at."""
-_CHECKED = _READ_AS_TEXT | {Kind.BOOLEAN, Kind.BINARY, Kind.ARRAY, Kind.MAP, Kind.STRUCT}
+_PRIMITIVE = _READ_AS_TEXT | {Kind.BOOLEAN, Kind.BINARY}
+_MOST_VALUES = 100
+"""Of the patterns of LIKE ANY and ALL, and of what PRINTF writes, so many are looked at."""
+_CHECKED = _PRIMITIVE | {Kind.ARRAY, Kind.MAP, Kind.STRUCT}
 """What is checked; all else is left to Spark."""
 
 _Places = tuple[frozenset[Kind] | None, ...]
@@ -71,9 +72,10 @@ _BY_ITSELF: dict[str, _Places] = {
     **_alike("from_unixtime", None, TEXTS),
     **_alike("hour last_day minute quarter second year", _READ_AS_TIME),
     **_alike("levenshtein regexplike", TEXTS, TEXTS),
-    **_alike("likeall likeany", *[TEXTS] * _MOST_PATTERNS),
+    **_alike("likeall likeany", *[TEXTS] * _MOST_VALUES),
     **_alike("lpad rpad", None, _SMALL),
     **_alike("pow power", _READ_AS_NUMBER, _READ_AS_NUMBER),
+    **_alike("printf", TEXTS, *[_PRIMITIVE] * _MOST_VALUES),
     **_alike("sha2", TEXTS | _BYTES, _SMALL),
     **_alike("substring_index", TEXTS, TEXTS, _SMALL),
     **_alike("translate", TEXTS, TEXTS, TEXTS),
@@ -81,13 +83,25 @@ _BY_ITSELF: dict[str, _Places] = {
 }
 """Functions that look at their arguments by themselves: Hive's error 10016."""
 
+_WITHOUT_ARGUMENTS: dict[str, int] = {
+    **dict.fromkeys(("e", "pi", "uuid", "version"), 10014),
+    **dict.fromkeys(("current_date", "current_timestamp", "current_user", "logged_in_user"), 10015),
+}
+"""Functions that take nothing, with the error of Hive where something is in their brackets."""
+
 _WHOLE = re.compile(r"-?\s*\d+")
 _QUICK = re.compile(r"[^*+?{|]*")
 _BELOW_ZERO = re.compile(r"-\s*\d+")
 
 
 def check_arguments(call: Call) -> None:
-    """Refuse types that a function of Hive does not take (SemanticError 10014, 10016)."""
+    """Refuse what a function of Hive does not take (SemanticError 10014, 10015, 10016)."""
+    if call.types and (code := _WITHOUT_ARGUMENTS.get(call.name)) is not None:
+        raise SemanticError(
+            f"Arguments length mismatch: the function {call.name.upper()} does not take any "
+            f"arguments, but found {len(call.types)}",
+            code=code,
+        )
     if any(map(_is_refused, call.types, _BY_METHOD.get(call.name, ()))):
         listed = ", ".join(str(kind or "unknown") for kind in call.types)
         raise SemanticError(f"No matching method for {call.name} with ({listed})", code=10014)

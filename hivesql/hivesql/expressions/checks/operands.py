@@ -24,6 +24,9 @@ _UNITS = (
     "year", "quarter", "month", "week", "day", "dayofweek", "hour", "minute", "second",
 )  # fmt: skip
 
+_CONSTANT = {"add_months": 2, "sha2": 1}
+"""Which argument of a function is a constant, counted from 0."""
+
 
 def check_days(operator: str, left: Type, right: Type) -> None:
     """Refuse what is added to a DATE, or taken from it, but INT behind it, times and intervals."""
@@ -53,6 +56,15 @@ def check_pattern(node: exp.Expr, type_of: Callable[[exp.Expr], Type]) -> None:
         listed, name = node.expression.this.unnest(), f"like{node.expression.key}"
         patterns = listed.expressions if isinstance(listed, exp.Tuple) else [listed]
     check_arguments(Call(name, (type_of(node.this), *map(type_of, patterns)), ()))
+
+
+def check_call(call: Call, arguments: Sequence[exp.Expr]) -> None:
+    """Refuse what a function of Hive does not take (SemanticError 10014, 10015, 10016)."""
+    check_arguments(call)
+    place = _CONSTANT.get(call.name, len(arguments))
+    if place < len(arguments) and arguments[place].find(exp.Column) is not None:
+        message = f"{call.name} only takes a constant as argument {place + 1}"
+        raise SemanticError(f"Argument type mismatch: {message}", code=10016)
 
 
 def check_nested(node: exp.Cast, source: Type, target: HiveType) -> None:

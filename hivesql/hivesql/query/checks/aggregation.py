@@ -17,6 +17,7 @@ from hivesql.expressions.windows import (
     window_around,
 )
 from hivesql.python_sqlglot import exp
+from hivesql.query.checks.window_arguments import check_window_call
 from hivesql.query.meaning.learning import QUERIES
 from hivesql.query.ordering import knows_positions
 from hivesql.query.scope import Meaning, Output, Scope
@@ -320,6 +321,8 @@ def _check_call(call: exp.Anonymous, binding: Binding) -> None:
     elif name in _WINDOW_ONLY:
         if not over and not isinstance(call.parent, exp.WithinGroup) and not _is_inside(call):
             fail(f"Missing over clause for function : {name}", 10247, call, binding)
+        if over:
+            check_window_call(name, call, binding)
     elif over:
         fail(f"Invalid function {name}: it has no OVER", 10011, call, binding)
     elif _is_distinct(call):
