@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from hivesql_executor.bookkeeping.partitions import inheriting
@@ -16,9 +16,10 @@ from hivesql_planner.acid.layout import parse_directory
 from hivesql_planner.acid.write_ids import ALL_TXNS
 from hivesql_planner.definitions.steps import FollowDirectories
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.hive_type import INTEGERS
+from hivesql_planner.model.hive_type import DOUBLE, FLOAT, INTEGERS
 from hivesql_planner.model.partition_values import normal_value
 from hivesql_planner.model.table import Partition, Table, parse_partition_name, partition_name
+from hivesql_planner.predicates.pruning import PartitionPruner
 
 
 def repair_table(step: FollowDirectories, txn: Transaction | None, runtime: Runtime) -> Outcome:
@@ -40,9 +41,14 @@ def repair_table(step: FollowDirectories, txn: Transaction | None, runtime: Runt
             )
         return Outcome()
     partitions = store.partitions(table.name)
+    is_wanted = _wanted(step)
     places = {_plain(partition.location) for partition in partitions}
     listed = {_plain(partition.location): partition for partition in _on_disk(files, table)}
-    on_disk = [partition for place, partition in listed.items() if place not in places]
+    on_disk = [
+        partition
+        for place, partition in listed.items()
+        if place not in places and is_wanted(partition)
+    ]
     values = {partition.values for partition in partitions}
     new = [partition for partition in on_disk if partition.values not in values]
     # One that SET LOCATION has moved stays, like Hive's, while its old directory is there: dropped,
@@ -51,7 +57,9 @@ def repair_table(step: FollowDirectories, txn: Transaction | None, runtime: Runt
     unlisted = [
         partition
         for partition in partitions
-        if partition.values not in at_home and _plain(partition.location) not in listed
+        if partition.values not in at_home
+        and _plain(partition.location) not in listed
+        and is_wanted(partition)
     ]
     are_there = each_at_once(files, partial(_is_there, runtime), unlisted)
     gone = [each for each, is_there in zip(unlisted, are_there, strict=True) if not is_there]
@@ -85,6 +93,23 @@ def repair_table(step: FollowDirectories, txn: Transaction | None, runtime: Runt
             for partition in gone
         ]
     return Outcome.of_table(["result"], [(line,) for line in lines])
+
+
+def _wanted(step: FollowDirectories) -> Callable[[Partition], bool]:
+    """Return the test of the partitions that a statement is about."""
+    table, where = step.table, step.where
+    if where is None:
+        return lambda partition: True
+    # A FLOAT's text is compared as the number that it is.
+    types = {
+        column.name: DOUBLE if column.type == FLOAT else column.type
+        for column in table.partition_columns
+    }
+    pruner = PartitionPruner(where, types)
+    names = table.partition_names
+    return lambda partition: pruner.is_certain(
+        dict(zip(names, table.read_values(partition), strict=True))
+    )
 
 
 def _is_there(runtime: Runtime, partition: Partition) -> bool:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Literal
 
 from hivesql.binder.constraints import enforced
+from hivesql.binder.partitions import condition_of
 from hivesql.binder.targets import (
     base_table,
     check_lengths,
@@ -20,6 +21,7 @@ from hivesql.binder.targets import (
 from hivesql.binding import Binding
 from hivesql.dialect.nodes.files import ZOrder
 from hivesql.dialect.nodes.parts import (
+    filters_of,
     name_of,
     names_of,
     partition_of,
@@ -331,10 +333,11 @@ def bind_repair(node: exp.Expr, binding: Binding) -> RepairTable:
     if table.is_view:
         error = SemanticError(f"{table.name} is a view: MSCK does not apply", code=10131)
         binding.fail(error, ref.start)
-    repair, action = node.args["repair"], node.args["action"]
+    repair, action, filters = (node.args[key] for key in ("repair", "action", "filters"))
     return RepairTable(
-        table=table, add=repair and action != "DROP", drop=repair and action in ("DROP", "SYNC")
-    )
+        table=table, add=repair and action != "DROP", drop=repair and action in ("DROP", "SYNC"),
+        where=condition_of(filters_of(filters), table, binding) if filters is not None else None,
+    )  # fmt: skip
 
 
 def bind_analyze(node: exp.Expr, binding: Binding) -> Analyze:

@@ -35,7 +35,7 @@ from hivesql.dialect.slices import (
     PartitionItems,
 )
 from hivesql.python_sqlglot import exp
-from hivesql_planner.errors import HiveSqlError, NoSuchObject, SemanticError
+from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.hive_type import (
     BOOLEAN,
     DATE,
@@ -255,6 +255,15 @@ def bind_drop_partitions(node: exp.Expr, binding: Binding) -> DropPartitions:
             binding.fail(error, filters[0].key.start, filters[-1].end)
         doomed |= dict.fromkeys(chosen)
     return DropPartitions(table=table, partitions=tuple(doomed), purge=node.args["purge"])
+
+
+def condition_of(filters: tuple[PartitionFilter, ...], table: Table, binding: Binding) -> Predicate:
+    """Return what MSCK … PARTITIONS (…) says of partitions, which may not be known yet."""
+    condition = _Condition.of(CombinedFilters("and", filters), table, binding, _no_column)
+    for filter_ in condition.texts.values():
+        what = f"MSCK … PARTITIONS ({filter_.key.text} {filter_.operator.upper()} …)"
+        binding.fail(NotSupported(what), filter_.key.start, filter_.end)
+    return condition.predicate
 
 
 @dataclass(frozen=True, slots=True)

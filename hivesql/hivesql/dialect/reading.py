@@ -137,10 +137,15 @@ class StatementReader(QueryParser, Cursor):
 
     def filters(self) -> exp.Partition:
         """``PARTITION (k op v, …)``."""
-        start = self.expect("partition", "(").start
+        start = self.expect("partition").start
+        return self.mark_range(exp.Partition(expressions=self.comparisons()), start)
+
+    def comparisons(self) -> list[exp.Expr]:
+        """``(k op v, …)``."""
+        self.expect("(")
         comparisons = self.listed(self._filter)
         self.expect(")")
-        return self.mark_range(exp.Partition(expressions=comparisons), start)
+        return comparisons
 
     def _filter(self) -> exp.Expr:
         start = self.peek().start

@@ -87,8 +87,8 @@ def plan_definition(  # noqa: C901 - one flat list of statements
             )
         case TruncateTable(table=table, partitions=partitions):
             return _definition(EmptyTable(table=table, partitions=partitions))
-        case ddl.RepairTable(table=table, add=add, drop=drop):
-            return _definition(FollowDirectories(table=table, add=add, drop=drop))
+        case ddl.RepairTable(table=table, add=add, drop=drop, where=where):
+            return _definition(FollowDirectories(table=table, add=add, drop=drop, where=where))
         case ddl.LoadData() | ddl.Analyze() | ExportTable() | ImportTable():
             return None
         case _ if isinstance(statement, ddl.DdlStatement):

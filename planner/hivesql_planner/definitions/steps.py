@@ -15,6 +15,7 @@ from hivesql_planner.model.table import Database, FileFormat, Partition, Table, 
 
 if TYPE_CHECKING:
     from hivesql_planner.model.statistics import ColumnStatistics
+    from hivesql_planner.predicates.predicate import Predicate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,12 +174,14 @@ class StoreStatistics:
 class FollowDirectories:
     """The partitions of a table become those that have a directory: MSCK.
 
-    Without ``add`` and ``drop`` it is only told which these are.
+    Without ``add`` and ``drop`` it is only told which these are. ``where`` says of which
+    partitions; None for all.
     """
 
     table: Table
     add: bool = False
     drop: bool = False
+    where: Predicate | None = None
 
 
 DirectoryStep = MakeDirectory | MoveDirectory | RemoveDirectory | RemoveIfEmpty

@@ -12,6 +12,7 @@ from hivesql_planner.statements.export import ExportTable, ImportTable
 
 if TYPE_CHECKING:
     from hivesql_planner.model.statistics import ColumnStatistics
+    from hivesql_planner.predicates.predicate import Predicate
     from hivesql_planner.relations import Query
 
 Values = tuple[str | None, ...]
@@ -167,11 +168,15 @@ class TellStatistics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairTable:
-    """MSCK: partitions follow the directories; without either it only reports."""
+    """MSCK: partitions follow the directories; without either it only reports.
+
+    ``where`` says which partitions; None for all.
+    """
 
     table: Table
     add: bool = False
     drop: bool = False
+    where: Predicate | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

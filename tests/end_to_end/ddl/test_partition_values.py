@@ -10,7 +10,7 @@ import pytest
 
 import hivesql
 from end_to_end.answers import rows
-from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.table import DEFAULT_PARTITION
 
 if TYPE_CHECKING:
@@ -218,6 +218,26 @@ def test_partitions_take_over_properties_however_they_come(
     assert taken(alone, "k='added'") == expected
     alone.sql("ALTER TABLE t PARTITION (k='added') RENAME TO PARTITION (k='renamed')")
     assert taken(alone, "k='renamed'") == expected
+
+
+def test_msck_of_some_partitions(alone: hivesql.Session, tmp_path: Path) -> None:
+    """Real Hive 4.1 adds these, given a metastore that can evaluate expressions."""
+    alone.sql("CREATE TABLE t (x int) PARTITIONED BY (ds int, hr string)")
+    for ds in (1, 2, 3, 11):
+        (tmp_path / f"wh/t/ds={ds}/hr=1").mkdir(parents=True)
+    assert alone.sql("MSCK TABLE t ADD PARTITIONS (ds = '1')").rows == [
+        ("Partitions not in metastore:\tt:ds=1/hr=1",)
+    ]
+    alone.sql("MSCK REPAIR TABLE t ADD PARTITIONS (ds = '1')")
+    assert partitions(alone, "t") == ["ds=1/hr=1"]
+    alone.sql("MSCK REPAIR TABLE t ADD PARTITIONS (ds > 2, hr = '1')")
+    assert partitions(alone, "t") == ["ds=1/hr=1", "ds=11/hr=1", "ds=3/hr=1"]
+    for ds in (1, 3):
+        (tmp_path / f"wh/t/ds={ds}/hr=1").rmdir()
+    alone.sql("MSCK REPAIR TABLE t SYNC PARTITIONS (ds <> 1)")
+    assert partitions(alone, "t") == ["ds=1/hr=1", "ds=11/hr=1", "ds=2/hr=1"]
+    with pytest.raises(NotSupported, match="LIKE"):
+        alone.sql("MSCK REPAIR TABLE t SYNC PARTITIONS (hr LIKE '1%')")
 
 
 def test_names_of_partitions_as_they_are(alone: hivesql.Session) -> None:

@@ -224,6 +224,7 @@ def test_literals_are_cast_as_spark_casts_them(spark: SparkSession) -> None:
         assert stored(given.value, HiveType.parse(kind)) == value, (text, kind)
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize(
     "size",
     [
@@ -243,6 +244,7 @@ def test_sizes_that_only_the_writer_in_java_knows(session: hivesql.Session, size
     assert session.sql("SELECT sum(a), count(DISTINCT a) FROM t").rows == [(4, 2)]
 
 
+@pytest.mark.spark
 def test_values_behind_names_of_queries(session: hivesql.Session) -> None:
     session.sql("CREATE TABLE t (a INT, b STRING)")
     session.sql("WITH q AS (SELECT 1 AS x) INSERT INTO t VALUES (1, 'r'), (2, 's')")

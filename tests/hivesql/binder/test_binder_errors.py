@@ -225,6 +225,7 @@ def bound(sql: str, **settings: str) -> Any:
         ("LOAD DATA INPATH '/x' INTO TABLE t PARTITION (ds='1')", 10006, (1, 47)),
         ("LOAD DATA INPATH '/x' INTO TABLE p PARTITION (ds, hr=1)", 10094, (1, 47)),
         ("MSCK REPAIR TABLE v", 10131, (1, 19)),
+        ("MSCK REPAIR TABLE p SYNC PARTITIONS (nosuch = 1)", 10006, (1, 38)),
         ("DESCRIBE nosuch", 10001, (1, 10)),
         ("EXPLAIN LOCKS UPDATE t SET nosuch = 1", 10408, (1, 28)),
     ],

@@ -139,7 +139,7 @@ def outcome(sql: str) -> str:
         ("ALTER TABLE t CHANGE a b INT AFTER", "ParseError"),
         ("ALTER TABLE t ADD COLUMNS a INT", "ParseError"),
         ("ALTER TABLE t ADD COLUMNS (a INT) CASCADE RESTRICT", "ParseError"),
-        ("ALTER TABLE t SET TBLPROPERTIES ('a')", "ParseError"),
+        ("ALTER TABLE t SET TBLPROPERTIES ('a', 'b'='c')", "ParseError"),
         ("ALTER TABLE t UNSET TBLPROPERTIES ('a' 'b' 1)", "ParseError"),
         ("ALTER TABLE t SET LOCATION x", "ParseError"),
         ("ALTER TABLE t SET FILEFORMAT foo", "ParseError"),

@@ -36,10 +36,12 @@ class ZOrder(Own):
 
 
 class Repair(Own):
-    """MSCK; ``action`` is ADD, DROP or SYNC."""
+    """MSCK; ``action`` is ADD, DROP or SYNC, and ``filters`` tell of which partitions."""
 
-    arg_types: ClassVar[dict[str, bool]] = {"this": True, "repair": False, "action": False}
-    written = "MSCK [REPAIR ?repair] TABLE @this [@action PARTITIONS]"
+    arg_types: ClassVar[dict[str, bool]] = {
+        "this": True, "repair": False, "action": False, "filters": False,
+    }  # fmt: skip
+    written = "MSCK [REPAIR ?repair] TABLE @this [@action PARTITIONS] [@filters]"
 
 
 class Truncate(Own):

@@ -84,21 +84,22 @@ class FileStatements(StatementReader):
         return self.mark_range(self.place(), start)
 
     def read_repair(self) -> exp.Expr:
-        """MSCK [REPAIR] TABLE t [ADD | DROP | SYNC PARTITIONS]."""
+        """MSCK [REPAIR] TABLE t [ADD | DROP | SYNC PARTITIONS [(k op v, …)]]."""
         self.expect("msck")
         repair = self.take("repair")
         self.expect("table")
         table = self.table_name()
         if self.at("partition"):
             self.refuse("MSCK … PARTITION")
-        action = None
+        action = filters = None
         for word in ("add", "drop", "sync"):
             if self.take(word):
                 self.expect("partitions")
                 action = word.upper()
+                filters = exp.Tuple(expressions=self.comparisons()) if self.at("(") else None
                 break
         self.end()
-        return Repair(this=table, repair=repair, action=action)
+        return Repair(this=table, repair=repair, action=action, filters=filters)
 
     def read_restore(self) -> exp.Expr:
         """RESTORE [TABLE] t [PARTITION (…)] TO VERSION | TIMESTAMP AS OF …."""
