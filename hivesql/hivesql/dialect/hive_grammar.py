@@ -97,6 +97,10 @@ def _wrong(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
         name = alias.args.get("alias") if isinstance(alias, exp.Alias) else alias.this
         if isinstance(name, exp.Identifier) and not name.quoted and name.name.lower() in RESERVED:
             yield name, f"{name.name.upper()} cannot be an alias"
+        around = alias.parent
+        if isinstance(around, exp.Paren | exp.Tuple) and isinstance(around.parent, exp.Ordered):
+            # ``ORDER BY (a DESC)``: what is a name to sqlglot was meant as an order.
+            yield around, f"unexpected {alias.alias.upper()} in brackets"
 
 
 def _of_other_databases(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:

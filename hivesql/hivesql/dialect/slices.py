@@ -17,6 +17,8 @@ RANGE = "range"
 """Metadata key of nodes: start and end offset in the statement's text."""
 SPANS = "spans"
 """Metadata key of a query: the parts of the statement's text that it is, in order."""
+BRACKETS = "brackets"
+"""Key in ``meta`` of SORT BY: places of the two brackets around all of its keys."""
 
 
 @dataclass(frozen=True, slots=True)

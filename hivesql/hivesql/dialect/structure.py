@@ -16,8 +16,8 @@ from hivesql.dialect.deep_recursion import with_room
 from hivesql.dialect.edits import Span, Spans
 from hivesql.dialect.hive_grammar import check_tree
 from hivesql.dialect.nodes.constants import put_constants
+from hivesql.dialect.slices import BRACKETS, SPANS, Slice
 from hivesql.dialect.slices import RANGE as RANGE
-from hivesql.dialect.slices import SPANS, Slice
 from hivesql.dialect.spark_differences import check_slice, tokens_in
 from hivesql.dialect.sqlglot_tokens import sqlglot_tokens
 from hivesql.dialect.tokens import Token, at, tokenize
@@ -39,6 +39,7 @@ _GRAMMAR_FUNCTIONS = ("CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM", "FLOOR
 _NOT_HIVE = (exp.Command, exp.Placeholder, exp.Parameter, exp.Lambda, exp.Array)
 _AFTER_VALUE = (TokenType.DOT, TokenType.L_BRACKET)
 _QUERY = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
+_WORDS_OF_KEY = {TokenType.ASC, TokenType.DESC}
 _MOST_OF_SUFFIX = {exp.DType.TINYINT: 2**7, exp.DType.SMALLINT: 2**15, exp.DType.BIGINT: 2**63}
 """The largest number before each suffix, which a minus may be before."""
 
@@ -202,6 +203,26 @@ class QueryParser(HiveParser):
         parse = super()._parse_ordered
         ordered = self._ranged(lambda: parse(parse_method))
         return ordered if isinstance(ordered, exp.Ordered) else None
+
+    def _parse_sort(self, exp_class: Any, token: Any) -> Any:
+        """SORT BY of Hive may have brackets around all of its keys; ``meta`` has their places."""
+        in_brackets = token == TokenType.SORT_BY and self._try_parse(self._keys_in_brackets)
+        return in_brackets or super()._parse_sort(exp_class, token)
+
+    def _keys_in_brackets(self) -> exp.Sort | None:
+        if not (self._match(TokenType.SORT_BY) and self._match(TokenType.L_PAREN)):
+            return None
+        opened, before = self._prev.start, self._index
+        keys = self._parse_csv(self._parse_ordered)
+        words = {word.token_type for word in self._tokens[before : self._index]}
+        # Of one key without a word these may be the brackets of an expression: ``(a) + b``.
+        if not self._match(TokenType.R_PAREN) or not (keys[1:] or words & _WORDS_OF_KEY):
+            return None
+        if self._match(TokenType.COMMA, advance=False):
+            return None
+        sort = exp.Sort(expressions=keys)
+        sort.meta[BRACKETS] = (opened, self._prev.start)
+        return sort
 
     def _ranged(
         self, parse: Callable[[], exp.Expr | None], start: int | None = None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit, insert
+from hivesql.dialect.slices import BRACKETS
 from hivesql.dialect.structure import place_of
 from hivesql.dialect.tokens import first_from
 from hivesql.python_sqlglot import exp
@@ -88,6 +89,9 @@ def null_order(tree: exp.Expr, binding: Binding) -> list[Edit]:
     Nothing where a setting wants Spark's, which is the other way round.
     """
     edits: list[Edit] = []
+    for sort in tree.find_all(exp.Sort):
+        # Spark knows no brackets around all keys.
+        edits += [Edit(place, place + 1, "") for place in sort.meta.get(BRACKETS, ())]
     if not binding.settings.flag(NULLS_LAST):
         return edits
     for item in tree.find_all(exp.Ordered):

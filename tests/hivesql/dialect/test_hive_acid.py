@@ -28,6 +28,7 @@ OTHERS = [
     "SELECT date '2020-01-01', cast('2020-01-01' AS DATE), 1L, 1.5BD, `a``b`, current_timestamp",
     "SELECT /*+ MAPJOIN(b) */ 1 FROM a JOIN b ON a.x = b.x WHERE y > ANY (SELECT z FROM c)",
     "SELECT a FROM t FOR SYSTEM_VERSION AS OF 3 u LATERAL VIEW explode(u.m) x AS k, v",
+    "SELECT a, b FROM t DISTRIBUTE BY a SORT BY (a DESC, b)",
     "SELECT sum(a) OVER w FROM t WINDOW w AS (PARTITION BY b) DISTRIBUTE BY a SORT BY a",
     "SELECT i FROM (WITH c AS (SELECT i FROM b) SELECT i FROM c) x",
     "FROM s INSERT INTO t SELECT a INSERT OVERWRITE TABLE u PARTITION (p='x') SELECT b",
