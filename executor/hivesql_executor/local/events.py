@@ -37,11 +37,15 @@ from hivesql_planner.acid.layout import (
 from hivesql_planner.acid.row_id import encode_bucket
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
-from hivesql_planner.rewrite.orc_files import codec_of
+from hivesql_planner.model.hive_type import Kind
+from hivesql_planner.rewrite.orc_files import BATCH, COMPRESS, codec_of, uncompressed_bytes
 
 _WIDE = 50
 """Columns from which on the writer's memory is worth giving back: some 50 MiB."""
 _CODECS = {"none": "uncompressed"}
+_COUNTED = (Kind.STRING, Kind.VARCHAR, Kind.BINARY)
+_FIXED = 8
+"""Bytes that each value of another kind counts as, but for CHAR."""
 _MANY_FILES = 8
 """Files of a statement from which on the memory that they took is given back."""
 _MALLOC = {-3: 31 << 20, -1: 256 << 20, -2: 64 << 20}
@@ -128,7 +132,8 @@ def stage(
     its dynamic partitions.
     """
     name = f"part-{uuid.uuid4().hex}"
-    data, rows = orc_bytes(events, orc_options(write.table)), len(events)
+    table, rows = _with_codec(write.table, events, write.kind), len(events)
+    data = orc_bytes(events, orc_options(table))
     stats = f"0,0,{rows}" if write.kind is WriteKind.DELETE_DELTA else f"{rows},0,0"
     metadata = {
         STATS: stats.encode(),
@@ -137,8 +142,8 @@ def stage(
         KEY_INDEX: _key_index(events, stripe_rows(data) if rows > 1 else (rows,)),
         NANOSECONDS: b"false",
     }
-    types = row_types(write.table)
-    if codec_of(write.table) in _SEALED:
+    types = row_types(table)
+    if codec_of(table) in _SEALED:
         types = {column: stored for column, stored in types.items() if stored.length is None}
     data = amended(data, metadata, types)
     file = EventFile(name=name, rows=rows, bytes=len(data), write=number, writer=writer, keys=keys)
@@ -147,6 +152,30 @@ def stage(
     files.make_directories(staging)
     files.write(f"{staging}/{name}", data)
     return file
+
+
+def _with_codec(table: Table, events: pa.Table, kind: WriteKind) -> Table:
+    """Return the table as a file of these events is compressed: a tiny one is not.
+
+    Its codec takes ten times the CPU of all else that such a file costs its writer.
+    """
+    limit = uncompressed_bytes(table)
+    if not limit or len(events) >= BATCH:
+        return table
+    if kind is not WriteKind.DELETE_DELTA and _value_bytes(events, table) > limit:
+        return table
+    return replace(table, properties={**table.properties, COMPRESS: "NONE"})
+
+
+def _value_bytes(events: pa.Table, table: Table) -> int:
+    """Return how large rows are, counted as ``uncompressed_bytes`` says (see EventFile.java)."""
+    size = 0
+    for column, values in zip(table.columns, events.column("row").flatten(), strict=True):
+        if column.type.kind in _COUNTED:
+            size += pc.sum(pc.binary_length(values)).as_py() or 0
+        else:
+            size += len(values) * (column.type.length or _FIXED)
+    return size
 
 
 def sync_staged(staged: Sequence[EventFile], files: Files, staging: str) -> None:

@@ -9,6 +9,7 @@ from hivesql_planner.model.table import BLOOM_FILTER_COLUMNS, Table
 from hivesql_planner.settings.settings import Settings
 
 COMPRESS = "orc.compress"
+UNCOMPRESSED = "hivesql.orc.uncompressed.max"
 CODECS = ("NONE", "ZLIB", "SNAPPY", "LZO", "LZ4", "ZSTD", "BROTLI")
 _SIZES = {
     "orc.stripe.size": "hive.exec.orc.default.stripe.size",
@@ -22,11 +23,23 @@ _NAMES = {
     BLOOM_FILTER_COLUMNS: BLOOM_FILTER_COLUMNS,
 }
 """The properties that files are written by, and Hive's own names of them as settings."""
+BATCH = 1024
+"""Rows from which on a file is never a tiny one: what AcidWriter.java adds at a time."""
 
 
 def codec_of(table: Table) -> str:
     """Return how the table's ORC files are compressed, in capitals; ZLIB where nothing says it."""
     return table.properties.get(COMPRESS, "ZLIB").upper()
+
+
+def uncompressed_bytes(table: Table) -> int:
+    """Return up to how many bytes of values an ACID file is left uncompressed; 0 for none at all.
+
+    Both writers count alike, before they begin a file of fewer rows than ``BATCH``: the bytes of
+    each STRING, VARCHAR and BINARY, as many as the longest text of each CHAR has letters, eight
+    for each other value and NULL, and nothing for delete events, whose rows are NULL.
+    """
+    return int(table.properties.get(UNCOMPRESSED, 0))
 
 
 def with_orc_settings(table: Table, settings: Settings) -> Table:
@@ -43,7 +56,17 @@ def with_orc_settings(table: Table, settings: Settings) -> Table:
         if key not in table.properties and (key in values or name in values)
     }
     _check({key: table.properties.get(key, filled.get(key)) for key in _NAMES}, table)
+    if _may_be_uncompressed(table, settings):
+        filled[UNCOMPRESSED] = str(settings.integer(UNCOMPRESSED))
     return replace(table, properties={**table.properties, **filled}) if filled else table
+
+
+def _may_be_uncompressed(table: Table, settings: Settings) -> bool:
+    """Tell whether nobody names a codec, and both writers count all of a row's values alike."""
+    if COMPRESS in table.properties or COMPRESS in settings.values:
+        return False
+    flat = all(not column.type.children for column in table.columns)
+    return table.is_full_acid and flat and settings.integer(UNCOMPRESSED) > 0
 
 
 def _check(values: dict[str, str | None], table: Table) -> None:

@@ -110,6 +110,10 @@ KEYS: Mapping[str, Setting] = _table(
     ("hive.exec.orc.default.compress", "ZLIB", "text",
      "How ORC files of tables without orc.compress are: NONE, ZLIB, SNAPPY, LZO, LZ4, ZSTD; not "
      "set, and with a metastore of ours, ZSTD."),
+    ("hivesql.orc.uncompressed.max", "16384", "int",
+     "Up to this size of their values, files of fewer than 1,024 rows of full ACID tables are not "
+     "compressed, where neither the table nor SET orc.compress names a codec; 0: all are.",
+     "bytes"),
     ("hive.exec.orc.default.stripe.size", "67108864", "int",
      "Their stripes, of tables without orc.stripe.size.", "bytes"),
     ("hive.exec.orc.default.buffer.size", "262144", "int",

@@ -205,6 +205,56 @@ def test_both_ways_write_the_same(warehouses: dict[str, hivesql.Session], tmp_pa
     assert events(bucket_files(tmp_path / "local" / "acid")[0])
 
 
+# Bytes of values beside a text: eight of an int, three of a char(3), and a varchar's two.
+_BESIDE = 8 + 3 + 2
+TINY = {
+    "INSERT INTO t VALUES (1, 'a', 'b', 'cd', 'e'), (2, null, null, null, null)": "NONE",
+    f"INSERT INTO t VALUES (3, '{'x' * (16_384 - _BESIDE)}', 'b', 'cdef', null)": "NONE",
+    f"INSERT INTO t VALUES (4, '{'é' * 8_186}', 'b', 'cd', null)": "ZSTD",
+    f"INSERT INTO t VALUES (5, null, null, 'cd', unhex('{'00' * 16_372}'))": "ZSTD",
+    f"INSERT INTO t (k) VALUES {', '.join(f'({i})' for i in range(1023))}": "NONE",
+    f"INSERT INTO n VALUES {', '.join(f'({i})' for i in range(1024))}": "ZSTD",
+    "UPDATE n SET k = k + 1 WHERE k % 2 = 0": "NONE",
+    "DELETE FROM n": "NONE",
+    "INSERT INTO named VALUES (1)": "SNAPPY",
+    "INSERT INTO nested VALUES (1, null)": "ZSTD",
+    "SET hivesql.orc.uncompressed.max=0; INSERT INTO n VALUES (1)": "ZSTD",
+    "RESET hivesql.orc.uncompressed.max; SET orc.compress=ZLIB; INSERT INTO n VALUES (1)": "ZLIB",
+    "RESET orc.compress; DELETE FROM n WHERE k = 1": "NONE",
+}
+
+
+@pytest.mark.spark
+def test_both_ways_leave_tiny_files_uncompressed(
+    warehouses: dict[str, hivesql.Session], tmp_path: Path
+) -> None:
+    acid = "STORED AS ORC TBLPROPERTIES ('transactional'='true'"
+    known: dict[str, set[Path]] = {}
+    for name, session in warehouses.items():
+        session.sql(f"""
+            CREATE TABLE t (k int, t string, c char(3), v varchar(2), raw binary) {acid});
+            CREATE TABLE n (k int) {acid}); CREATE TABLE nested (k int, m array<int>) {acid});
+            CREATE TABLE named (k int) {acid}, 'orc.compress'='SNAPPY')
+        """)
+        known[name] = set()
+    for statement, codec in TINY.items():
+        for name, session in warehouses.items():
+            session.sql(statement)
+            files = set(bucket_files(tmp_path / name))
+            codecs = {
+                pyorc.CompressionKind(footer(path)["codec"]).name for path in files - known[name]
+            }
+            assert codecs == {codec}, (statement[:80], name)
+            known[name] = files
+    compare(tmp_path / "local", tmp_path / "spark")
+    queries = ("SELECT * FROM t ORDER BY k, t", "SELECT * FROM n", "SELECT k, m FROM nested")
+    for query in queries:
+        assert warehouses["local"].sql(query).rows == warehouses["spark"].sql(query).rows
+    for session in warehouses.values():
+        for table in ("t", "n", "nested", "named"):
+            assert session.check(table) == ()
+
+
 @pytest.mark.spark
 def test_literals_are_cast_as_spark_casts_them(spark: SparkSession) -> None:
     from pyspark.sql import functions as f

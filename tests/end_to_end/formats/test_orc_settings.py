@@ -18,6 +18,7 @@ KINDS = {"acid": ACID, "plain": "", "sized": "", "insert_only": INSERT_ONLY}
 COLUMNS = {"sized": "(k int, v varchar(5))"}
 SETTINGS = """
     SET hive.exec.orc.default.compress=SNAPPY;
+    SET hivesql.orc.uncompressed.max=0;
     SET hive.exec.orc.default.row.index.stride=5000;
     SET hive.exec.orc.default.buffer.size=65536
 """
@@ -63,6 +64,7 @@ def test_settings_of_a_session(session: hivesql.Session, tmp_path: Path, local_b
 
 
 def test_zstd_where_nobody_says_otherwise(session: hivesql.Session, tmp_path: Path) -> None:
+    session.sql("SET hivesql.orc.uncompressed.max=0")
     for table, kind in KINDS.items():
         columns = COLUMNS.get(table, "(k int, v string)")
         session.sql(f"CREATE TABLE {table} {columns} STORED AS ORC {kind}")
@@ -70,7 +72,10 @@ def test_zstd_where_nobody_says_otherwise(session: hivesql.Session, tmp_path: Pa
         assert written(tmp_path / "warehouse", table) == {("ZSTD", 10_000)}
     session.sql("SET hive.exec.orc.default.compress=ZLIB; UPDATE acid SET v = 'c' WHERE k = 1")
     assert written(tmp_path / "warehouse", "acid") == {("ZSTD", 10_000), ("ZLIB", 10_000)}
-    session.sql("RESET; ALTER TABLE acid COMPACT 'major' AND WAIT")
+    session.sql("RESET; DELETE FROM acid WHERE k = 2; INSERT INTO acid VALUES (2, 'b')")
+    codecs = {"ZSTD", "ZLIB", "UNCOMPRESSED"}
+    assert written(tmp_path / "warehouse", "acid") == {(codec, 10_000) for codec in codecs}
+    session.sql("ALTER TABLE acid COMPACT 'major' AND WAIT")
     assert written(tmp_path / "warehouse", "acid") == {("ZSTD", 10_000)}
     assert sorted(session.sql("SELECT * FROM acid").rows) == [(1, "c"), (2, "b")]
 

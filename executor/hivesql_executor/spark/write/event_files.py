@@ -19,7 +19,7 @@ from hivesql_executor.spark.task_answers import TaskAnswers
 from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import BLOOM_FILTER_COLUMNS, Table, escape_path_part
 from hivesql_planner.plan import Write, WriteKind
-from hivesql_planner.rewrite.orc_files import COMPRESS, codec_of
+from hivesql_planner.rewrite.orc_files import COMPRESS, codec_of, uncompressed_bytes
 from hivesql_planner.statements.unions import check_written
 
 _AS_THEY_ARE = (
@@ -128,6 +128,7 @@ def _plan(
         "uploads": None if isinstance(directory, str) else directory.as_plan(),
         "schema": event_type(writes[0].table),
         "spark version": spark.version,
+        "uncompressed bytes": uncompressed_bytes(writes[0].table),
         "write id": write_id,
         "writes": [
             {"statement": write.statement_id, "deletes": write.kind is WriteKind.DELETE_DELTA}

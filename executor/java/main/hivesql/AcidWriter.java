@@ -10,9 +10,11 @@ import java.util.Arrays;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hive.ql.exec.vector.BytesColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.LongColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.StructColumnVector;
 import org.apache.hadoop.hive.ql.exec.vector.VectorizedRowBatch;
+import org.apache.orc.CompressionKind;
 import org.apache.orc.OrcFile;
 import org.apache.orc.TypeDescription;
 import org.apache.orc.Writer;
@@ -58,6 +60,8 @@ public final class AcidWriter implements Serializable {
     final boolean evenEmpty;
     /** Whether rows come by writer, key and row id, and no id may come twice. */
     final boolean once;
+    /** Up to how many bytes of values a file of one batch is left uncompressed; 0 for none at all. */
+    final long uncompressedBytes;
 
     /** The plan as JSON; its entries that end in "at" are ordinals of the input, -1 for what it has not. */
     public AcidWriter(String text, StructType input, Configuration settings) throws IOException {
@@ -95,6 +99,7 @@ public final class AcidWriter implements Serializable {
         this.keysAt = plan.get("keys at").asInt();
         this.evenEmpty = plan.get("even empty").asBoolean();
         this.once = plan.get("once").asBoolean();
+        this.uncompressedBytes = plan.get("uncompressed bytes").asLong();
     }
 
     /** The answer for the rows of a task, a line for each file, and those that are nowhere yet. */
@@ -270,6 +275,7 @@ final class WriterTask {
 /** The files of one write in a task, one after the other. */
 final class EventFile {
     private static final int BATCH = 1024;
+    private static final long FIXED = 8L;
     private static final int INSERT = 0;
     private static final int DELETE = 2;
 
@@ -286,8 +292,10 @@ final class EventFile {
     private final VectorizedRowBatch batch;
     private final StructColumnVector row;
     private KeyIndex index;
+    /** Null until the first batch is full, or the file ends before: only then its codec is known. */
     private Writer file;
     private Path path;
+    private List<Uploads.Stream> uploads;
     /** Null where the file is no upload. */
     private Uploads.Target upload;
     private int writer;
@@ -330,12 +338,20 @@ final class EventFile {
         count = 0L;
         finer[0] = false;
         index = new KeyIndex(deletes, plan.sparkVersion, finer);
+        this.uploads = uploads;
+        upload = null;
+    }
+
+    private void open(boolean compressed) throws IOException {
         OrcFile.WriterOptions options;
         if (plan.uploads == null) {
             options = OrcOutput.options(path, settings);
         } else {
             upload = new Uploads.Target(path.getFileSystem(settings));
             options = OrcOutput.options(upload, settings);
+        }
+        if (!compressed) {
+            options.compress(CompressionKind.NONE);
         }
         file = SortedDictionary.use(
             OrcFile.createWriter(path, options.setSchema(schema).callback(index)), settings);
@@ -406,8 +422,31 @@ final class EventFile {
         }
         count += batch.size;
         index.last(batch);
+        if (file == null) {
+            open(plan.uncompressedBytes == 0 || batch.size == BATCH
+                    || valueBytes() > plan.uncompressedBytes);
+        }
         file.addRowBatch(batch);
         batch.reset();
+    }
+
+    /** How large the batch's rows are; counted as the planner's uncompressed_bytes says. */
+    private long valueBytes() {
+        long size = 0L;
+        for (int i = 0; !deletes && i < row.fields.length; i++) {
+            TypeDescription type = schema.getChildren().get(5).getChildren().get(i);
+            switch (type.getCategory()) {
+                case STRING, VARCHAR, BINARY -> {
+                    BytesColumnVector texts = (BytesColumnVector) row.fields[i];
+                    for (int at = 0; at < batch.size; at++) {
+                        size += texts.isNull[at] ? 0 : texts.length[at];
+                    }
+                }
+                case CHAR -> size += (long) batch.size * type.getMaxLength();
+                default -> size += batch.size * FIXED;
+            }
+        }
+        return size;
     }
 
     private static void fill(Object column, long value) {
@@ -419,6 +458,9 @@ final class EventFile {
     /** What there is to tell of the file, but the keys. */
     String finish(List<byte[]> contents) throws Exception {
         flush();
+        if (file == null) {
+            open(plan.uncompressedBytes == 0);
+        }
         file.close();
         file = null;
         String counted = " " + write + " " + writer + " ";

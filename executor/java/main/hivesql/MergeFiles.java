@@ -133,7 +133,10 @@ public final class MergeFiles implements Function, Serializable {
             try {
                 schema = first.getSchema();
                 proleptic = first.writerUsedProlepticGregorian();
-                bufferSize = first.getCompressionSize();
+                // A file without a codec names no size: tiny ones have none, whatever the table has.
+                bufferSize = first.getCompressionKind() == CompressionKind.NONE
+                        ? OrcConf.BUFFER_SIZE.getInt(conf)
+                        : first.getCompressionSize();
                 boolean sized = plan.get("conf").has(OrcConf.BUFFER_SIZE.getAttribute());
                 copies = smallestCopy >= 0 && !sized;
             } finally {

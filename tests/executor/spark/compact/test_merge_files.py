@@ -153,6 +153,11 @@ def test_stripes_are_copied_where_nothing_changes(spark: SparkSession, tmp_path:
     (less,) = bench.run([insert([merged_file(joined)], deletes=[d3])]) or ()
     assert bench.read(less) == without(events[0] + events[1], gone)
     assert stripes - 2 == less.copied < less.stripes
+    # A tiny file without a codec comes first: it names no size of chunks.
+    (plain,) = bench.run([insert([bench.write("0", inserts(0, 5))])], codec="NONE") or ()
+    (after,) = bench.run([insert([merged_file(plain)], [files[0]], [files[1]])]) or ()
+    assert bench.read(after) == inserts(0, 5) + events[0] + events[1]
+    assert stripes - 1 <= after.copied < after.stripes
     for merge, options in (
         (whole, {"copy": 1 << 20}),
         (whole, {"codec": "SNAPPY"}),
