@@ -35,9 +35,9 @@ from hivesql_planner.acid.layout import (
     VERSION,
 )
 from hivesql_planner.acid.row_id import encode_bucket
+from hivesql_planner.model.hive_type import Kind
 from hivesql_planner.model.table import Table
 from hivesql_planner.plan import Write, WriteKind
-from hivesql_planner.model.hive_type import Kind
 from hivesql_planner.rewrite.orc_files import BATCH, COMPRESS, codec_of, uncompressed_bytes
 
 _WIDE = 50

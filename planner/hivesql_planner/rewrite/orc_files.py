@@ -56,9 +56,10 @@ def with_orc_settings(table: Table, settings: Settings) -> Table:
         if key not in table.properties and (key in values or name in values)
     }
     _check({key: table.properties.get(key, filled.get(key)) for key in _NAMES}, table)
-    if _may_be_uncompressed(table, settings):
-        filled[UNCOMPRESSED] = str(settings.integer(UNCOMPRESSED))
-    return replace(table, properties={**table.properties, **filled}) if filled else table
+    # It is no property: what a table has by this name means nothing.
+    may_be = _may_be_uncompressed(table, settings)
+    filled[UNCOMPRESSED] = str(settings.integer(UNCOMPRESSED)) if may_be else "0"
+    return replace(table, properties={**table.properties, **filled})
 
 
 def _may_be_uncompressed(table: Table, settings: Settings) -> bool:

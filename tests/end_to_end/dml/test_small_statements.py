@@ -215,7 +215,7 @@ TINY = {
     f"INSERT INTO t (k) VALUES {', '.join(f'({i})' for i in range(1023))}": "NONE",
     f"INSERT INTO n VALUES {', '.join(f'({i})' for i in range(1024))}": "ZSTD",
     "UPDATE n SET k = k + 1 WHERE k % 2 = 0": "NONE",
-    "DELETE FROM n": "NONE",
+    "DELETE FROM n": "ZSTD",
     "INSERT INTO named VALUES (1)": "SNAPPY",
     "INSERT INTO nested VALUES (1, null)": "ZSTD",
     "SET hivesql.orc.uncompressed.max=0; INSERT INTO n VALUES (1)": "ZSTD",
