@@ -1,4 +1,8 @@
-"""Work that is repeated beside a statement, by threads that start when it is first due."""
+"""Work of other threads beside a statement: what is repeated, and requests that are waited for.
+
+For an answer of a server a statement that was cancelled waits some seconds more, and no longer.
+What cleans up behind it asks servers too, and has as long for each answer.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,80 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as Unfinished
+from contextvars import copy_context
+from dataclasses import dataclass
 from math import inf
+from typing import TypeVar
 
-from hivesql_executor.statement_log import carried
+from hivesql_executor.statement_log import carried, current_work
+from hivesql_planner.errors import Cancelled
+
+Answer = TypeVar("Answer")
+
+GRACE_SECONDS = 1.0
+"""How long an answer is waited for when the statement that wants it is cancelled."""
+LOOK_SECONDS = 0.1
+"""How often who waits looks whether it is."""
+
+
+@dataclass(slots=True)
+class Patience:
+    """How long one answer is still waited for."""
+
+    _since: float | None = None
+    """When it was first seen that the statement is cancelled."""
+
+    def is_over(self) -> bool:
+        """Tell whether this thread's statement was cancelled so long ago that nobody waits."""
+        if not is_cancelled():
+            return False
+        now = time.monotonic()
+        if self._since is None:
+            self._since = now
+        return now - self._since >= GRACE_SECONDS
+
+
+def is_cancelled() -> bool:
+    """Tell whether the statement that this thread works on was cancelled."""
+    cancelled = current_work().cancelled
+    return cancelled is not None and cancelled.is_set()
+
+
+def answer_of(request: Callable[[], Answer], server: str) -> Answer:
+    """Return what a request gives that nothing can interrupt; Cancelled where it comes too late.
+
+    It is made by another thread, which nobody waits for when the process ends.
+    """
+    future: Future[Answer] = Future()
+    context = copy_context()
+
+    def ask() -> None:
+        try:
+            future.set_result(context.run(request))
+        except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
+            future.set_exception(error)
+
+    threading.Thread(target=ask, name="hivesql-request", daemon=True).start()
+    patience = Patience()
+    while True:
+        try:
+            return future.result(LOOK_SECONDS)
+        except Unfinished:
+            if future.done():
+                raise
+        if patience.is_over():
+            raise Cancelled(f"cancelled while {server} did not answer")
+
+
+def pause(seconds: float, server: str) -> None:
+    """Wait before a request is made again; Cancelled where the statement is."""
+    cancelled = current_work().cancelled
+    if cancelled is None:
+        time.sleep(seconds)
+    elif cancelled.wait(seconds):
+        raise Cancelled(f"cancelled while {server} did not answer")
 
 
 class _Repeated:
@@ -28,12 +103,13 @@ class _Repeated:
                 self._thread.start()
 
     def end(self) -> None:
-        """End it, and wait for a call that is under way."""
+        """End it, and wait for a call that is under way; not for long where that is cancelled."""
         with self._guard:
             self._stopped.set()
         _starter.forget(self)
-        if self._thread is not None:
-            self._thread.join()
+        patience = Patience()
+        while self._thread is not None and self._thread.is_alive() and not patience.is_over():
+            self._thread.join(LOOK_SECONDS)
 
     def _loop(self) -> None:
         while self._work() and not self._stopped.wait(self._interval):
@@ -92,7 +168,8 @@ if hasattr(os, "register_at_fork"):
 def repeat_beside(interval: float, work: Callable[[], bool], name: str) -> Callable[[], None]:
     """Call ``work`` every ``interval`` seconds beside the caller, until it answers False.
 
-    The function that is returned ends it, and waits for a call that is under way.
+    The function that is returned ends it, and waits for a call that is under way; some seconds
+    where the statement is cancelled.
     """
     repeated = _Repeated(interval, work, name)
     _starter.add(repeated, interval)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
@@ -44,6 +45,8 @@ class Work:
     compaction: int = 0
     is_reserved: bool = False
     """Its id waits for the statement that is about to begin."""
+    cancelled: threading.Event | None = None
+    """Set when the statement is cancelled, where somebody can."""
 
     def fields(self) -> dict[str, str | int]:
         """Return what lines and spans carry."""
@@ -64,7 +67,12 @@ def current_work() -> Work:
     return _WORK.get()
 
 
-def note(*, transaction: int | None = None, compaction: int | None = None) -> None:
+def note(
+    *,
+    transaction: int | None = None,
+    compaction: int | None = None,
+    cancelled: threading.Event | None = None,
+) -> None:
     """Add to what this thread is about, where it is about anything."""
     work = _WORK.get()
     if work is _NOTHING:
@@ -73,6 +81,8 @@ def note(*, transaction: int | None = None, compaction: int | None = None) -> No
         work.transaction = transaction
     if compaction is not None:
         work.compaction = compaction
+    if cancelled is not None:
+        work.cancelled = cancelled
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 from hivesql_executor.beats import repeat_beside
+from hivesql_executor.statement_log import beginning
 
 
 def test_work_is_repeated_until_it_is_ended() -> None:
@@ -31,3 +32,20 @@ def test_work_that_answers_false_is_not_repeated() -> None:
     assert beats.acquire(timeout=30)
     end()
     assert not beats.acquire(blocking=False)
+
+
+def test_who_is_cancelled_does_not_wait_for_a_call_under_way() -> None:
+    begun, ends = threading.Event(), threading.Event()
+
+    def beat() -> bool:
+        begun.set()
+        return ends.wait(600)
+
+    with beginning() as work:
+        work.cancelled = threading.Event()
+        end = repeat_beside(0.001, beat, "hangs")
+        assert begun.wait(30)
+        work.cancelled.set()
+        end()
+        assert not ends.is_set()
+    ends.set()

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hivesql.sessions.spark_start import CANCELLED
-from hivesql_executor.statement_log import current_work
+from hivesql_executor.statement_log import current_work, note
 from hivesql_planner.errors import Cancelled, CommitUnknown, SessionClosed
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ class RunningStatement:
                 self.only_reads = False
                 self._thread = threading.current_thread()
                 self.query_id = self.last_id = current_work().statement
+                note(cancelled=self.cancelled)
             self.text = text
         except BaseException:
             self._turn.release()

@@ -1,17 +1,23 @@
-"""Lists of object stores: one that has no end is an error, and one that was cut goes on."""
+"""Answers of object stores: one that has no end is an error, and a list that was cut goes on."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from hivesql_executor.files.refusals import refusal_of_no_end, refusal_of_repetition
+from hivesql_executor.beats import answer_of
+from hivesql_executor.files.refusals import (
+    refusal_of_no_end,
+    refusal_of_repetition,
+    refusal_of_too_much,
+)
 
 Answer = TypeVar("Answer")
 _MOST_ALIKE = 2
+_CHUNK = 1 << 20
+"""Bytes of an answer that are looked at together."""
 _PAGE = 1000
 """Names on a page of a store that says nothing else."""
 
@@ -107,14 +113,29 @@ def list_directories(store: Any, home: str, location: str, seconds: float) -> li
     return sorted(names)
 
 
+def read_range(store: Any, key: str, path: str, offset: int, length: int) -> bytes:
+    """Return a range of a file, of an answer that may be longer."""
+
+    def read() -> bytes:
+        answer = store.get(key, options={"range": (offset, offset + length)})
+        parts, count = [], 0
+        for part in answer.stream(min_chunk_size=_CHUNK):
+            parts.append(bytes(part))
+            count += len(parts[-1])
+            if count > length:
+                raise refusal_of_too_much(path, length)
+        return b"".join(parts)
+
+    return answer_of(read, path)
+
+
 async def _next_of(pages: Any) -> Any:
     return await anext(pages, None)
 
 
 def _answer_of(asking: Coroutine[Any, Any, Answer], location: str, seconds: float) -> Answer:
     """Wait for an answer, where the thread itself may be one that waits so."""
-    with ThreadPoolExecutor(1, "listing") as thread:
-        try:
-            return thread.submit(asyncio.run, asking).result()
-        except asyncio.TimeoutError as error:
-            raise refusal_of_no_end(location, seconds) from error
+    try:
+        return answer_of(lambda: asyncio.run(asking), location)
+    except asyncio.TimeoutError as error:
+        raise refusal_of_no_end(location, seconds) from error

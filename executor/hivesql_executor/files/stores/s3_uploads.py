@@ -9,12 +9,14 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import partial
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 from xml.etree import ElementTree
 
+from hivesql_executor.beats import answer_of, pause
 from hivesql_executor.files.refusals import (
     refusal_of_repetition,
     refusal_of_store,
@@ -73,8 +75,7 @@ class S3Uploads:
         for number in range(self.access.retries + 1):
             try:
                 request = sign_request(self.access, method, key, query, datetime.now(timezone.utc))
-                with urlopen(request, timeout=self.access.timeout) as answer:
-                    return _read_all(answer, place, self.access.timeout)
+                return answer_of(partial(self._open, request, place), place)
             except HTTPError as error:
                 if error.code == 404 and method == "DELETE":
                     return b""
@@ -85,8 +86,12 @@ class S3Uploads:
             except (URLError, OSError) as error:
                 if number == self.access.retries:
                     raise refusal_of_store(place, str(error)) from error
-            time.sleep(min(self.access.pause * BASE**number, LONGEST_PAUSE))
+            pause(min(self.access.pause * BASE**number, LONGEST_PAUSE), place)
         return b""
+
+    def _open(self, request: Request, place: str) -> bytes:
+        with urlopen(request, timeout=self.access.timeout) as answer:
+            return _read_all(answer, place, self.access.timeout)
 
 
 def _read_all(answer: Any, place: str, seconds: float) -> bytes:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError, PermissionDeniedError
 
+from hivesql_executor.beats import answer_of, pause
 from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.files.identity import identity_of
 from hivesql_executor.files.near_bytes import remember_written
@@ -20,7 +21,6 @@ from hivesql_executor.files.refusals import (
     MISSING_BUCKETS,
     refusal_of_no_store,
     refusal_of_store,
-    refusal_of_too_much,
 )
 from hivesql_executor.files.stores.clients import (
     BASE,
@@ -31,7 +31,12 @@ from hivesql_executor.files.stores.clients import (
     open_store,
 )
 from hivesql_executor.files.stores.flat_lists import list_many
-from hivesql_executor.files.stores.pages import list_directories, list_files, lists_anything
+from hivesql_executor.files.stores.pages import (
+    list_directories,
+    list_files,
+    lists_anything,
+    read_range,
+)
 from hivesql_planner.acid.layout import MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import DataError, ExecutionError
@@ -49,8 +54,6 @@ if TYPE_CHECKING:
 
 _LARGEST = 5 * 1000**3
 """Larger files are not copied by one request."""
-_CHUNK = 1 << 20
-"""Bytes of an answer that are looked at together."""
 _PROVEN_SECONDS = 60.0
 _NOBODYS = "_hivesql_nobody_writes_this"
 """A file that is nowhere."""
@@ -265,15 +268,7 @@ class StoreFiles:
         if (other := self._other(path)) is not None:
             return other.read(path, offset, length)
         with _asking(path):
-            answer = self._store.get(_key(path), options={"range": (offset, offset + length)})
-            parts, count = [], 0
-            for part in answer.stream(min_chunk_size=_CHUNK):
-                parts.append(bytes(part))
-                count += len(parts[-1])
-                if count > length:
-                    # An answer may have no end.
-                    raise refusal_of_too_much(path, length)
-        return b"".join(parts)
+            return read_range(self._store, _key(path), path, offset, length)
 
     def write(self, path: str, data: bytes) -> None:
         """Write a small new file by one request, on condition that there is none."""
@@ -294,7 +289,10 @@ class StoreFiles:
         deadline = time.monotonic() + MOST_SECONDS
         for number in range(access.retries + 1):
             try:
-                written = once.put(_key(path), data, mode="create", use_multipart=False)
+                written = answer_of(
+                    lambda: once.put(_key(path), data, mode="create", use_multipart=False),
+                    self.home,
+                )
             except AlreadyExistsError as error:
                 if may_be_ours and self._holds(path, data):
                     return
@@ -306,9 +304,9 @@ class StoreFiles:
                 if is_last or _REFUSED.search(str(error)):
                     raise
                 may_be_ours = True
-                pause = min(access.pause * BASE**number, LONGEST_PAUSE)
+                longest = min(access.pause * BASE**number, LONGEST_PAUSE)
                 # As others do at the same time: not all of them at the same moment again.
-                time.sleep(random.uniform(pause / 2, pause))
+                pause(random.uniform(longest / 2, longest), self.home)
             else:
                 if written["e_tag"]:
                     remember_written(self, path, identity_of(written["e_tag"]), data)
@@ -356,7 +354,7 @@ class StoreFiles:
             there.rename(source, target)
 
     def _copy(self, source: str, target: str) -> None:
-        self._store.copy(_key(source), _key(target))
+        answer_of(lambda: self._store.copy(_key(source), _key(target)), self.home)
 
     def copy(self, source: str, target: str) -> None:
         """Copy a file, from any file system."""
@@ -417,12 +415,15 @@ class StoreFiles:
     def _delete(self, paths: Sequence[str]) -> None:
         with _asking(paths[0]):
             try:
-                self._store.delete([*map(_key, paths)])
+                self._ask_to_delete([*map(_key, paths)])
             except (NotFoundError, FileNotFoundError):
                 # Another has deleted one of them, or none was there: the rest goes by itself.
                 for path in paths:
                     with suppress(NotFoundError, FileNotFoundError):
-                        self._store.delete(_key(path))
+                        self._ask_to_delete(_key(path))
+
+    def _ask_to_delete(self, keys: str | Sequence[str]) -> None:
+        answer_of(lambda: self._store.delete(keys), self.home)
 
     def remove_if_empty(self, path: str) -> None:
         """Remove what stands for a directory in which there is nothing."""
@@ -440,7 +441,8 @@ class StoreFiles:
         if not isinstance(self.access, AzureAccess):
             return False
         with _asking(path):
-            attributes = self._store.get(_key(path), options={"head": True}).attributes
+            head = answer_of(lambda: self._store.get(_key(path), options={"head": True}), self.home)
+            attributes = head.attributes
         return any(str(name).lower() == _OF_DIRECTORY for name in attributes)
 
     def _require_store(self, path: str, *, is_proven: bool) -> None:
@@ -456,7 +458,7 @@ class StoreFiles:
         if not is_proven and now >= proof.until:
             with _asking(path):
                 try:
-                    self._store.get(f"{_key(path)}/{_NOBODYS}")
+                    answer_of(lambda: self._store.get(f"{_key(path)}/{_NOBODYS}"), self.home)
                 except (NotFoundError, FileNotFoundError, PermissionDeniedError) as error:
                     if "<Code>" not in str(error):
                         raise refusal_of_no_store(path) from error
@@ -478,7 +480,7 @@ class StoreFiles:
     def _ask_for_status(self, path: str) -> Any:
         """Ask for a file's status; why that is refused only the answer to a list says."""
         try:
-            return self._store.head(_key(path))
+            return answer_of(lambda: self._store.head(_key(path)), self.home)
         except (NotFoundError, FileNotFoundError):
             raise
         except BaseError as error:

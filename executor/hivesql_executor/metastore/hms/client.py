@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from hivesql_executor.beats import is_cancelled
 from hivesql_executor.hadoop_user import hadoop_user
 from hivesql_executor.metastore.hms.access.transports import Access
 from hivesql_executor.metastore.hms.failures import UNREACHABLE, failure
@@ -108,7 +109,7 @@ class Client:
                         connection.close()
                     raise self._failure(method, error) from error
                 connection.close()
-                if again and attempt < _ROUNDS and time.monotonic() < end:
+                if again and attempt < _ROUNDS and time.monotonic() < end and not is_cancelled():
                     continue
                 raise self._unanswered(method, error, again=again) from error
             self._give_back(connection)

@@ -14,6 +14,7 @@ from hivesql_executor.impersonation.token_file import DelegationToken
 from hivesql_executor.metastore.hms.access.digest import TokenLogin
 from hivesql_executor.metastore.hms.access.transports import Access, PasswordLogin
 from hivesql_executor.metastore.hms.metastore import HiveMetastore
+from hivesql_executor.statement_log import beginning
 from hivesql_planner.errors import CommitUnknown, ExecutionError
 from hostile_servers import Talk, drips, listening, pours, says, says_nothing
 
@@ -164,3 +165,25 @@ def test_a_commit_whose_answer_makes_no_sense(
     with pytest.raises(CommitUnknown, match="may or may not have happened"):
         store.commit_txn(7)
     store.close()
+
+
+def test_nobody_waits_for_an_answer_that_was_cancelled(listen: Callable[[Talk], str]) -> None:
+    """Of a commit, about which nothing is known then, and of a question."""
+    cancelled = threading.Event()
+
+    def falls_silent(stream: socket.socket, ended: threading.Event) -> None:
+        while (called := request(stream))[0] in ("set_ugi", "getVersion"):
+            answer = string(b"4.1.0") if called[0] == "getVersion" else b"\x0f\0\0\x0b\0\0\0\0"
+            stream.sendall(message(called[0], 2, answer + b"\0", called[1]))
+        cancelled.set()
+        ended.wait()
+
+    with beginning() as work:
+        store = HiveMetastore.open(listen(falls_silent), timeout=600)
+        work.cancelled = cancelled
+        with pytest.raises(CommitUnknown, match=r"cancelled while .* may or may not have happened"):
+            store.commit_txn(7)
+        cancelled.clear()
+        with pytest.raises(ExecutionError, match=r"does not answer get_all_databases .*cancelled"):
+            store.databases()
+        store.close()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import io
+import selectors
 import socket
 import time
 from typing import TYPE_CHECKING, Any
 
 from thriftpy2.transport import TSocket, TSSLSocket, TTransportException
+
+from hivesql_executor.beats import LOOK_SECONDS, Patience
 
 _MAX_ANSWER_BYTES = 1 << 28
 _AT_ONCE = 1 << 20
@@ -72,6 +75,7 @@ class LimitedSocket(_Socket):
     def read(self, sz: int) -> bytes:
         """Receive some bytes, at most ``sz``."""
         size = self.limits.expect(sz)
+        _await_bytes(self.limits, self.sock)
         data = _within(self.limits, self.sock, lambda: self.sock.recv(size))
         if not data:
             raise TTransportException(
@@ -120,11 +124,26 @@ class _Reading(socket.SocketIO):
         self._socket, self._limits = sock, limits
 
     def readinto(self, buffer: Any) -> int | None:
+        _await_bytes(self._limits, self._socket)
         size: int | None = _within(
             self._limits, self._socket, lambda: super(_Reading, self).readinto(buffer)
         )
         self._limits.count(size or 0)
         return size
+
+
+def _await_bytes(limits: Limits, sock: Any) -> None:
+    """Wait until something can be read; TimeoutError where the call's statement is cancelled."""
+    has_some = getattr(sock, "pending", None)
+    if has_some is not None and has_some():
+        # Taken off the network, and not decrypted yet.
+        return
+    with selectors.DefaultSelector() as selector:
+        selector.register(sock, selectors.EVENT_READ)
+        patience = Patience()
+        while not selector.select(min(limits.seconds_left(), LOOK_SECONDS)):
+            if patience.is_over():
+                raise TimeoutError("the statement was cancelled while the answer was waited for")
 
 
 def _within(limits: Limits, sock: Any, work: Any) -> Any:
