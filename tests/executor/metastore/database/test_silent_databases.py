@@ -19,7 +19,7 @@ import mariadb
 from failing_postgres import Postgres, running_postgres
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
-from hivesql_planner.errors import CommitUnknown, ExecutionError
+from hivesql_planner.errors import Cancelled, CommitUnknown, ExecutionError
 from mariadb import MariaDb, mariadb_process
 from waiting import wait_until
 
@@ -130,3 +130,21 @@ def test_who_was_stopped_in_a_transaction_is_not_waited_for_long(
     thread.join(60)
     assert answers == [7] and len(runs) == 2
     stopped.close()
+
+
+@pytest.mark.postgres
+@pytest.mark.parametrize("statement", ["SELECT * FROM t", "INSERT INTO t VALUES (2)"])
+def test_nobody_waits_for_an_answer_that_was_cancelled(tmp_path: Path, statement: str) -> None:
+    """Its time-out would be over in an hour."""
+    settings = {"hive.metastore.client.socket.timeout": "1h", "hive.txn.timeout": "60s"}
+    with (
+        running("postgres") as (server, url),
+        hivesql.connect(url, str(tmp_path / "w"), settings=settings) as session,
+    ):
+        session.sql("CREATE TRANSACTIONAL TABLE t (id INT) STORED AS ORC; INSERT INTO t VALUES (1)")
+        with server.standing_still():
+            threading.Thread(target=wait_until, args=[session.cancel]).start()
+            with pytest.raises(Cancelled):
+                session.sql(statement)
+        assert rows(session, "SELECT id FROM t") == [(1,)]
+        wait_until(lambda: not rows(session, "SHOW LOCKS"))

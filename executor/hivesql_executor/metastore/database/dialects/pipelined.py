@@ -21,6 +21,7 @@ from psycopg.adapt import PyFormat, Transformer
 from psycopg.errors import InFailedSqlTransaction, error_from_result
 from sqlalchemy.dialects.postgresql.psycopg import dialect
 
+from hivesql_executor.beats import GRACE_SECONDS, LOOK_SECONDS, Patience, is_cancelled
 from hivesql_executor.metastore.database.dialects.execution import Call
 from hivesql_executor.metastore.database.dialects.terms import ANSWER_SECONDS, NoAnswer, no_answer
 
@@ -83,7 +84,7 @@ class PipelinedConnection(psycopg.Connection[Any]):
 
     def _limit(self, gen: Generator[Any, Any, Any]) -> Generator[Any, Any, Any]:
         """Give up what is waited for in vain; psycopg says now and then that nothing has come."""
-        end = time.monotonic() + self._seconds
+        end, patience = time.monotonic() + self._seconds, Patience()
         try:
             wanted = next(gen)
             while True:
@@ -91,7 +92,7 @@ class PipelinedConnection(psycopg.Connection[Any]):
                 if ready is None:
                     # Its client was interrupted, and waits for what was cancelled.
                     end = min(end, time.monotonic() + _CANCEL_SECONDS)
-                if not ready and time.monotonic() >= end:
+                if not ready and (time.monotonic() >= end or patience.is_over()):
                     self._give_up()
                     raise _NoAnswer(no_answer(self._seconds))
                 wanted = gen.send(ready)
@@ -103,7 +104,8 @@ class PipelinedConnection(psycopg.Connection[Any]):
         try:
             if self.pgconn.status != _BROKEN:
                 with suppress(psycopg.Error):
-                    self.cancel_safe(timeout=min(_CANCEL_SECONDS, self._seconds))
+                    longest = GRACE_SECONDS if is_cancelled() else _CANCEL_SECONDS
+                    self.cancel_safe(timeout=min(longest, self._seconds))
         finally:
             self.close()
 
@@ -264,11 +266,15 @@ class PipelinedConnection(psycopg.Connection[Any]):
 
     def _await(self, pgconn: Any, events: int) -> int:
         self._poll.register(pgconn.socket, events)
-        answers = self._poll.poll(self._seconds * 1000)
-        if not answers:
-            raise _NoAnswer(no_answer(self._seconds))
-        ((_, ready),) = answers
-        return int(ready)
+        end, patience = time.monotonic() + self._seconds, Patience()
+        while True:
+            left = end - time.monotonic()
+            answers = self._poll.poll(max(min(left, LOOK_SECONDS), 0) * 1000)
+            if answers:
+                ((_, ready),) = answers
+                return int(ready)
+            if left <= LOOK_SECONDS or patience.is_over():
+                raise _NoAnswer(no_answer(self._seconds))
 
 
 def _dump(adapter: Any, call: Call) -> _Sent:
