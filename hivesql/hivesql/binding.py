@@ -126,18 +126,21 @@ class Binding:
         if function == "surrogate_key" and not self.gives_write_id:
             what = "Could not obtain Write ID for the surrogate_key function: it numbers rows that "
             raise SemanticError(f"{what}INSERT writes into a transactional table", code=40000)
-        if function in ("current_database", "current_schema"):
-            value = self.session_database or self.database
-        elif self.user.name and (
-            function == "current_user" or (function == "logged_in_user" and self.user.is_logged_in)
-        ):
-            value = self.user.name
-        elif function == "current_catalog":
-            value = _CATALOG
-        else:
+        value = self.session_value(function)
+        if value is None:
             return None
         escaped = value.replace("\\", "\\\\").replace("'", "\\'")
         return f"'{escaped}'"
+
+    def session_value(self, function: str) -> str | None:
+        """Return what a function without arguments tells of the session; None for all others."""
+        if function in ("current_database", "current_schema"):
+            return self.session_database or self.database
+        if self.user.name and (
+            function == "current_user" or (function == "logged_in_user" and self.user.is_logged_in)
+        ):
+            return self.user.name
+        return _CATALOG if function == "current_catalog" else None
 
     def fail(self, error: HiveSqlError, start: int, end: int | None = None) -> NoReturn:
         """Raise the error, placed at a part of the text; without an end, at the name there."""

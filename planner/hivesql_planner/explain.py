@@ -94,11 +94,16 @@ def _described_lines(description: Description) -> Iterator[str]:
 
 def _select_lines(select: Select) -> Iterator[str]:
     yield "SELECT"
-    if select.small and any(source.scan.table.is_system for source in select.query.sources):
+    if select.small and not _reads_files(select.small, select.query):
         yield "  without Spark"
     elif select.small:
         yield f"  without Spark while {_little(select.small)}"
     yield from _query_lines(select.query)
+
+
+def _reads_files(small: SmallSelect, query: Query) -> bool:
+    """Tell whether there are bytes to read: the metastore answers of itself, LIMIT 0 of nothing."""
+    return small.limit != 0 and not all(source.scan.table.is_system for source in query.sources)
 
 
 def _command_lines(statement: Statement) -> Iterator[str]:
@@ -331,7 +336,9 @@ def _lock(lock: Lock) -> _Json:
 def _body(decided: Plan) -> _Json:
     match decided.body:
         case Select(query=query, small=small):
-            without_spark = {"withoutSpark": {"mostBytes": small.most_bytes}} if small else {}
+            is_limited = small and _reads_files(small, query)
+            most = {"mostBytes": small.most_bytes} if small and is_limited else {}
+            without_spark = {"withoutSpark": most} if small else {}
             return {"select": _query(query) | without_spark}
         case Insert(branches=branches, create=create):
             creation = {"create": _described(describe_new_table(create))} if create else {}

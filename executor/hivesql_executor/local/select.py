@@ -14,7 +14,7 @@ from hivesql_executor.local.fitting import Fitting, first_rows, fitting, partiti
 from hivesql_executor.local.read import OnlySpark, SmallSnapshot
 from hivesql_executor.local.types import arrow_type
 from hivesql_executor.outcome import NamedRow, Outcome, is_outside_years
-from hivesql_planner.model.hive_type import HiveType, Kind
+from hivesql_planner.model.hive_type import VOID, HiveType, Kind
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.predicates.predicate import Constant, Shown, SmallSelect, Sorting, Total
 
@@ -32,6 +32,14 @@ def select_rows(small: SmallSelect, snapshot: SmallSnapshot, columns: Sequence[C
             raise
         # Spark sorts such times, and casts them to texts.
         raise OnlySpark from None
+
+
+def select_unread(small: SmallSelect, columns: Sequence[Column]) -> Outcome:
+    """Return the row of a query without a table, or no row where none is wanted."""
+    if small.limit != 0:
+        return _shown_rows(small, {}, 1, columns)
+    schema = pa.schema([(column.name, _shown_type(column.type)) for column in columns])
+    return _outcome(schema.empty_table(), columns)
 
 
 def select_from(small: SmallSelect, relation: pa.Table, columns: Sequence[Column]) -> Outcome:
@@ -147,10 +155,14 @@ def _array(
     item: Shown | Constant | Total, column: Column, values_by_name: dict[str, pa.Array], count: int
 ) -> pa.Array:
     if isinstance(item, Constant):
-        return pa.repeat(pa.scalar(item.value, arrow_type(column.type)), count)
+        return pa.repeat(pa.scalar(item.value, _shown_type(column.type)), count)
     assert isinstance(item, Shown)
     array, kind = values_by_name[item.column], column.type.kind
     return pc.utf8_rpad(array, column.type.length, " ") if kind is Kind.CHAR else array
+
+
+def _shown_type(hive_type: HiveType) -> pa.DataType:
+    return pa.null() if hive_type == VOID else arrow_type(hive_type)
 
 
 def _total(item: Total, values_by_name: dict[str, pa.Array], count: int) -> Any:

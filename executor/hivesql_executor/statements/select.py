@@ -31,6 +31,10 @@ def run_select(select: Select, work: Work) -> Outcome:
 
 def _without_spark(small: SmallSelect, query: Query, work: Work) -> Outcome | None:
     """None when the files are a matter for Spark."""
+    if not query.sources or small.limit == 0:
+        from hivesql_executor.local.select import select_unread
+
+        return select_unread(small, query.columns)
     (source,) = query.sources
     table, runtime = source.scan.table, work.runtime
     if table.is_system:

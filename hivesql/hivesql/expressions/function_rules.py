@@ -510,12 +510,18 @@ def _is_rounded(kind: HiveType) -> bool:
 # What scripts ask for is the Hive whose SQL this is.
 _VERSION, _REVISION = "4.1.0", "75e40b7537c91a70ccaa31c397d21823c7528eeb"
 _CHECKSUM = "4bd7fbf8668427dd2f0d51ea72d4d64d"
+CONSTANTS = {
+    "buildversion": f"{_VERSION} from {_REVISION} by zbt source checksum {_CHECKSUM}",
+    "version": f"{_VERSION} r{_REVISION}",
+}
+"""Texts that functions without arguments always give."""
 
 RULES: dict[str, Rule] = {
     **DATE_RULES,
     **BUILT,
     **HASHES,
     **INTERVALS,
+    **{name: f"'{text}'" for name, text in CONSTANTS.items()},
     "aes_encrypt": _with_key,
     "aes_decrypt": _with_key,
     "abs": _absolute,
@@ -530,7 +536,6 @@ RULES: dict[str, Rule] = {
     "array_slice": _slice,
     "ascii": _first_byte,
     "asin": _not_nan,
-    "buildversion": f"'{_VERSION} from {_REVISION} by zbt source checksum {_CHECKSUM}'",
     "char_length": _length,
     "character_length": _length,
     "coalesce": _first_known,
@@ -594,6 +599,5 @@ RULES: dict[str, Rule] = {
     "trim": _trimmed,
     "typeof": _type_name,
     "variance": "var_pop(@*)",
-    "version": f"'{_VERSION} r{_REVISION}'",
     "width_bucket": "CAST(width_bucket(@*) AS INT)",
 }  # fmt: skip

@@ -143,7 +143,7 @@ class Walk:
     meanings: dict[int, Meaning] = field(default_factory=dict)
     defaults: Mapping[int, str] = field(default_factory=dict)
     looked: dict[int, Looked] = field(default_factory=dict)
-    """What is known of each SELECT over one table whose condition is understood."""
+    """What is known of each SELECT over one table, or none, whose condition is understood."""
     translator: Translator = field(init=False)
     strict: StrictChecks = field(init=False)
 
@@ -294,7 +294,7 @@ class Walk:
         self.edits += qualify_edits(node, outputs, self.binding)
         self.edits += map_edits(node, outputs, self.binding.tokens, self.translator.type_of)
         relation = scope.relations[0] if len(scope.relations) == 1 else None
-        if learnt is not None and relation is not None and relation.use is not None:
+        if learnt is not None and (not scope.relations or (relation and relation.use)):
             self.looked[id(node)] = Looked(relation, self.meanings, stars, learnt, self.binding)
         return passed(node, outputs)
 

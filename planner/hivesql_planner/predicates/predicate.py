@@ -200,7 +200,7 @@ class Sorting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """A query over one table, as the statement says it: items, rows, order and limit."""
+    """A query over one table or none, as the statement says it: items, rows, order and limit."""
 
     items: tuple[Shown | Constant | Total, ...]
     where: Predicate = ALWAYS

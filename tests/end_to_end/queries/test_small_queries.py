@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ CREATE TABLE kinds (i int, l bigint, s smallint, y tinyint, b boolean, f float, 
     STORED AS ORC TBLPROPERTIES ('transactional'='true');
 CREATE TABLE parts (a int, b string) PARTITIONED BY (k int, l string, m date)
     STORED AS ORC TBLPROPERTIES ('transactional'='true');
+CREATE EXTERNAL TABLE plain (i int, v varchar(3), s struct<a:int,b:array<string>>)
+    PARTITIONED BY (p string) STORED AS TEXTFILE;
 CREATE TABLE maps (m map<string,int>) STORED AS ORC TBLPROPERTIES ('transactional'='true');
 CREATE TABLE odd (a int, p double) PARTITIONED BY (q decimal(4,1))
     STORED AS ORC TBLPROPERTIES ('transactional'='true');
@@ -69,6 +72,24 @@ SMALL = (
     "SELECT l FROM parts ORDER BY l DESC, k",
     "SELECT * FROM parts WHERE k = 1 AND l = 'y'",
     "SELECT a, p FROM odd",
+    "SELECT i, 1.50, 3000000000, NULL, current_database(), date '2020-02-29' FROM kinds ORDER BY i",
+    # What tools ask for before anything else: one row without a table, or columns without rows.
+    "SELECT 1",
+    "SELECT 1 AS a, 'x' b, 1 a",
+    "SELECT (NULL), ((1)), NULL n, true, FALSE, '', 'é', 'tab\\t\\'', \"q\"",
+    "SELECT 1.50, 0.0, 007.50, 1., 10L, 5Y, 6S, 1.5D, 1e3, 10BD, 2147483648, 9223372036854775807",
+    "SELECT -1, - 1.50, -128Y, -1e-3, -32768S, 12345678901234567890",
+    "SELECT date '2020-01-31', cast('2020-02-03' AS date), cast(1 AS bigint), cast(5 AS smallint)",
+    "SELECT timestamp '2020-01-31 10:20:30.123456', timestamp '1960-01-01 00:00:00'",
+    "SELECT current_database(), current_schema() s, current_catalog(), version(), buildversion()",
+    "SELECT current_date, current_date() AS today, logged_in_user()",
+    "SELECT 1 WHERE true LIMIT 5",
+    "SELECT 1, NULL, 1.5, current_timestamp, current_timestamp() LIMIT 0",
+    "SELECT 'x' WHERE 1 = 0",
+    "SELECT * FROM kinds WHERE false",
+    "SELECT * FROM plain WHERE (1=0) ORDER BY i",
+    "SELECT p.*, 1 FROM plain p LIMIT 0",
+    "SELECT count(*) FROM plain LIMIT 0",
 )  # fmt: skip
 # What is more than a look into one table, or means more in Spark than here.
 FOR_SPARK = (
@@ -84,7 +105,16 @@ FOR_SPARK = (
     "SELECT x.i FROM kinds x JOIN kinds y ON x.i = y.i ORDER BY x.i",
     "SELECT i FROM (SELECT * FROM kinds) q ORDER BY i",
     "SELECT row__id, i FROM kinds ORDER BY i",
-    "SELECT i, 1.5 FROM kinds ORDER BY i",
+    "SELECT i, 1.5 + 1 FROM kinds ORDER BY i",
+    "SELECT -9223372036854775808",
+    "SELECT 1 + 1",
+    "SELECT cast('2020-02-30' AS date), cast(200 AS tinyint), date '1500-01-01'",
+    "SELECT timestamp '2020-01-31 10:20:30.123456789'",
+    "SELECT count(*)",
+    "SELECT count(*) FROM plain WHERE 1 = 0",
+    "SELECT i FROM plain WHERE 1 = 1",
+    "SELECT 1 UNION ALL SELECT 2",
+    "SELECT explode(array(1, 2))",
     "SELECT count(*) FROM odd WHERE q = 2.5",
     "SELECT t, 'it''s' FROM kinds ORDER BY t",
 )
@@ -160,6 +190,17 @@ def test_both_ways_answer_the_same(sessions: dict[str, hivesql.Session]) -> None
         ours, theirs = (told(one.sql(query), ordered=ordered) for one in (local, by_spark))
         assert ours == theirs, query
         assert "without Spark" not in str(local.sql(f"EXPLAIN {query}").rows), query
+
+
+def test_the_time_is_that_of_the_sessions_zone(alone: hivesql.Session) -> None:
+    alone.sql("SET hive.local.time.zone=+14:00")
+    query = "SELECT current_timestamp, current_timestamp() AS again, current_date"
+    before = datetime.now(timezone(timedelta(hours=14))).replace(tzinfo=None)
+    ((time, again, day),) = alone.sql(query).rows
+    after = datetime.now(timezone(timedelta(hours=14))).replace(tzinfo=None)
+    assert before <= time <= after
+    assert (again, day) == (time, time.date())
+    assert not alone._spark.started
 
 
 @pytest.mark.spark

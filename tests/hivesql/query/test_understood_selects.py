@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
@@ -97,6 +98,25 @@ QUERIES: dict[str, SmallSelect] = {
         where=None,
         most_bytes=16777216,
     ),
+    "select 1.50, 3000000000, null, version() from t": SmallSelect(
+        items=(
+            Constant(Decimal("1.5")),
+            Constant(3000000000),
+            Constant(None),
+            Constant("4.1.0 r75e40b7537c91a70ccaa31c397d21823c7528eeb"),
+        ),
+        where=None,
+        most_bytes=16777216,
+    ),
+    "select 1, 'x' as b, current_database() where true limit 1": SmallSelect(
+        items=(Constant(1), Constant("x"), Constant("default")),
+        where=None,
+        limit=1,
+        most_bytes=16777216,
+    ),
+    "select a from t where (1 = 0) limit 5": SmallSelect(
+        items=(A,), where=None, limit=0, most_bytes=16777216
+    ),
 }
 NOT_QUERIES = (
     "select distinct a from t",
@@ -115,9 +135,14 @@ NOT_QUERIES = (
     "select a from t where p = 1",
     "select a from t where a in (select a from u)",
     "select a + 1 from t",
-    "select 1.5 from t",
-    "select 3000000000 from t",
-    "select null from t",
+    "select 1.5 + 1 from t",
+    "select 1 + 1",
+    "select -9223372036854775808",
+    "select count(*)",
+    "select distinct 1",
+    "select 1 order by 1",
+    "select 1 where 1 < 0",
+    "select count(*) from t where 1 = 0",
     "select p from t",
     "select m from t",
     "select m[0] from t",
@@ -177,7 +202,17 @@ def test_a_function_of_the_users_own_is_left_to_spark() -> None:
 
 
 def test_only_rows_of_full_acid_tables_are_known() -> None:
-    assert small("select a from t", replace(TABLE, properties={})) is None
+    plain = replace(TABLE, properties={})
+    assert small("select a from t", plain) is None
+    for without_rows in ("select a from t limit 0", "select a from t where false"):
+        assert small(without_rows, plain) is not None
+
+
+def test_a_query_that_reads_no_file_has_no_limit() -> None:
+    for sql in ("select 1", "select a from t limit 0", "select a from t where 1 = 0"):
+        assert "\n  without Spark\n" in explain(planned(sql)) + "\n"
+        none = Settings.of({"hivesql.local.max.bytes": "0"})
+        assert "without Spark" not in explain(planned(sql, settings=none))
 
 
 def test_the_limit_is_told() -> None:

@@ -1,19 +1,37 @@
-"""Queries over one table that ask for no more than columns or totals of some of its rows."""
+"""Queries that ask for no more than constants, and columns or totals of one table's rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime, timezone
 from typing import NamedTuple
 
 from hivesql.binding import Binding
+from hivesql.expressions.function_rules import CONSTANTS
 from hivesql.python_sqlglot import exp
 from hivesql.query.meaning.constants import constant_of
 from hivesql.query.meaning.learning import column_meant
 from hivesql.query.ordering import nulls_first
 from hivesql.query.scope import Meaning, Output, Relation
-from hivesql_planner.predicates.predicate import Constant, Look, Predicate, Shown, Sorting, Total
+from hivesql_planner.predicates.predicate import (
+    ALWAYS,
+    Constant,
+    Look,
+    Predicate,
+    Shown,
+    Sorting,
+    Total,
+)
+from hivesql_planner.settings.session_zone import fixed_zone
 
 _FUNCTIONS = ("count", "min", "max", "sum")
+_TIMES = {"current_date", "current_timestamp"}
+_WORDS: dict[type[exp.Expr], str] = {
+    exp.CurrentDate: "current_date",
+    exp.CurrentTimestamp: "current_timestamp",
+    exp.CurrentUser: "current_user",
+}
+"""Functions that are called without brackets too."""
 _CLAUSES = {"expressions", "from_", "where", "order", "limit"}
 
 
@@ -22,9 +40,12 @@ class _Unknown(Exception):
 
 
 class Looked(NamedTuple):
-    """What is known of a query: its one table, what its names and stars mean, its condition."""
+    """What is known of a query: its table, what its names and stars mean, its condition.
 
-    relation: Relation
+    Without a table, a relation of None, there is one row of no columns.
+    """
+
+    relation: Relation | None
     meanings: Mapping[int, Meaning]
     stars: Mapping[int, tuple[Output, ...]]
     where: Predicate
@@ -32,37 +53,60 @@ class Looked(NamedTuple):
 
     def column_of(self, node: exp.Column) -> str | None:
         """Name the table's column that is meant; None for all else."""
+        if self.relation is None:
+            return None
         return column_meant(node, self.meanings, self.relation)
 
 
 def look_of(select: exp.Expr, looked: Looked) -> Look | None:
-    """Return what a query asks of its one table; None where that takes more than looking."""
+    """Return what a query asks of its table; None where that takes more than looking."""
     if not isinstance(select, exp.Select) or not _is_plain(select):
         return None
+    # All of a statement's times are the same.
+    now = datetime.now(timezone.utc)
     try:
+        items = tuple(entry for item in select.expressions for entry in _items(item, looked, now))
+        # An empty table has one row of totals.
+        is_empty = _never_holds(select, looked) and not any(isinstance(i, Total) for i in items)
         return Look(
-            items=tuple(entry for item in select.expressions for entry in _items(item, looked)),
-            where=looked.where,
+            items=items,
+            where=ALWAYS if is_empty else looked.where,
             order=tuple(_orders(select, looked)),
-            limit=_limit(select),
+            limit=0 if is_empty else _limit(select),
         )
     except _Unknown:
         return None
 
 
 def _is_plain(select: exp.Select) -> bool:
-    from_ = select.args.get("from_")
-    if from_ is None or not {key for key, value in select.args.items() if value} <= _CLAUSES:
+    if not {key for key, value in select.args.items() if value} <= _CLAUSES:
         return False
+    from_ = select.args.get("from_")
+    if from_ is None:
+        return True
     table = from_.this
     inside = {key for key, value in table.args.items() if value}
     return isinstance(table, exp.Table) and inside <= {"this", "db", "alias", "version", "when"}
 
 
-def _items(item: exp.Expr, looked: Looked) -> Iterator[Shown | Constant | Total]:
+def _never_holds(select: exp.Select, looked: Looked) -> bool:
+    """Tell whether the condition is false or ``1 = 0``, by which tools ask for columns alone."""
+    where = select.args.get("where")
+    node = where.this.unnest() if where is not None else None
+    if isinstance(node, exp.EQ):
+        sql = looked.binding.text.text
+        left, right = constant_of(node.left, sql), constant_of(node.right, sql)
+        are_whole = left and right and type(left.value) is type(right.value) is int
+        return bool(are_whole and left != right)
+    return isinstance(node, exp.Boolean) and not node.this
+
+
+def _items(item: exp.Expr, looked: Looked, now: datetime) -> Iterator[Shown | Constant | Total]:
     node = item.unalias()
     if item.is_star:
         yield from (Shown(column.name) for column in looked.stars[id(item)])
+    elif (name := _function(node)) is not None and not node.expressions:
+        yield _answer(name, looked.binding, now)
     elif isinstance(node, exp.Anonymous):
         yield _total(node, looked)
     elif isinstance(node.unnest(), exp.Column):
@@ -71,6 +115,27 @@ def _items(item: exp.Expr, looked: Looked) -> Iterator[Shown | Constant | Total]
         yield constant
     else:
         raise _Unknown
+
+
+def _function(node: exp.Expr) -> str | None:
+    """Return the name of the function that is called, in lower case; None for all else."""
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).lower()
+    return None if node.this else _WORDS.get(type(node))
+
+
+def _answer(function: str, binding: Binding, now: datetime) -> Constant:
+    """Return what a function without arguments tells of the session, the time or the version."""
+    if binding.function(function):
+        raise _Unknown
+    if function in _TIMES:
+        time = now.astimezone(fixed_zone(binding.settings)).replace(tzinfo=None)
+        return Constant(time.date() if function == "current_date" else time)
+    text = CONSTANTS.get(function) or binding.session_value(function)
+    # Only a server knows who has logged in: elsewhere it is NULL.
+    if text is None and function != "logged_in_user":
+        raise _Unknown
+    return Constant(text)
 
 
 def _total(call: exp.Anonymous, looked: Looked) -> Total:
