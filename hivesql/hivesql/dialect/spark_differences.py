@@ -23,6 +23,7 @@ _UNITS = frozenset(_UNIT.split("|"))
 _BEFORE_BRACKETS = frozenset(
     "select distinct all and or not where when then else on having + - , ( = < > <= >= <>".split()  # noqa: SIM905
 )
+_RANGES = (("year", "to", "month"), ("day", "to", "second"))
 _OPERATIONS = ("union", "intersect", "except", "minus")
 _AFTER_OPERATION = ("all", "distinct", "select", "from", "values", "table", "(")
 _Pattern = tuple[tuple[str | Kind, ...], str]
@@ -106,22 +107,33 @@ def _patterns_from(token: Token) -> Iterable[_Pattern]:
 
 
 def bare_intervals(tokens: _Tokens) -> Iterator[tuple[Token, Token]]:
-    """Yield first token and unit of every ``1 DAY`` and ``(1) DAY``: Spark would see an alias."""
+    """Yield first token and unit of every ``1 DAY``, ``'1' DAY`` and ``(1) DAY``.
+
+    Spark would see an alias. The unit of ``'1-2' YEAR TO MONTH`` is the last of its words.
+    """
     before = ""
-    for opened, value, closed, unit in zip(
-        tokens, tokens[1:], tokens[2:], tokens[3:], strict=False
+    for i, (opened, value, closed, unit) in enumerate(
+        zip(tokens, tokens[1:], tokens[2:], tokens[3:], strict=False)
     ):
         is_value = value.kind in (Kind.NUMBER, Kind.STRING) and closed.is_(")")
         is_unit = unit.kind is Kind.WORD and unit.value in _UNITS
         if opened.is_("(") and is_value and is_unit and before in _BEFORE_BRACKETS:
-            yield opened, unit
+            yield opened, _last_of_unit(tokens, i + 3)
         before = opened.value if opened.kind in (Kind.WORD, Kind.SYMBOL) else ""
     before = ""
-    for token, after in pairwise(tokens):
+    for i, (token, after) in enumerate(pairwise(tokens)):
         is_unit = after.kind is Kind.WORD and after.value in _UNITS
-        if token.kind is Kind.NUMBER and is_unit and before != "interval" and before not in _UNITS:
-            yield token, after
-        before = token.value
+        is_value = token.kind is Kind.NUMBER and before != "interval" and before not in _UNITS
+        # A text behind any other word or text is a part of what has that alias: DATE '…' day
+        is_value = is_value or (token.kind is Kind.STRING and before in _BEFORE_BRACKETS)
+        if is_value and is_unit:
+            yield token, _last_of_unit(tokens, i + 1)
+        before = "" if token.kind is Kind.STRING else token.value
+
+
+def _last_of_unit(tokens: _Tokens, i: int) -> Token:
+    words = tuple(token.value for token in tokens[i : i + 3] if token.kind is Kind.WORD)
+    return tokens[i + 2] if words in _RANGES else tokens[i]
 
 
 def _matches(tokens: _Tokens, i: int, pattern: tuple[str | Kind, ...]) -> bool:

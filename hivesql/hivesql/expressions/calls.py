@@ -39,6 +39,15 @@ class Call:
         return self.literals[i] if i < len(self.literals) else None
 
 
+# What scripts ask for is the Hive whose SQL this is.
+_VERSION, _REVISION = "4.1.0", "75e40b7537c91a70ccaa31c397d21823c7528eeb"
+_CHECKSUM = "4bd7fbf8668427dd2f0d51ea72d4d64d"
+CONSTANTS = {
+    "buildversion": f"{_VERSION} from {_REVISION} by zbt source checksum {_CHECKSUM}",
+    "version": f"{_VERSION} r{_REVISION}",
+}
+"""Texts that functions without arguments always give."""
+
 _PLACES = re.compile(r"@([0-9]+)(?!\*)")
 
 Rule = str | Callable[[Call], str | None]

@@ -15,7 +15,7 @@ from hivesql.dialect.value_types import (
     is_text,
     kind_of,
 )
-from hivesql.expressions.calls import Call, Rule, rest, takes, unknown_if_any_null
+from hivesql.expressions.calls import CONSTANTS, Call, Rule, rest, takes, unknown_if_any_null
 from hivesql.expressions.comparisons import hold_maps, nulls_last, without_maps
 from hivesql.expressions.composed_functions import BUILT, refuse_distinct, with_blanks
 from hivesql.expressions.date_rules import DATE_RULES
@@ -506,15 +506,6 @@ def _rounded(call: Call) -> str | None:
 def _is_rounded(kind: HiveType) -> bool:
     return kind.kind is Kind.DECIMAL and kind.arguments[0] > _NEGATED_EXACTLY
 
-
-# What scripts ask for is the Hive whose SQL this is.
-_VERSION, _REVISION = "4.1.0", "75e40b7537c91a70ccaa31c397d21823c7528eeb"
-_CHECKSUM = "4bd7fbf8668427dd2f0d51ea72d4d64d"
-CONSTANTS = {
-    "buildversion": f"{_VERSION} from {_REVISION} by zbt source checksum {_CHECKSUM}",
-    "version": f"{_VERSION} r{_REVISION}",
-}
-"""Texts that functions without arguments always give."""
 
 RULES: dict[str, Rule] = {
     **DATE_RULES,

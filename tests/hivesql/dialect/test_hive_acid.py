@@ -25,6 +25,8 @@ _REFUSALS = ("refused: ", "no statement")
 OTHERS = [
     "INSERT INTO t VALUES (1, default), (2, 'a' 'b'), (3, N'x')",
     "SELECT d + 1 DAY, INTERVAL '2' MONTH, TIMESTAMPLOCALTZ '2020-01-01 00:00:00 UTC' FROM t",
+    "SELECT '1-2' YEAR TO MONTH, d + '1 2:3:4.5' DAY TO SECOND, '1' DAY, 'a', \"2\" MONTHS FROM t",
+    "SELECT ('1-2') YEAR TO MONTH, DATE '2020-01-01' AS day, 'a' AS month, 1 AS second FROM t",
     "SELECT date '2020-01-01', cast('2020-01-01' AS DATE), 1L, 1.5BD, `a``b`, current_timestamp",
     "SELECT /*+ MAPJOIN(b) */ 1 FROM a JOIN b ON a.x = b.x WHERE y > ANY (SELECT z FROM c)",
     "SELECT a FROM t FOR SYSTEM_VERSION AS OF 3 u LATERAL VIEW explode(u.m) x AS k, v",

@@ -5,6 +5,7 @@ A word or call of the same length stands in their place while a query is read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from hivesql.dialect.edits import Edit
@@ -12,13 +13,17 @@ from hivesql.dialect.slices import RANGE
 from hivesql.dialect.tokens import unescape
 from hivesql.python_sqlglot import exp
 
+_INTERVAL = re.compile(
+    r"""(\(.*\)|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s'"(]+)\s*(.*)""", re.DOTALL
+)
+
 
 class Default(exp.Null):
     """DEFAULT in a row of VALUES, which is read as NULL."""
 
 
 class BareInterval(exp.Interval):
-    """``1 DAY`` or ``(1) DAY``, which is read as a call."""
+    """``1 DAY``, ``'1-2' YEAR TO MONTH`` or ``(1) DAY``, which is read as a call."""
 
 
 def put_constants(tree: exp.Expr, text: str, edits: Sequence[Edit]) -> None:
@@ -42,8 +47,10 @@ def put_constants(tree: exp.Expr, text: str, edits: Sequence[Edit]) -> None:
 
 
 def _interval(word: str) -> BareInterval:
-    number, unit = word.split(None, 1)
-    return BareInterval(this=exp.Literal.string(number), unit=exp.var(unit.upper()))
+    match = _INTERVAL.fullmatch(word)
+    assert match is not None
+    unit = " ".join(match[2].upper().split())
+    return BareInterval(this=exp.Literal.string(match[1]), unit=exp.var(unit))
 
 
 def _put_format(tree: exp.Expr, text: str, place: tuple[int, int]) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime, timezone
 from typing import NamedTuple
 
 from hivesql.binding import Binding
-from hivesql.expressions.function_rules import CONSTANTS
+from hivesql.expressions.calls import CONSTANTS
 from hivesql.python_sqlglot import exp
 from hivesql.query.meaning.constants import constant_of
 from hivesql.query.meaning.learning import column_meant
@@ -26,7 +26,7 @@ from hivesql_planner.settings.session_zone import fixed_zone
 
 _FUNCTIONS = ("count", "min", "max", "sum")
 _TIMES = {"current_date", "current_timestamp"}
-_WORDS: dict[type[exp.Expr], str] = {
+_KEYWORDS: dict[type[exp.Expr], str] = {
     exp.CurrentDate: "current_date",
     exp.CurrentTimestamp: "current_timestamp",
     exp.CurrentUser: "current_user",
@@ -121,7 +121,7 @@ def _function(node: exp.Expr) -> str | None:
     """Return the name of the function that is called, in lower case; None for all else."""
     if isinstance(node, exp.Anonymous):
         return str(node.this).lower()
-    return None if node.this else _WORDS.get(type(node))
+    return None if node.this else _KEYWORDS.get(type(node))
 
 
 def _answer(function: str, binding: Binding, now: datetime) -> Constant:
