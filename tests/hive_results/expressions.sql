@@ -141,11 +141,6 @@ DATE '2020-01-31' - INTERVAL '1' DAY
 TIMESTAMP '2020-01-31 00:00:00' + INTERVAL '1' HOUR
 TIMESTAMP '2020-01-31 00:00:00' - INTERVAL '1-1' YEAR TO MONTH
 DATE '2020-01-31' + 1 DAY
-'1' DAY
-'1-2' YEAR TO MONTH
-('1 2:3:4.5') DAY TO SECOND
-date '2020-01-01' + '1-2' YEAR TO MONTH
-date '2020-01-01' - "3" DAYS
 DATE '2020-01-31' - DATE '2020-01-01'
 TIMESTAMP '2020-01-31 12:00:00' - TIMESTAMP '2020-01-30 00:00:00'
 -- arithmetic
@@ -2887,3 +2882,9 @@ extract_union(create_union(0, 1, 'a'), 0)
 typeof(create_union(0, 1, 'a'))
 extract_union(create_union(0, create_union(1, 1, 'a'), 'a'))
 xpath('<a><b>b1</b><b>b2</b></a>', 'a/*')
+-- intervals without their word
+'1' DAY
+'1-2' YEAR TO MONTH
+('1 2:3:4.5') DAY TO SECOND
+date '2020-01-01' + '1-2' YEAR TO MONTH
+date '2020-01-01' - "3" DAYS
