@@ -1,7 +1,8 @@
 """Work of other threads beside a statement: what is repeated, and requests that are waited for.
 
 For an answer of a server a statement that was cancelled waits some seconds more, and no longer.
-What cleans up behind it asks servers too, and has as long for each answer.
+What cleans up behind it asks servers too, and has as long for each answer; moves of files are
+always waited for.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Unfinished
-from contextvars import copy_context
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from math import inf
 from typing import TypeVar
@@ -26,6 +28,7 @@ GRACE_SECONDS = 1.0
 """How long an answer is waited for when the statement that wants it is cancelled."""
 LOOK_SECONDS = 0.1
 """How often who waits looks whether it is."""
+_WAITS: ContextVar[bool] = ContextVar("waits", default=False)
 
 
 @dataclass(slots=True)
@@ -45,8 +48,24 @@ class Patience:
         return now - self._since >= GRACE_SECONDS
 
 
+@contextmanager
+def wait_for_answers() -> Iterator[None]:
+    """Wait for each answer in the block, though the statement is cancelled.
+
+    For what is undone where it fails, and where a server may do what nobody waits for any more:
+    a copy that comes after it was removed, or a removal after the file was put back.
+    """
+    token = _WAITS.set(True)
+    try:
+        yield
+    finally:
+        _WAITS.reset(token)
+
+
 def is_cancelled() -> bool:
-    """Tell whether the statement that this thread works on was cancelled."""
+    """Tell whether the statement that this thread works on was cancelled, and waits no longer."""
+    if _WAITS.get():
+        return False
     cancelled = current_work().cancelled
     return cancelled is not None and cancelled.is_set()
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import PurePosixPath
 
+from hivesql_executor.beats import wait_for_answers
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.locations import server_of
 from hivesql_executor.metastore.file_moves import BegunMoves, Move, decide_remedy
@@ -69,6 +70,7 @@ def placing(
             store.forget_moves(key)
 
 
+@wait_for_answers()
 def _delete_dropped(
     key: str, moves: Sequence[Move], doomed: Sequence[str], runtime: Runtime
 ) -> bool:

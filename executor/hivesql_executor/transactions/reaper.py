@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from hivesql_executor.beats import wait_for_answers
 from hivesql_executor.metastore.file_moves import BegunMoves, Move, Remedy
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.errors import ExecutionError, NoSuchObject, SessionClosed, TransactionLost
@@ -109,6 +110,7 @@ def _release_later(free: Callable[[], object], runtime: Runtime) -> None:
     runtime.clock.repeat(timeout / _TRIES, tries_again, "hivesql-release")
 
 
+@wait_for_answers()
 def mend(begun: BegunMoves, runtime: Runtime) -> None:
     """Do what is left to do with noted files, the last first, and forget the note."""
     store = runtime.metastore

@@ -243,7 +243,9 @@ def transaction(
         with _before_commit(plan):
             txn = _prepare(plan, runtime, opened)
             yield txn
-        runtime.check_cancelled()
+        if not isinstance(plan.body, Definition | Command):
+            # The catalog has what those change: who cancels them now is too late.
+            runtime.check_cancelled()
         opened.writes += writes_of(plan, txn.write_ids, txn.done, runtime, began)
     except BaseException as error:
         moves = isinstance(plan.body, Definition | Command)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from hivesql_executor.beats import GRACE_SECONDS
 from hivesql_planner.errors import Cancelled
 from s3_server import S3Server
 from s3_sessions import ACID, connect, server_without_spark
@@ -60,3 +63,32 @@ def test_nobody_waits_for_a_store_that_answers_nothing(server: S3Server, tmp_pat
         session.sql("INSERT INTO t VALUES (3, 3); DELETE FROM t WHERE k < 3")
         assert session.sql("SELECT * FROM t").rows == [(3, 3)]
         assert session.check("t") == ()
+
+
+def test_a_move_that_is_cancelled_is_waited_for(server: S3Server, tmp_path: Path) -> None:
+    """A slow store: what was given up would copy (PUT) or delete (POST) when files are put back."""
+    with connect(server, tmp_path / "m.db", "slow", **PATIENT) as session:
+        session.sql(f"CREATE TABLE t (k INT) PARTITIONED BY (p INT) {ACID}")
+        session.sql("INSERT INTO t VALUES (1, 1), (2, 2)")
+        for kind in ("PUT", "POST"):
+            slow: list[str] = []
+
+            def wait(request: str, kind: str = kind, slow: list[str] = slow) -> None:
+                if request.startswith(kind):
+                    slow.append(request)
+                    session.cancel()
+                    time.sleep(2 * GRACE_SECONDS)
+
+            server.waits = wait
+            name = "t"
+            try:
+                with suppress(Cancelled):
+                    session.sql("ALTER TABLE t RENAME TO u")
+                    name = "u"
+            finally:
+                server.waits = lambda request: None
+            time.sleep(2 * GRACE_SECONDS)
+            assert session.sql("SHOW TABLES").rows == [(name,)], slow
+            assert sorted(session.sql(f"SELECT * FROM {name}").rows) == [(1, 1), (2, 2)], slow
+            if name == "u":
+                session.sql("ALTER TABLE u RENAME TO t")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError, PermissionDeniedError
 
-from hivesql_executor.beats import answer_of, pause
+from hivesql_executor.beats import answer_of, pause, wait_for_answers
 from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.files.identity import identity_of
 from hivesql_executor.files.near_bytes import remember_written
@@ -328,6 +328,7 @@ class StoreFiles:
         if not self._is_home(path):
             self.elsewhere(path).make_directories(path)
 
+    @wait_for_answers()
     def rename(self, source: str, target: str) -> None:
         """Copy a file or all of a directory inside the store, then delete the first."""
         if self._other(source) is not None or self._other(target) is not None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from hivesql_executor.beats import is_cancelled
+from hivesql_executor.beats import is_cancelled, wait_for_answers
 from hivesql_executor.hadoop_user import hadoop_user
 from hivesql_executor.metastore.hms.access.transports import Access
 from hivesql_executor.metastore.hms.failures import UNREACHABLE, failure
@@ -97,7 +98,9 @@ class Client:
         for attempt in range(1, _ROUNDS + 1):
             connection = self._take()
             try:
-                answer = connection.ask(method, *arguments, seconds=self._timeout)
+                # What nobody waits for may be done all the same: only questions are given up.
+                with nullcontext() if again else wait_for_answers():
+                    answer = connection.ask(method, *arguments, seconds=self._timeout)
             except BaseException as error:
                 if not isinstance(error, Exception):
                     connection.close()
