@@ -67,6 +67,9 @@ _SIZES = {
 _DEFAULTS = {"compression_block_size": 256 * 1024, "row_index_stride": 10_000}
 _BLOCK = 64 * 1024
 _MOST_IN_BLOCK = 256 * 1024
+_STRIPE = 64 << 20
+_EVENT_COLUMNS = 7
+"""Types of a file of events beside those of the table's columns."""
 _WITHOUT_INDEX = 10**9
 """Rows of a stride that no file has."""
 
@@ -253,6 +256,16 @@ def _size(option: str, wanted: int) -> int:
     return max(wanted, 1)
 
 
+def _fitting_block(table: Table) -> int:
+    """Return the most bytes of a block with which each stream has some ten of them in a stripe.
+
+    As ORC's writer in Java: the streams of a table of a thousand columns would take a gigabyte.
+    """
+    stripe = int(table.properties.get("orc.stripe.size", _STRIPE))
+    share = stripe // (20 * (len(table.columns) + _EVENT_COLUMNS))
+    return max(1 << (share - 1).bit_length() if share > 0 else 0, _BLOCK)
+
+
 def orc_options(table: Table) -> dict[str, Any]:
     """Arrow's options for the table's ORC properties."""
     codec = codec_of(table).lower()
@@ -261,6 +274,10 @@ def orc_options(table: Table) -> dict[str, Any]:
         if key in table.properties
     }  # fmt: skip
     options = {"compression": _CODECS.get(codec, codec), **_DEFAULTS, **sizes}
+    if codec != "none":
+        # Without a codec smaller blocks take Arrow more memory, not less.
+        fitting = _fitting_block(table)
+        options["compression_block_size"] = min(options["compression_block_size"], fitting)
     if blooms := table.bloom_filter_columns:
         options["bloom_filter_columns"] = _column_ids(table, blooms)
         options["bloom_filter_fpp"] = float(table.properties.get("orc.bloom.filter.fpp", 0.01))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import platform
 import re
 import resource
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from pyarrow.orc import ORCFile
 
 from hivesql_executor.local.events import insert_events, orc_bytes, orc_options
 from hivesql_planner.model.table import Column, Table, TableName
@@ -82,3 +84,19 @@ def test_wide_tables_leave_no_memory_behind() -> None:
         assert orc_bytes(events, orc_options(table)).startswith(b"ORC")
     # It was some 100 MiB for each.
     assert _resident() - before < 100 * _MIB
+
+
+@pytest.mark.parametrize(("columns", "kilobytes"), [(10, 256), (40, 128), (100, 64), (2000, 64)])
+def test_blocks_of_wide_tables_are_small(columns: int, kilobytes: int) -> None:
+    """As those of ORC's writer in Java, but no smaller than Arrow's smallest."""
+    names = [f"c{i}" for i in range(columns)]
+    table = Table(
+        name=TableName("default", "t"),
+        columns=tuple(Column.of(name, "int") for name in names),
+        location="",
+        properties={"orc.compress": "ZSTD"},
+    )
+    row = pa.StructArray.from_arrays([pa.array([1])] * columns, names)
+    events = insert_events(row, write_id=1, writer=0, statement_id=0)
+    file = ORCFile(io.BytesIO(orc_bytes(events, orc_options(table))))
+    assert file.compression_size == kilobytes * 1024
