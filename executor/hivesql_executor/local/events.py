@@ -273,7 +273,7 @@ def orc_options(table: Table) -> dict[str, Any]:
         option: _size(option, int(table.properties[key])) for key, option in _SIZES.items()
         if key in table.properties
     }  # fmt: skip
-    options = {"compression": _CODECS.get(codec, codec), **_DEFAULTS, **sizes}
+    options: dict[str, Any] = {"compression": _CODECS.get(codec, codec), **_DEFAULTS, **sizes}
     if codec != "none":
         # Without a codec smaller blocks take Arrow more memory, not less.
         fitting = _fitting_block(table)

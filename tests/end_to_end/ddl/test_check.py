@@ -82,7 +82,7 @@ def test_inspect_draws_the_layout_and_says_why(session: hivesql.Session) -> None
     assert code == 0
     assert "default.t  full ACID, orc" in text
     assert "p=1  2 rows, 1 of them deleted (50%)" in text
-    assert re.search(r"✓ delete_delta_0000004_0000004_0000  1 delete, \S+ bytes", text)
+    assert re.search(r"✓ delete_delta_0000004_0000004_0000  1 delete, \S+ kB", text)
     assert "✗ delta_0000002_0000002_0000" in text
     assert session.check("default.t") == ()
     assert text_of(report, "t", ()) == (0, "t: nothing is wrong\n")

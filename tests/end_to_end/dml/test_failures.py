@@ -10,6 +10,7 @@ import textwrap
 import threading
 import time
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,9 @@ import hivesql
 from hivesql import dbapi
 from hivesql_executor.failpoints import VARIABLE, FailPoint
 from hivesql_executor.metastore.api import LockOwner
+from hivesql_executor.transactions.reaper import reap
 from hivesql_planner.model.table import TableName
+from hivesql_planner.settings.settings import Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -267,6 +270,11 @@ def test_lost_update_is_impossible(session: hivesql.Session) -> None:
     assert session.sql("SELECT n FROM counter").rows == [(9,)]
 
 
+def open_transactions(session: hivesql.Session) -> list[int]:
+    """Return which transactions are open."""
+    return [txn.txn_id for txn in session.runtime.metastore.transactions() if txn.state == "open"]
+
+
 def test_kill_before_commit_leaves_nothing(session: hivesql.Session, tmp_path: Path) -> None:
     """The process dies by SIGKILL with its files in place but nothing committed."""
     script = textwrap.dedent(f"""
@@ -285,7 +293,9 @@ def test_kill_before_commit_leaves_nothing(session: hivesql.Session, tmp_path: P
     assert session.sql("SELECT * FROM p").rows == []
     assert len(session.sql("SHOW LOCKS").rows) == 2
     time.sleep(0.01)
-    assert session.runtime.metastore.reap(0.001) != ()
+    assert open_transactions(session)
+    reap(replace(session.runtime, settings=Settings.of({"hive.txn.timeout": "1ms"})))
+    assert not open_transactions(session)
     _unharmed(session)
     assert session.sql("UPDATE t SET v = 'B' WHERE id = 2").affected == 1
     session.sql("ALTER TABLE t COMPACT 'major'")
@@ -312,7 +322,9 @@ def test_kill_among_new_partitions(session: hivesql.Session, tmp_path: Path, poi
     assert list(home.glob("k=*/delta_0000001_0000001_0000"))
     assert session.sql("SELECT * FROM p").rows == []
     time.sleep(0.01)
-    assert session.runtime.metastore.reap(0.001) != ()
+    assert open_transactions(session)
+    reap(replace(session.runtime, settings=Settings.of({"hive.txn.timeout": "1ms"})))
+    assert not open_transactions(session)
     assert session.sql("SELECT * FROM p").rows == []
     assert session.sql(insert).affected == 2
     assert sorted(map(tuple, session.sql("SELECT * FROM p").rows)) == [(7, 1), (8, 2)]
