@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from hivesql_executor.beats import repeat_beside
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.metastore.file_moves import BegunMoves, Move, MoveKind, decide_remedy
 from hivesql_executor.transactions.reaper import HIDDEN, entries, is_same, left_to_reaper, mend
@@ -56,15 +57,16 @@ class FileChanges:
     def __bool__(self) -> bool:
         return bool(self.noted)
 
-    def work_aside(self, path: str) -> None:
+    def work_aside(self, path: str, *, lasts: bool = True) -> None:
         """Note a directory of the statement's own, which goes in any case.
 
-        Those above it come with it, and go when we fail, where nothing was put in.
+        Those above it come with it, and go when we fail, where nothing was put in. ``lasts``: until
+        something else is noted nobody shows that a statement without a transaction is alive.
         """
         above = path.rstrip("/").rpartition("/")[0]
         parents = making_moves(missing_directories([above], self.runtime))
         aside = Move(source="", target=path, kind=MoveKind.ASIDE)
-        self._note([*parents, aside], lasts=True)
+        self._note([*parents, aside], lasts=lasts)
 
     def fill(self, table: Table, *, is_new: bool) -> None:
         """Note a table whose rows are to come; ``is_new``: its directory is its own."""
@@ -135,7 +137,7 @@ class FileChanges:
         ``files`` reaches both places. Some are copied at a time.
         """
         aside = f"{directory}/.hive-staging_hivesql_{uuid.uuid4().hex}"
-        self.work_aside(aside)
+        self.work_aside(aside, lasts=False)
         copies = [f"{aside}/{n}/{path.rpartition('/')[2]}" for n, path in enumerate(sources)]
 
         def copy(pair: tuple[str, str]) -> None:
@@ -146,7 +148,8 @@ class FileChanges:
             # Imported late: most statements copy nothing.
             from hivesql_executor.files.at_once import each_at_once
 
-            each_at_once(files, copy, [*zip(sources, copies, strict=True)])
+            with self._renewing():
+                each_at_once(files, copy, [*zip(sources, copies, strict=True)])
         return copies
 
     def finish(self) -> None:
@@ -333,9 +336,31 @@ class FileChanges:
             self.runtime.metastore.renew_moves(self.key)
             self.renewed = self.runtime.clock.monotonic()
 
+    @contextmanager
+    def _renewing(self) -> Iterator[None]:
+        """Show all the time that a statement without a transaction is alive."""
+        if self.txn_id or not self.key:
+            yield
+            return
+
+        def renew() -> bool:
+            # What fails once is tried again, and whoever has taken the note tells it later.
+            with suppress(Exception):
+                self.runtime.metastore.renew_moves(self.key)
+            return True
+
+        end = repeat_beside(self._seconds_of_silence(), renew, "hivesql-renew")
+        try:
+            yield
+        finally:
+            end()
+            self.renewed = self.runtime.clock.monotonic()
+
     def _is_silent(self) -> bool:
-        timeout = self.runtime.settings.seconds("hive.txn.timeout")
-        return self.runtime.clock.monotonic() - self.renewed > timeout / 4
+        return self.runtime.clock.monotonic() - self.renewed > self._seconds_of_silence()
+
+    def _seconds_of_silence(self) -> float:
+        return self.runtime.settings.seconds("hive.txn.timeout") / 4
 
     def _begun(self, *, committed: bool) -> BegunMoves:
         remedies = tuple(

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, text
 from sqlalchemy.exc import OperationalError
 
 import hivesql
@@ -147,6 +147,52 @@ def test_what_cannot_be_mended_is_left_for_the_next(root: Path, runtime: Runtime
     (root / "a" / "x").unlink()
     reap(runtime)
     assert tree(root) == ["a/x", "b/y"]
+
+
+class SlowFiles(LocalFiles):
+    """Local files, of which each copy waits for what ``during`` does."""
+
+    def __init__(self, during: Callable[[], object]) -> None:
+        super().__init__()
+        self.during = during
+
+    def copy(self, source: str, target: str) -> None:
+        super().copy(source, target)
+        self.during()
+
+
+def test_what_died_among_its_copies_leaves_nothing(root: Path, runtime: Runtime) -> None:
+    def die() -> None:
+        raise KeyboardInterrupt
+
+    changes = FileChanges(runtime, 0)
+    with pytest.raises(KeyboardInterrupt):
+        changes.copy([f"{root}/a/x"], f"{root}/b/new", SlowFiles(die))
+    assert len(tree(root)) == 3
+    impatient = Settings.of({"hive.txn.timeout": "-1s"})
+    reap(replace(runtime, settings=impatient))
+    assert tree(root) == ["a/x", "b/y"]
+    assert not (root / "b" / "new").exists()
+
+
+def test_whoever_copies_for_long_is_alive(root: Path, runtime: Runtime) -> None:
+    """Without a transaction, of which a heartbeat would tell."""
+    patient = replace(runtime, settings=Settings.of({"hive.txn.timeout": "400ms"}))
+
+    def noted_at() -> int:
+        engine = runtime.metastore._rdbms._engine  # type: ignore[attr-defined]
+        with engine.connect() as db:
+            return int(db.scalar(text("SELECT max(STARTED_AT) FROM HIVESQL_MOVES")))
+
+    def look() -> None:
+        first = noted_at()
+        wait_until(lambda: noted_at() > first)
+
+    changes = FileChanges(patient, 0)
+    with changes.deciding():
+        copies = changes.copy([f"{root}/a/x"], f"{root}/b/new", SlowFiles(look))
+        changes.bring([(copies[0], f"{root}/b/new/x")])
+    assert tree(root) == ["a/x", "b/new/x", "b/y"]
 
 
 def test_a_table_is_locked_until_its_files_are_back(root: Path, runtime: Runtime) -> None:
