@@ -63,10 +63,10 @@ _SIZES = {
     "orc.row.index.stride": "row_index_stride",
     "orc.compress.size": "compression_block_size",
 }
-# Spark's defaults; Arrow's blocks are smaller.
-_DEFAULTS = {"compression_block_size": 256 * 1024, "row_index_stride": 10_000}
 _BLOCK = 64 * 1024
 _MOST_IN_BLOCK = 256 * 1024
+# Spark's defaults; Arrow's blocks are smaller.
+_DEFAULTS = {"compression_block_size": _MOST_IN_BLOCK, "row_index_stride": 10_000}
 _STRIPE = 64 << 20
 _EVENT_COLUMNS = 7
 """Types of a file of events beside those of the table's columns."""
@@ -171,7 +171,7 @@ def _with_codec(table: Table, events: pa.Table, kind: WriteKind) -> Table:
 
 
 def _value_bytes(events: pa.Table, table: Table) -> int:
-    """Return how large rows are, counted as ``uncompressed_bytes`` says (see EventFile.java)."""
+    """Return how large rows are, counted as ``uncompressed_bytes`` says (see AcidWriter.java)."""
     size = 0
     for column, values in zip(table.columns, events.column("row").flatten(), strict=True):
         if column.type.kind in _COUNTED:
