@@ -26,7 +26,7 @@ def _few_files(more: int) -> Iterator[None]:
     """Let the process open so many files more in the block."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     used = {int(entry.name) for entry in Path("/proc/self/fd").iterdir()}
-    unused = [number for number in range(max(used) + more + 1) if number not in used]
+    unused = [number for number in range(max(used) + more + 2) if number not in used]
     resource.setrlimit(resource.RLIMIT_NOFILE, (unused[more], hard))
     try:
         yield
