@@ -11,6 +11,7 @@ from hivesql_planner.model.hive_type import (
     DATE,
     INT,
     INTEGERS,
+    MOST_DIGITS,
     STRING,
     UNION_TAG,
     VOID,
@@ -23,6 +24,7 @@ from hivesql_planner.statements.functions import CLASS_PREFIX
 from hivesql_planner.statements.surrogate_keys import counted_key
 
 _PARTS = ("HOST", "PATH", "QUERY", "REF", "PROTOCOL", "AUTHORITY", "FILE", "USERINFO")
+_BEFORE_POINT = re.compile(r"-\s*(\d+)")
 
 
 def _url_parts(call: Call) -> str:
@@ -405,6 +407,25 @@ def _grouping_bits(call: Call) -> str:
     return f"({' + '.join(bits)})" if last else "CAST(grouping(@0) AS BIGINT)"
 
 
+def _rounded(call: Call) -> str | None:
+    """Give NULL for a DECIMAL of 38 digits that is rounded to one more; Spark fails."""
+    kind = call.type(0)
+    digits = _BEFORE_POINT.fullmatch(call.texts[1]) if len(call.texts) == 2 else None
+    if kind != HiveType.decimal(MOST_DIGITS, 0) or digits is None:
+        return None
+    dropped = int(digits[1])
+    if not 0 < dropped <= MOST_DIGITS:
+        return None
+    least = 10**MOST_DIGITS - 5 * 10 ** (dropped - 1)
+    # What is as near to nothing is even.
+    least += call.name == "bround" and dropped == MOST_DIGITS
+    ends = " OR ".join(
+        f"@0 {beyond}= CAST('{sign}{least}' AS DECIMAL(38,0))"
+        for beyond, sign in ((">", ""), ("<", "-"))
+    )
+    return f"if({ends}, NULL, {call.name}(@*))"
+
+
 BUILT: dict[str, Rule] = {
     "grouping": _grouping_bits,
     "xpath": "array_compact(xpath(@*))",  # an element has no text of its own
@@ -419,6 +440,7 @@ BUILT: dict[str, Rule] = {
     "parse_url_tuple": _url_parts,
     "percentile": _exact_percentile,
     "percentile_disc": _percentile_disc,
+    **dict.fromkeys(("round", "bround"), _rounded),
     "sort_array_by": _sorted_by_fields,
     "histogram_numeric": "histogram_numeric(CAST(@0 AS DOUBLE), @1)",
 }

@@ -48,8 +48,6 @@ _NEGATED_EXACTLY = 34
 """Digits of a DECIMAL that Spark negates without rounding."""
 
 _NOTHING_IN_NOTHING = "if(concat(@0, '|', @1) = '|', 0, instr(@*))"
-_MOST_DIGITS = 38
-_BEFORE_POINT = re.compile(r"-\s*(\d+)")
 
 
 def _extreme(call: Call) -> str | None:
@@ -484,25 +482,6 @@ def _absolute(call: Call) -> str | None:
     return "abs(CAST(@0 AS INT))" if kind in (TINYINT, SMALLINT) else None
 
 
-def _rounded(call: Call) -> str | None:
-    """Give NULL for a DECIMAL of 38 digits that is rounded to one more; Spark fails."""
-    kind = call.type(0)
-    digits = _BEFORE_POINT.fullmatch(call.texts[1]) if len(call.texts) == 2 else None
-    if kind != HiveType.decimal(_MOST_DIGITS, 0) or digits is None:
-        return None
-    dropped = int(digits[1])
-    if not 0 < dropped <= _MOST_DIGITS:
-        return None
-    least = 10**_MOST_DIGITS - 5 * 10 ** (dropped - 1)
-    # What is as near to nothing is even.
-    least += call.name == "bround" and dropped == _MOST_DIGITS
-    ends = " OR ".join(
-        f"@0 {beyond}= CAST('{sign}{least}' AS DECIMAL(38,0))"
-        for beyond, sign in ((">", ""), ("<", "-"))
-    )
-    return f"if({ends}, NULL, {call.name}(@*))"
-
-
 def _is_rounded(kind: HiveType) -> bool:
     return kind.kind is Kind.DECIMAL and kind.arguments[0] > _NEGATED_EXACTLY
 
@@ -570,7 +549,6 @@ RULES: dict[str, Rule] = {
     "printf": _printed,
     "quote": _quoted,
     "replace": _replaced,
-    **dict.fromkeys(("round", "bround"), _rounded),
     "rpad": _padded,
     "rtrim": _trimmed,
     "sha2": lambda call: "if(@1 = 1, sha(@0), sha2(@0, @1))",
