@@ -7,6 +7,7 @@ import re
 from hivesql.dialect.value_types import field_of
 from hivesql.expressions.calls import Call, Rule, rest, takes
 from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.model.conversions import with_digits
 from hivesql_planner.model.hive_type import (
     DATE,
     INT,
@@ -408,8 +409,16 @@ def _grouping_bits(call: Call) -> str:
 
 
 def _rounded(call: Call) -> str | None:
-    """Give NULL for a DECIMAL of 38 digits that is rounded to one more; Spark fails."""
+    """Round a DECIMAL to the digits that Hive's has then.
+
+    NULL for one of 38 digits that is rounded to one more, where Spark fails.
+    """
     kind = call.type(0)
+    if kind is not None and kind.kind is Kind.DECIMAL and len(call.texts) == 2:
+        plain = f"{call.name}(@*)"
+        rounded = with_digits(plain, kind, call.texts[1])
+        if rounded != plain:
+            return rounded
     digits = _BEFORE_POINT.fullmatch(call.texts[1]) if len(call.texts) == 2 else None
     if kind != HiveType.decimal(MOST_DIGITS, 0) or digits is None:
         return None

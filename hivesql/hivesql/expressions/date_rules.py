@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hivesql.dialect.value_types import is_float, is_integer, is_number, is_text
+from hivesql.dialect.value_types import Type, is_float, is_integer, is_number, is_text
 from hivesql.expressions.calls import Call, Rule, rest, takes
 from hivesql.expressions.intervals import part_of_interval
 from hivesql_planner.errors import NotSupported, SemanticError
@@ -14,9 +14,10 @@ from hivesql_planner.model.conversions import (
     WHOLE_TIME,
     conversion,
     moment_in,
+    with_digits,
 )
-from hivesql_planner.model.date_patterns import formatted, pattern_literal
-from hivesql_planner.model.hive_type import DATE, INT, SMALLINT, TIMESTAMP, TINYINT, VOID
+from hivesql_planner.model.date_patterns import formatted, is_lacked, pattern_literal, problem_of
+from hivesql_planner.model.hive_type import DATE, INT, SMALLINT, TIMESTAMP, TINYINT, VOID, Kind
 
 _FORMATTER_KEY = "hive.datetime.formatter"
 # Letters of a pattern that tell a zone, in which Spark has UTC.
@@ -66,6 +67,17 @@ def _of_times(call: Call) -> str | None:
     if not is_text(call.type(0)):
         return None
     return f"{call.name}({', '.join([as_timestamp(call, 0), *rest(call, 1)])})"
+
+
+def extracted(unit: str, kind: Type) -> str | None:
+    """Tell how Spark extracts a unit from a value of a type; None where it does so as Hive."""
+    if (part := part_of_interval(kind, unit)) is not None:
+        return part
+    if unit == "second":
+        return "second(@0)"
+    if not is_text(kind):
+        return None
+    return f"extract({unit} FROM {as_timestamp(Call('', (kind,), (None,)), 0)})"
 
 
 def _in_zone(call: Call) -> str | None:
@@ -143,8 +155,11 @@ def _truncated_number(call: Call) -> str:
         moved = "(@0 * pow(10, @1))"
         cut = f"if(@0 < 0, ceil({moved}), floor({moved})) / pow(10, @1)"
         return f"if(@1 IS NULL, CAST(@0 AS DOUBLE), {cut})"
+    kind = call.type(0)
     cut = f"if(@0 < 0, ceil(@0, {digits}), floor(@0, {digits}))"
-    return f"CAST({cut} AS DOUBLE)" if is_float(call.type(0)) else cut
+    if kind is not None and kind.kind is Kind.DECIMAL:
+        return with_digits(cut, kind, call.texts[1] if len(call.texts) > 1 else digits)
+    return f"CAST({cut} AS {kind})" if kind is not None else cut
 
 
 def _are_patterns_simple(call: Call) -> bool:
@@ -161,14 +176,19 @@ def _text_of(call: Call, clock: str, i: int) -> str:
     micros = f"unix_micros(CAST({moment} AS TIMESTAMP))"
     if _are_patterns_simple(call):
         return f"hive_zoned_simple_text({micros}, @{i}, '{call.zone or 'UTC'}')"
-    if _names_zone(call, i):
-        return f"hive_zoned_text({micros}, @{i}, '{call.zone}')"
+    pattern = call.literal(i)
+    if pattern is not None and problem_of(pattern):
+        return "CAST(NULL AS STRING)"
+    if _is_for_java(call, i):
+        return f"hive_zoned_text({micros}, @{i}, '{call.zone or 'UTC'}')"
     return formatted(clock, call.literal(i)) or f"date_format({clock}, {_pattern(call, i)})"
 
 
-def _names_zone(call: Call, i: int) -> bool:
-    """Tell whether a pattern may show the session's zone, where Spark has UTC."""
+def _is_for_java(call: Call, i: int) -> bool:
+    """Tell whether Spark lacks a pattern's letters, or would show UTC for the session's zone."""
     pattern = call.literal(i)
+    if pattern is not None and is_lacked(pattern):
+        return True
     if call.zone is None or pattern is None:
         return call.zone is not None
     return _ZONE_LETTERS.search(re.sub(r"'[^']*'", "", pattern)) is not None
@@ -177,10 +197,7 @@ def _names_zone(call: Call, i: int) -> bool:
 def _pattern(call: Call, i: int) -> str:
     """Return a pattern of Hive (java.time's) as Spark takes it."""
     text = call.literal(i)
-    if text is None:
-        return f"@{i}"
-    literal = pattern_literal(text)
-    return literal if "u" in text else f"@{i}"
+    return pattern_literal(text) if text is not None and "u" in text else f"@{i}"
 
 
 def _formatted_date(call: Call) -> str | None:
@@ -203,7 +220,10 @@ def _from_seconds(call: Call) -> str | None:
     zone, micros = call.zone or "UTC", "1000000 * CAST(@0 AS BIGINT)"
     if _are_patterns_simple(call):
         return f"hive_zoned_simple_text({micros}, @1, '{zone}')"
-    if _names_zone(call, 1):
+    pattern = call.literal(1)
+    if pattern is not None and (problem := problem_of(pattern)):
+        raise SemanticError(f"{problem} (from_unixtime's pattern is {pattern!r})")
+    if _is_for_java(call, 1):
         return f"hive_zoned_strict_text({micros}, @1, '{zone}')"
     weeks = formatted("timestamp_seconds(@0)", call.literal(1))
     return weeks or f"from_unixtime(@0, {_pattern(call, 1)})"

@@ -47,6 +47,10 @@ _NUMBER = re.compile(r"-?\s*(?:\d+\.?\d*|\.\d+)")
 _NEGATED_EXACTLY = 34
 """Digits of a DECIMAL that Spark negates without rounding."""
 
+_OF_DELIMITER = (
+    "concat(if(@2 < 0 AND length(substring_index(@0, @1, @2)) < length(@0), substr(@1, 2), ''), "
+    "substring_index(@0, @1, @2))"
+)
 _NOTHING_IN_NOTHING = "if(concat(@0, '|', @1) = '|', 0, instr(@*))"
 
 
@@ -373,7 +377,9 @@ def _of_map(call: Call) -> str:
 def _with_key(call: Call) -> str:
     """Encryption by a key that is none is NULL."""
     takes(2, 2)(call)
-    return f"if(octet_length(@1) IN (16, 24, 32), {call.name}(@0, @1, 'ECB'), NULL)"
+    # What a key does not fit is NULL too.
+    function = "try_aes_decrypt" if call.name == "aes_decrypt" else call.name
+    return f"if(octet_length(@1) IN (16, 24, 32), {function}(@0, @1, 'ECB'), NULL)"
 
 
 def _check_shares(call: Call) -> None:
@@ -564,6 +570,8 @@ RULES: dict[str, Rule] = {
     "struct": _structure,
     "substr": _part,
     "substring": _part,
+    # From the right, Hive leaves out one character of the delimiter alone.
+    "substring_index": lambda call: None if len(call.literal(1) or "") == 1 else _OF_DELIMITER,
     "to_epoch_milli": "unix_millis(@0)",
     "trim": _trimmed,
     "typeof": _type_name,

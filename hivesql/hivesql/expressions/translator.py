@@ -43,7 +43,7 @@ from hivesql.expressions.casts import (
 from hivesql.expressions.checks import operands
 from hivesql.expressions.comparisons import check_compared, is_row, list_of_equals
 from hivesql.expressions.composed_functions import discrete_percentile
-from hivesql.expressions.date_rules import as_timestamp
+from hivesql.expressions.date_rules import extracted
 from hivesql.expressions.function_rules import RULES, negated, text_of
 from hivesql.expressions.function_types import type_of_call
 from hivesql.expressions.intervals import UNITS_OF_MONTHS, check_terms, interval_of, interval_type
@@ -544,11 +544,7 @@ class Translator:
 
     def _extract(self, node: exp.Extract) -> Type:
         unit, kind = operands.extracted_unit(node.name), self._on_clock(node.expression)
-        if unit == "second":
-            self._replace(node, "second(@0)", [node.expression])
-        elif is_text(kind):
-            call = Call("", (STRING,), (None,))
-            template = f"extract({unit} FROM {as_timestamp(call, 0)})"
+        if (template := extracted(unit, kind)) is not None:
             self._replace(node, template, [node.expression])
         return INT
 

@@ -5,12 +5,14 @@ A template is Spark SQL in which ``@0`` stands for the value.
 
 from __future__ import annotations
 
+import re
 from typing import Literal
 
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.hive_type import (
     FLOATS,
     INTEGERS,
+    MOST_DIGITS,
     NUMBERS,
     PLAIN_SCALE,
     TEXTS,
@@ -40,8 +42,11 @@ _REGION = "[A-Z][A-Za-z_]+(/[A-Za-z0-9_+-]+)+"
 _ZONE = f"( *| ?(Z|(UTC|GMT)?[+-][0-9]{{1,2}}:?[0-9]{{2}}|UTC|GMT|{_REGION}))"
 _ZONE_OF_INSTANT = f"Z|(UTC|GMT)?[+-][0-9]{{1,2}}:[0-9]{{2}}|UTC|GMT|{_REGION}"
 
-WHOLE_TIME = f"CAST(regexp_extract(@0, '^ *({_DAY} {_TIME})', 1) AS TIMESTAMP)"
-"""Text to a TIMESTAMP where it begins with one of a day and a time."""
+_ISO_TIME = "[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?"
+WHOLE_TIME = (
+    f"CAST(upper(regexp_extract(@0, '^ *({_DAY} {_TIME}|{_ISO_TIME}) *$', 1)) AS TIMESTAMP)"
+)
+"""Text to a TIMESTAMP where it is one of a day and a time, also as ISO 8601 writes them."""
 # Hive reads a date from the beginning of a text, whatever follows, and a time only when whole.
 TEXT_TO_DATE = f"CAST(regexp_extract(@0, '^ *({_DAY})([^0-9]|$)', 1) AS DATE)"
 TEXT_TO_TIMESTAMP = (
@@ -233,3 +238,18 @@ def _check_fields(source: HiveType | None, target: HiveType) -> None:
         )
     for inner, wanted in zip(source.children, target.children, strict=False):
         _check_fields(inner, wanted)
+
+
+def with_digits(rounded: str, kind: HiveType, digits: str) -> str:
+    """Give a rounded DECIMAL as many digits after its point as it is rounded to, as Hive does.
+
+    Spark leaves a DECIMAL of fewer as it is. ``digits`` is the text of a number, or of another
+    expression, of which neither knows a type.
+    """
+    precision, scale = kind.arguments
+    wanted = int(digits.replace(" ", "")) if re.fullmatch(r"-?\s*\d+", digits) else 0
+    if wanted <= scale:
+        return rounded
+    wanted = min(wanted, MOST_DIGITS)
+    whole = HiveType.decimal(min(precision - scale + wanted, MOST_DIGITS), wanted)
+    return f"CAST({rounded} AS {whole})"

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-from hivesql_planner.errors import NotSupported
-
 _TOKEN = re.compile(r"'[^']*'|([A-Za-z])\1*|[^A-Za-z']+|'")
 _UNKNOWN = re.compile(r"[@YwWecABNnpI]|M{5}|E{5}|L{5}|[^\x00-\x7f]")
 _DAY = "CAST({0} AS DATE)"
@@ -43,6 +41,43 @@ _LACKED = {
     "c": f"CAST(dayofweek({_DAY}) AS STRING)",
 }
 """The text of what Spark's patterns lack, of a moment ``{0}``."""
+_WIDEST = {
+    **dict.fromkeys("yuYAnNg", 19), "S": 9,
+    **dict.fromkeys("GQqMLEecXxZ", 5), **dict.fromkeys("zOBv", 4), "D": 3,
+    **dict.fromkeys("wdhHkKmsV", 2), **dict.fromkeys("aWF", 1),
+}  # fmt: skip
+"""How often java.time lets each of its letters be repeated at most."""
+_NEVER = frozenset({"V", "cc", "OO", "OOO", "vv", "vvv", "BB", "BBB"})
+_RESERVED = "{}#"
+
+
+def problem_of(pattern: str) -> str | None:
+    """Tell why java.time takes a pattern for none, in its words; None where it takes it."""
+    bare = re.sub(r"'[^']*'", "", pattern)
+    if "'" in bare:
+        return "Pattern ends with an incomplete string literal"
+    # A p pads what follows it.
+    padded = re.sub(r"p+(?=[A-Za-oq-z])", "", bare)
+    for match in re.finditer(r"([A-Za-z])\1*", padded):
+        word, letter = match[0], match[1]
+        if letter == "p":
+            return f"Pad letter 'p' must be followed by valid pad pattern: {pattern}"
+        if letter not in _WIDEST:
+            return f"Unknown pattern letter: {letter}"
+        if len(word) > _WIDEST[letter] and word != "BBBBB":
+            return f"Too many pattern letters: {letter}"
+        if word in _NEVER:
+            return f"Pattern letter count must be another: {word}"
+    reserved = next((sign for sign in bare if sign in _RESERVED), None)
+    return f"Pattern includes reserved character: '{reserved}'" if reserved else None
+
+
+def is_lacked(pattern: str) -> bool:
+    """Tell whether a pattern has letters that neither Spark's have nor ``formatted`` writes."""
+    tokens = [match[0] for match in _TOKEN.finditer(pattern)]
+    return any(
+        _UNKNOWN.search(token) for token in tokens if token[0] != "'" and token not in _LACKED
+    )
 
 
 def formatted(moment: str, pattern: str | None) -> str | None:
@@ -67,11 +102,7 @@ def formatted(moment: str, pattern: str | None) -> str | None:
 
 
 def pattern_literal(text: str) -> str:
-    """Return a pattern as Spark takes it, quoted; NotSupported where it has no such letters."""
-    bare = re.sub(r"'[^']*'", "", text)
-    letter = _UNKNOWN.search(bare)
-    if letter:
-        raise NotSupported(f"the letter {letter[0]} in the date pattern {text!r}")
+    """Return a pattern as Spark takes it, quoted."""
     pieces = re.split(r"('[^']*')", text)
     changed = "".join(p if p.startswith("'") else p.replace("u", "y") for p in pieces)
     return "'" + changed.replace("\\", "\\\\").replace("'", "\\'") + "'"
