@@ -7,7 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 
 from hivesql.dialect.edits import Edit, filled
 from hivesql.dialect.structure import RANGE, place_of
-from hivesql.dialect.value_types import TIMES, Type, is_decimal, is_number, is_text, kind_of
+from hivesql.dialect.value_types import (
+    TIMES,
+    Type,
+    is_decimal,
+    is_integer,
+    is_number,
+    is_text,
+    kind_of,
+)
 from hivesql.expressions.calls import Call
 from hivesql.expressions.checks.operands import becomes_nothing
 from hivesql.expressions.comparisons import without_maps
@@ -286,3 +294,16 @@ def _is_constant(node: exp.Expr) -> bool:
     """Tell whether it is a text, TIMESTAMP '…' or the CAST of a text."""
     inside = node.this if isinstance(node, exp.Cast) else node
     return isinstance(inside, exp.Literal) and inside.is_string
+
+
+def with_digits(parts: tuple[exp.Expr, ...], kinds: tuple[Type, Type]) -> tuple[Type, Type]:
+    """Beside a decimal, a whole number in the text is a decimal of just its digits."""
+    if not any(map(is_decimal, kinds)):
+        return kinds
+    left, right = (
+        HiveType.decimal(len(part.name), 0)
+        if isinstance(part, exp.Literal) and is_integer(kind)
+        else kind
+        for part, kind in zip(parts, kinds, strict=True)
+    )
+    return left, right

@@ -38,6 +38,7 @@ from hivesql.expressions.casts import (
     rows_membership_edit,
     times_between,
     unsafe,
+    with_digits,
     without_blanks,
 )
 from hivesql.expressions.checks import operands
@@ -335,7 +336,7 @@ class Translator:
                     self._replace(part, "CAST(@0 AS DECIMAL(19,0))", [part])
                 elif is_decimal(kind) and FLOAT in kinds and operator != "/":
                     self._replace(part, "CAST(@0 AS FLOAT)", [part])
-        return arithmetic(operator, *_with_digits((left, right), kinds))
+        return arithmetic(operator, *with_digits((left, right), kinds))
 
     def _time_arithmetic(self, left: exp.Expr, right: exp.Expr) -> Type:
         kinds = self.type_of(left), self.type_of(right)
@@ -573,19 +574,6 @@ class Translator:
     def _replace(self, node: exp.Expr, template: str, arguments: Sequence[exp.Expr]) -> None:
         spans = [place_of(argument) for argument in arguments]
         self.edits.append(Edit(*place_of(node), "", tuple(filled(template, spans))))
-
-
-def _with_digits(parts: tuple[exp.Expr, ...], kinds: tuple[Type, Type]) -> tuple[Type, Type]:
-    """Beside a decimal, a whole number in the text is a decimal of just its digits."""
-    if not any(map(is_decimal, kinds)):
-        return kinds
-    left, right = (
-        HiveType.decimal(len(part.name), 0)
-        if isinstance(part, exp.Literal) and is_integer(kind)
-        else kind
-        for part, kind in zip(parts, kinds, strict=True)
-    )
-    return left, right
 
 
 _GRAMMAR_CALLS: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
