@@ -1,7 +1,8 @@
-"""Long VALUES: rows of nothing but constants are checked by one pattern instead of being parsed.
+"""Long VALUES and IN lists of nothing but constants: one pattern checks them, no parser.
 
 The first row is read like any other text. The rows after it, if they are as wide, become one
-token: no parser looks into them, and Spark gets them as they are written.
+token: no parser looks into them, and Spark gets them as they are written. So do the values of IN
+after its first one, where all are whole numbers or all are texts.
 """
 
 from __future__ import annotations
@@ -32,6 +33,13 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 _FIRST = _compiled(rf"\s*\(\s*{_CONSTANT}(?:\s*,\s*{_CONSTANT})*+\s*\)")
 _MORE = _compiled(r"\s*,")
 _ONE = _compiled(_CONSTANT)
+_MEMBER = r"-?(?:0|[1-9]\d{0,17})(?![\w.])", r"(?:'[^'\\]*+'|\"[^\"\\]*+\")"
+_MEMBERS = tuple(
+    _compiled(rf"\s*+{one}\s*+,(?P<rest>\s*+{one}(?:\s*+,\s*+{one})++)\s*+\)") for one in _MEMBER
+)
+_TEXT_MEMBER = _compiled(_MEMBER[1])
+_SHORT = 100
+"""Up to so many values of IN are read one by one: not longer is what people write by hand."""
 _FRACTION = _compiled(rf"{_TEXT}|(?P<number>\d+\.\d+)")
 
 
@@ -45,6 +53,30 @@ def plain_tail(sql: str, position: int) -> tuple[int, int] | None:
     kinds = tuple(_kind(match[0]) for match in _ONE.finditer(sql, position, first.end()))
     tail = _rows(kinds).match(sql, first.end())
     return tail.span("rows") if tail else None
+
+
+def members_tail(sql: str, position: int) -> tuple[int, int] | None:
+    """Tell where the values after the first one of a long IN begin and end, behind its bracket.
+
+    None where some are no plain constants, or of another kind than others.
+    """
+    for pattern in _MEMBERS:
+        if (match := pattern.match(sql, position)) is not None:
+            start, end = match.span("rest")
+            return (start, end) if sql.count(",", start, end) >= _SHORT else None
+    return None
+
+
+def values_of_members(members: str) -> list[int] | list[str]:
+    """Return the values of such a row, which is one kind of Python's."""
+    if members[0] not in "'\"":
+        return [*map(int, members.split(","))]
+    return [match[0][1:-1] for match in _TEXT_MEMBER.finditer(members)]
+
+
+def places_of_members(members: str) -> Iterator[tuple[int, int]]:
+    """Yield where each value of such a row begins and ends in it."""
+    return (match.span() for match in _ONE.finditer(members))
 
 
 def _kind(constant: str) -> str:

@@ -44,6 +44,8 @@ _KINDS = {
 }
 _KINDS_OF_SYMBOLS = {**_HIVE.SINGLE_TOKENS, **_HIVE.KEYWORDS}
 _SUFFIXES = {suffix: _HIVE.KEYWORDS[name] for suffix, name in _HIVE.NUMERIC_LITERALS.items()}
+TYPE_OF_MEMBERS = TokenType.RAW_STRING
+"""What the values of a long IN are to sqlglot's parser; Hive has nothing of that type."""
 _PIECE = re.compile(r"\w+|<=>|<>|!=|<=|>=|==|\|\||[^\w\s]")
 _NUMBER = re.compile(r"(?P<digits>\d+(?:\.\d*)?(?:[eE](?:[+-]?\d+)?)?)(?P<suffix>\w*)")
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
@@ -108,6 +110,8 @@ def sqlglot_tokens(
             translated.append(_made(kind_of_name, name, token.start, token.end))
         elif kind is Kind.NUMBER or (kind is Kind.WORD and token.text[0].isdigit()):
             translated += _number(token.text, token.start, token.end)
+        elif kind is Kind.MEMBERS:
+            translated.append(_made(TYPE_OF_MEMBERS, token.text, token.start, token.end))
         elif kind in (Kind.WORD, Kind.SYMBOL):
             word, count_of_word = _word(text, tokens, position - 1)
             translated.append(word)

@@ -15,11 +15,11 @@ from typing import Any, ClassVar
 from hivesql.dialect.deep_recursion import with_room
 from hivesql.dialect.edits import Span, Spans
 from hivesql.dialect.hive_grammar import check_tree
-from hivesql.dialect.nodes.constants import put_constants
+from hivesql.dialect.nodes.constants import Members, put_constants
 from hivesql.dialect.slices import BRACKETS, SPANS, Slice
 from hivesql.dialect.slices import RANGE as RANGE
 from hivesql.dialect.spark_differences import check_slice, tokens_in
-from hivesql.dialect.sqlglot_tokens import sqlglot_tokens
+from hivesql.dialect.sqlglot_tokens import TYPE_OF_MEMBERS, sqlglot_tokens
 from hivesql.dialect.tokens import Token, at, tokenize
 from hivesql.python_sqlglot import (
     Hive,
@@ -67,6 +67,11 @@ class QueryParser(HiveParser):
     COLUMN_OPERATORS: ClassVar[dict[TokenType, Callable[..., Any] | None]] = {
         **HiveParser.COLUMN_OPERATORS,
         TokenType.DCOLON: lambda self, this, to: self._parse_suffix(this, to),
+    }
+
+    PRIMARY_PARSERS: ClassVar[dict[TokenType, Callable[..., Any]]] = {
+        **HiveParser.PRIMARY_PARSERS,
+        TYPE_OF_MEMBERS: lambda self, token: self.expression(Members(this=token.text)),
     }
 
     # Hive's two clauses of time travel, and nobody else's.
@@ -301,7 +306,11 @@ def place_of(node: exp.Expr) -> tuple[int, int]:
     start, end = node.meta.get(RANGE) or _place_of_column(node)
     while row:
         operation = row.pop()
-        if not isinstance(operation, exp.Paren):  # sqlglot adds brackets by itself
+        if isinstance(operation, exp.In | exp.Between):
+            # Only NOT, which stands in between, knows where it is.
+            around = operation.parent.meta if operation.parent is not None else {}
+            end = around.get(RANGE, (start, end))[1]
+        elif not isinstance(operation, exp.Paren):  # sqlglot adds brackets by itself
             end = place_of(operation.expression)[1]
         # Kept, since each operator of a long row asks for the place of all that is before it.
         operation.meta[RANGE] = (start, end)

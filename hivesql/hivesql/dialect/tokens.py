@@ -74,6 +74,7 @@ class Kind(Enum):
     NUMBER = "number"
     SYMBOL = "symbol"
     ROWS = "rows of constants"
+    MEMBERS = "values of IN"
     END = "end of statement"
 
 
@@ -207,7 +208,7 @@ def _end_of_name(sql: str, start: int) -> int:
 def tokenize(text: StatementText, *, every_row: bool = False) -> tuple[Token, ...]:
     """All tokens without comments; the last one is the end.
 
-    Long rows of constants are one token, but for ``every_row``.
+    Long rows of constants, and long lists behind IN, are one token, but for ``every_row``.
     Unknown characters are errors, and so is what is nested more than ``MOST_NESTED`` levels deep.
     """
     tokens: list[Token] = []
@@ -216,7 +217,7 @@ def tokenize(text: StatementText, *, every_row: bool = False) -> tuple[Token, ..
     tail: tuple[int, int] | None = None
     while True:
         if tail and position == tail[0]:
-            tokens.append(Token(Kind.ROWS, sql[tail[0] : tail[1]], "", tail[0]))
+            tokens.append(_constants(sql, *tail))
             position = tail[1]
         blank = _BLANK.match(sql, position)
         position = blank.end() if blank else position
@@ -235,6 +236,19 @@ def tokenize(text: StatementText, *, every_row: bool = False) -> tuple[Token, ..
             from hivesql.dialect.plain_rows import plain_tail
 
             tail = plain_tail(sql, position)
+        elif token.value == "(" and not every_row and len(tokens) > 1 and tokens[-2].is_("in"):
+            from hivesql.dialect.plain_rows import members_tail
+
+            tail = members_tail(sql, position)
+
+
+def _constants(sql: str, start: int, end: int) -> Token:
+    """Make one token of rows, which begin with a comma, or of the values of IN."""
+    text = sql[start:end]
+    values = text.lstrip()
+    if values[0] == ",":
+        return Token(Kind.ROWS, text, "", start)
+    return Token(Kind.MEMBERS, values, "", end - len(values))
 
 
 class _Depth:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from hivesql.dialect.edits import Edit, filled
+from hivesql.dialect.nodes.constants import Members
 from hivesql.dialect.structure import RANGE, place_of
 from hivesql.dialect.value_types import (
     TIMES,
@@ -197,6 +198,25 @@ def membership_edit(
         )
         lists.append(f"{seen} IN ({', '.join(members)})")
     return _written_instead(node, " OR ".join(lists), (node.this, *node.expressions))
+
+
+def expand_members(
+    node: exp.In, type_of: Callable[[exp.Expr], Type], leave: Callable[[exp.Expr], None]
+) -> None:
+    """Make nodes of the values of a long IN that are not compared as they are written."""
+    parts = [node.this, *node.expressions]
+    members = [part for part in parts if isinstance(part, Members)]
+    kinds = [type_of(part) for part in parts]
+    if not members or None in kinds:
+        return
+    if comparison(kinds) is None and not compares_as_char(node, parts, kinds):
+        return
+    values = members[0].expand()
+    for value in values:
+        if isinstance(value, exp.Neg):
+            leave(value.this)
+        leave(value)
+    members[0].replace(values)
 
 
 def rows_membership_edit(node: exp.In) -> Edit:

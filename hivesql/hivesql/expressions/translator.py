@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit, Span, filled
 from hivesql.dialect.function_names import is_hive_function, is_refused
-from hivesql.dialect.nodes.constants import BareInterval
+from hivesql.dialect.nodes.constants import BareInterval, Members
 from hivesql.dialect.numbers import number
 from hivesql.dialect.structure import RANGE, place_of
 from hivesql.dialect.tokens import first_from, unescape
@@ -34,6 +34,7 @@ from hivesql.expressions.casts import (
     compared_template,
     compares_as_char,
     comparison,
+    expand_members,
     membership_edit,
     rows_membership_edit,
     times_between,
@@ -152,6 +153,8 @@ class Translator:
             word = re.match(r"\w+", self._text(node))
             arguments = [node.args[part] for part in parts if node.args.get(part) is not None]
             return self._call(word[0].lower() if word else name, arguments, node)
+        if isinstance(node, Members):
+            return node.kind
         if isinstance(node, exp.In) and node.expressions:
             self._members(node)
         if isinstance(node, exp.Between):
@@ -389,6 +392,7 @@ class Translator:
 
     def _members(self, node: exp.In) -> None:
         """Bring what stands before IN and its values together; rows of values, place by place."""
+        expand_members(node, self.type_of, self.leave)
         rows = [node.this, *node.expressions]
         if not all(isinstance(row, exp.Tuple) for row in rows):
             operands.check_members(list(map(self.type_of, rows)))

@@ -12,6 +12,7 @@ from hivesql.dialect.edits import Edit
 from hivesql.dialect.slices import RANGE
 from hivesql.dialect.tokens import unescape
 from hivesql.python_sqlglot import exp
+from hivesql_planner.model.hive_type import BIGINT, INT, STRING, HiveType
 
 _INTERVAL = re.compile(
     r"""(\(.*\)|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^\s'"(]+)\s*(.*)""", re.DOTALL
@@ -24,6 +25,51 @@ class Default(exp.Null):
 
 class BareInterval(exp.Interval):
     """``1 DAY``, ``'1-2' YEAR TO MONTH`` or ``(1) DAY``, which is read as a call."""
+
+
+class Members(exp.Expression, exp.Condition):
+    """The values of a long IN after its first one: whole numbers, or texts, as they are written."""
+
+    @property
+    def values(self) -> list[int] | list[str]:
+        """The values, in their order."""
+        # Imported late: few statements have them.
+        from hivesql.dialect.plain_rows import values_of_members
+
+        return values_of_members(str(self.this))
+
+    @property
+    def kind(self) -> HiveType:
+        """The type of all of them: where one is a BIGINT, the others are compared as that."""
+        values = self.values
+        if isinstance(values[0], str):
+            return STRING
+        return BIGINT if any(abs(int(value)) >= 2**31 for value in values) else INT
+
+    def expand(self) -> list[exp.Expr]:
+        """Return the values as the nodes that a parser makes of them."""
+        from hivesql.dialect.plain_rows import places_of_members
+
+        text, (offset, _) = str(self.this), self.meta[RANGE]
+        nodes: list[exp.Expr] = []
+        for value, (start, end) in zip(self.values, places_of_members(text), strict=True):
+            place = (offset + start, offset + end)
+            if isinstance(value, str):
+                node = _placed(exp.Literal.string(value), place)
+            elif text[start] == "-":
+                digits = _placed(
+                    exp.Literal.number(text[start + 1 : end]), (place[0] + 1, place[1])
+                )
+                node = _placed(exp.Neg(this=digits), place)
+            else:
+                node = _placed(exp.Literal.number(text[start:end]), place)
+            nodes.append(node)
+        return nodes
+
+
+def _placed(node: exp.Expr, place: tuple[int, int]) -> exp.Expr:
+    node.meta[RANGE] = place
+    return node
 
 
 def put_constants(tree: exp.Expr, text: str, edits: Sequence[Edit]) -> None:

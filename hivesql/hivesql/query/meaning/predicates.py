@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 
+from hivesql.dialect.nodes.constants import Members
 from hivesql.python_sqlglot import exp
 from hivesql.query.meaning.constants import constant_of
 from hivesql_planner.predicates.predicate import (
@@ -191,12 +192,16 @@ def _same_numbers(left: Constant | None, right: Constant | None) -> bool:
 
 def _in(node: exp.In, column_of: ColumnOf, sql: str) -> Predicate:
     column = _column(node.this, column_of)
-    constants = [constant_of(item, sql) for item in node.expressions]
-    if column is None or not constants or node.args.get("query"):
+    if column is None or not node.expressions or node.args.get("query"):
         return Other()
-    values_and_nulls = [constant.value for constant in constants if constant is not None]
-    if len(values_and_nulls) != len(constants):
-        return Other()
+    values_and_nulls: list[Value] = []
+    for item in node.expressions:
+        if isinstance(item, Members):
+            values_and_nulls += item.values
+        elif (constant := constant_of(item, sql)) is not None:
+            values_and_nulls.append(constant.value)
+        else:
+            return Other()
     values = tuple(value for value in values_and_nulls if value is not None)
     if _are_texts_and_numbers(values):
         return Other()
