@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from hivesql_planner.locks.lock import Lock
-from hivesql_planner.locks.rules import conflicts
+from hivesql_planner.locks.rules import LocksByPlace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,21 +45,23 @@ def victim(circle: Iterable[int]) -> int:
 
 
 def _edges(queue: Iterable[Queued]) -> dict[int, set[int]]:
-    by_database: dict[str, list[Queued]] = defaultdict(list)
+    requests: dict[int, list[Queued]] = defaultdict(list)
     for queued in queue:
-        by_database[queued.lock.database].append(queued)
+        requests[queued.request].append(queued)
+    by_place = {
+        number: LocksByPlace((queued.lock, True) for queued in request)
+        for number, request in requests.items()
+    }
     waits_for: dict[int, set[int]] = defaultdict(set)
-    for here in by_database.values():
-        for mine in here:
-            if not (mine.waiting and mine.txn_id):
+    for number, request in requests.items():
+        owner = request[0].txn_id
+        waiting = [queued.lock for queued in request if queued.waiting and owner]
+        for other, locks in by_place.items():
+            blocker = requests[other][0].txn_id
+            if other >= number or blocker in (0, owner) or blocker in waits_for[owner]:
                 continue
-            waits_for[mine.txn_id].update(
-                other.txn_id
-                for other in here
-                if other.request < mine.request
-                and other.txn_id not in (0, mine.txn_id)
-                and conflicts(mine.lock, other.lock)
-            )
+            if any(locks.first_conflict(lock) for lock in waiting):
+                waits_for[owner].add(blocker)
     return waits_for
 
 

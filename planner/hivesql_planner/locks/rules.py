@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Generic, TypeVar
 
 from hivesql_planner.locks.lock import Lock, LockType, Operation
 
@@ -22,6 +23,7 @@ _WEIGHT = {
     Operation.DELETE: 2,
     Operation.UPDATE: 3,
 }
+T = TypeVar("T")
 _BLOCKED_BY = {S: {X}, SW: {XW, X}, XW: {SW, XW, X}, X: {S, SW, XW, X}}
 
 
@@ -56,6 +58,42 @@ def covers(acquired: Lock, requested: Lock) -> bool:
     return is_within and STRENGTH[acquired.type] >= STRENGTH[requested.type]
 
 
+class LocksByPlace(Generic[T]):
+    """Locks, each with a value, by what they are on.
+
+    Two transactions that write in thousands of partitions each have millions of pairs of locks.
+    """
+
+    def __init__(self, locks: Iterable[tuple[Lock, T]]) -> None:
+        # By place, the first lock of each kind: others say nothing more of what meets them.
+        self._by_place: dict[tuple[str | None, ...], dict[object, tuple[int, Lock, T]]] = {}
+        for position, (lock, value) in enumerate(locks):
+            kind = (lock.type, lock.table is None, lock.partition is None)
+            for end in range(1, 4):
+                place = (lock.database, lock.table, lock.partition)[:end]
+                self._by_place.setdefault(place, {}).setdefault(kind, (position, lock, value))
+
+    def meeting(self, lock: Lock) -> Iterator[tuple[int, Lock, T]]:
+        """Yield the first lock of each kind that is on the same, on a part of it, or around it.
+
+        Each comes with its position and its value.
+        """
+        whole = (lock.database, lock.table, lock.partition)
+        within = whole[: 1 if lock.table is None else 2 if lock.partition is None else 3]
+        around = [(lock.database, None), (lock.database, lock.table, None)][: len(within) - 1]
+        for place in (within, *around):
+            yield from self._by_place.get(place, {}).values()
+
+    def first_conflict(self, requested: Lock) -> T | None:
+        """Return the value of the first lock for which a requested one must wait."""
+        standing = [
+            (position, value)
+            for position, lock, value in self.meeting(requested)
+            if conflicts(requested, lock)
+        ]
+        return min(standing, key=lambda pair: pair[0])[1] if standing else None
+
+
 def merge(locks: Iterable[Lock]) -> tuple[Lock, ...]:
     """Give one component per object, the strongest; in order of first appearance."""
     strongest: dict[tuple[str, str | None, str | None], Lock] = {}
@@ -71,17 +109,17 @@ def merge(locks: Iterable[Lock]) -> tuple[Lock, ...]:
         by_write = _WEIGHT[lock.operation] - _WEIGHT[before.operation]
         stronger = lock if by_type > 0 else before
         writes = lock if by_write > 0 else before
-        strongest[key] = replace(
+        strongest[key] = stronger if stronger is writes else replace(
             stronger, operation=writes.operation, dynamic_partition=writes.dynamic_partition
-        )
-    databases = list(dict.fromkeys(lock.database for lock in strongest.values()))
-    tables = list(dict.fromkeys((lock.database, lock.table) for lock in strongest.values()))
+        )  # fmt: skip
+    databases: dict[str, int] = {}
+    tables: dict[tuple[str, str | None], int] = {}
+    for lock in strongest.values():
+        databases.setdefault(lock.database, len(databases))
+        tables.setdefault((lock.database, lock.table), len(tables))
     return tuple(
         sorted(
             strongest.values(),
-            key=lambda lock: (
-                databases.index(lock.database),
-                tables.index((lock.database, lock.table)),
-            ),
+            key=lambda lock: (databases[lock.database], tables[lock.database, lock.table]),
         )
     )

@@ -56,7 +56,7 @@ from hivesql_executor.metastore.database.transactions.transactions import (
 )
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.locks.lock import Lock, LockType, Operation
-from hivesql_planner.locks.rules import conflicts, covers, merge
+from hivesql_planner.locks.rules import LocksByPlace, conflicts, covers, merge
 
 _REPLACING = (Operation.UPDATE, Operation.DELETE)
 _of = hive_locks.c
@@ -170,7 +170,12 @@ def enqueue_locks(
                 acquired.append(as_lock(row))
         elif row.lock_id is not None:
             others.append(row)
-    locks = [lock for lock in locks if not any(covers(mine, lock) for mine in acquired)]
+    by_place = LocksByPlace((lock, None) for lock in acquired)
+    locks = [
+        lock
+        for lock in locks
+        if not any(covers(mine, lock) for _, mine, _ in by_place.meeting(lock))
+    ]
     if not locks:
         return LockAnswer(lock_id=0, state=LockState.ACQUIRED)
     free = _first_conflict(locks, others) is None
@@ -263,16 +268,17 @@ def requests_before(db: Connection, lock_id: int) -> int:
     mine = [row for row in rows if row.lock_id == lock_id]
     if not mine:
         return 0
-    requested = [as_lock(row) for row in mine]
+    requested = LocksByPlace((as_lock(row), None) for row in mine)
     owner = mine[0].txn_id
-    return len(
-        {
-            row.lock_id
-            for row in rows
-            if row.lock_id != lock_id and (row.txn_id == 0 or row.txn_id != owner)
-            and any(conflicts(own, as_lock(row)) for own in requested)
-        }
-    )  # fmt: skip
+    before: set[int] = set()
+    for row in rows:
+        is_mine = row.lock_id == lock_id or (row.txn_id != 0 and row.txn_id == owner)
+        if is_mine or row.lock_id in before:
+            continue
+        other = as_lock(row)
+        if any(conflicts(own, other) for _, own, _ in requested.meeting(other)):
+            before.add(row.lock_id)
+    return len(before)
 
 
 def unlock(db: Connection, lock_id: int) -> None:
@@ -368,7 +374,10 @@ def _components(txn_id: int, locks: Sequence[Lock]) -> list[dict[str, Any]]:
 
 
 def _lower(lock: Lock) -> Lock:
-    return replace(lock, database=lock.database.lower(), table=lock.table and lock.table.lower())
+    database, table = lock.database.lower(), lock.table and lock.table.lower()
+    if (database, table) == (lock.database, lock.table):
+        return lock
+    return replace(lock, database=database, table=table)
 
 
 def _blocked(
@@ -381,10 +390,11 @@ def _blocked(
 def _first_conflict(
     mine: Sequence[Lock], earlier: Sequence[Row[Any]]
 ) -> tuple[int, Row[Any]] | None:
+    others = LocksByPlace((as_lock(row), row) for row in earlier)
     for place, own in enumerate(mine):
-        for other in earlier:
-            if conflicts(own, as_lock(other)):
-                return place, other
+        other = others.first_conflict(own)
+        if other is not None:
+            return place, other
     return None
 
 
