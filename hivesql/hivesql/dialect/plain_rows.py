@@ -35,7 +35,8 @@ _MORE = _compiled(r"\s*,")
 _ONE = _compiled(_CONSTANT)
 _MEMBER = r"-?(?:0|[1-9]\d{0,17})(?![\w.])", r"(?:'[^'\\]*+'|\"[^\"\\]*+\")"
 _MEMBERS = tuple(
-    _compiled(rf"\s*+{one}\s*+,(?P<rest>\s*+{one}(?:\s*+,\s*+{one})++)\s*+\)") for one in _MEMBER
+    _compiled(rf"\s*+{member}\s*+,(?P<rest>\s*+{member}(?:\s*+,\s*+{member})++)\s*+\)")
+    for member in _MEMBER
 )
 _TEXT_MEMBER = _compiled(_MEMBER[1])
 _SHORT = 100

@@ -55,19 +55,19 @@ class Members(exp.Expression, exp.Condition):
         for value, (start, end) in zip(self.values, places_of_members(text), strict=True):
             place = (offset + start, offset + end)
             if isinstance(value, str):
-                node = _placed(exp.Literal.string(value), place)
+                node = _with_place(exp.Literal.string(value), place)
             elif text[start] == "-":
-                digits = _placed(
+                digits = _with_place(
                     exp.Literal.number(text[start + 1 : end]), (place[0] + 1, place[1])
                 )
-                node = _placed(exp.Neg(this=digits), place)
+                node = _with_place(exp.Neg(this=digits), place)
             else:
-                node = _placed(exp.Literal.number(text[start:end]), place)
+                node = _with_place(exp.Literal.number(text[start:end]), place)
             nodes.append(node)
         return nodes
 
 
-def _placed(node: exp.Expr, place: tuple[int, int]) -> exp.Expr:
+def _with_place(node: exp.Expr, place: tuple[int, int]) -> exp.Expr:
     node.meta[RANGE] = place
     return node
 
