@@ -28,6 +28,7 @@ from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.hive_type import INTERVALS, UNKNOWN, Kind, quote_name
 from hivesql_planner.model.table import Column, Table
 from hivesql_planner.relations import Expr, OfSource, Query, Source
+from hivesql_planner.settings.transaction_keys import DB_TXN_MANAGER, DUMMY_TXN_MANAGER
 from hivesql_planner.statements.bound import (
     DeleteRows,
     MergeClause,
@@ -74,6 +75,7 @@ def bind_delete(node: exp.Expr, binding: Binding) -> DeleteRows | MergeRows | Tr
         bound = _bind_joined(node, source, node.args["where"].this, [when], binding)
         return replace(bound, operation="DELETE")
     ref = table_of(node.this)
+    _check_manager(ref, binding)
     table = binding.table(ref)
     is_view = table.is_view or table.is_materialized_view
     if node.args.get("where") is None and not (table.is_full_acid or is_view):
@@ -101,12 +103,24 @@ def _assignments(update: exp.Expr) -> list[tuple[Name, Slice]]:
 
 
 def _assigned(update: exp.Expr, table: Table, walk: Walk, scope: Scope) -> dict[str, Expr]:
+    """Bind each column's new value; of several for a column Hive takes the last one."""
     return {
         name.text: value(part, name.text, table, walk, scope) for name, part in _assignments(update)
     }
 
 
+def _check_manager(ref: TableRef, binding: Binding) -> None:
+    """Refuse changes without transactions, before Hive looks at what kind the table is of."""
+    if binding.settings.text("hive.txn.manager") == DUMMY_TXN_MANAGER:
+        message = (
+            "Attempt to do update or delete using transaction manager that does not support "
+            f"these operations. Set hive.txn.manager={DB_TXN_MANAGER}"
+        )
+        binding.fail(SemanticError(message, code=10294), ref.start)
+
+
 def _changeable(ref: TableRef, binding: Binding) -> Table:
+    _check_manager(ref, binding)
     table = binding.table(ref)
     check_zone_of(table, ref.start, binding)
     _check_changeable(table, ref, binding)
@@ -167,7 +181,6 @@ def _sources(uses: Sequence[TableUse], binding: Binding) -> tuple[Source, ...]:
 
 
 def _check_assigned(update: exp.Expr, table: Table, binding: Binding) -> None:
-    assigned: set[str] = set()
     names = dict.fromkeys((*table.column_names, *table.partition_names))
     for name, _ in _assignments(update):
         column = name.text
@@ -178,12 +191,7 @@ def _check_assigned(update: exp.Expr, table: Table, binding: Binding) -> None:
                 code=10408,
                 choices=names,
             )
-        elif column in assigned:
-            error = SemanticError(f"Duplicate column name {column} in SET", code=10036)
-        else:
-            assigned.add(column)
-            continue
-        binding.fail(error, name.start)
+            binding.fail(error, name.start)
 
 
 def bind_merge(node: exp.Expr, binding: Binding) -> MergeRows:
@@ -279,6 +287,7 @@ def _kind(when: exp.Expr) -> Literal["update", "delete", "insert"]:
 
 
 def _merge_target(ref: TableRef, whens: Sequence[exp.Expr], binding: Binding) -> Table:
+    _check_manager(ref, binding)
     table = binding.table(ref)
     check_zone_of(table, ref.start, binding)
     changes = [when for when in whens if _kind(when) != "insert"]

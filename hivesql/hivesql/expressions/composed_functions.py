@@ -222,7 +222,9 @@ def _json(call: Call) -> str:
     kind_text = call.literal(1)
     if kind_text is None:
         return "from_json(@0, @1)"
-    return f"transform(array(@0), x -> {_of_json('x', HiveType.parse(kind_text))})[0]"
+    # In a list Spark also reads what is no object; Hive fails on what is no JSON, too.
+    value = "get(from_json(concat('[', @0, ']'), 'array<string>', map('mode', 'FAILFAST')), 0)"
+    return f"transform(array({value}), x -> {_of_json('x', HiveType.parse(kind_text))})[0]"
 
 
 def _of_json(text: str, kind: HiveType, depth: int = 0) -> str:
@@ -394,7 +396,8 @@ def without_unions(kind: HiveType, value: str, depth: int = 0) -> str:
 
 def _exact_percentile(call: Call) -> str | None:
     """Give an empty list for an empty list of shares, unless there is no value."""
-    is_none = len(call.texts) > 1 and re.fullmatch(r"array\s*\(\s*\)", call.texts[1], re.IGNORECASE)
+    takes(2, 2)(call)
+    is_none = re.fullmatch(r"array\s*\(\s*\)", call.texts[1], re.IGNORECASE)
     none = "CAST(array() AS ARRAY<DOUBLE>)"
     return f"CASE WHEN count(@0) > 0 THEN {none} END" if is_none else None
 

@@ -22,6 +22,7 @@ from hivesql_planner.model.hive_type import DATE, INT, SMALLINT, TIMESTAMP, TINY
 _FORMATTER_KEY = "hive.datetime.formatter"
 # Letters of a pattern that tell a zone, in which Spark has UTC.
 _ZONE_LETTERS = re.compile(r"[VzOXxZ]")
+_PLAIN_PATTERN = "'yyyy-MM-dd HH:mm:ss'"
 _CONSTANT = re.compile(
     r"[\s()]*(?:cast\s*\(\s*)?(?:null|(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\s)+)"
     r"(?:\s+as\s+\w+(?:\(\d+\))?)?[\s()]*",
@@ -215,14 +216,15 @@ def _from_seconds(call: Call) -> str | None:
         raise SemanticError(
             f"The function from_unixtime takes only int/long types, not {kind}", code=10014
         )
-    if len(call.types) == 1:
-        return None
     zone, micros = call.zone or "UTC", "1000000 * CAST(@0 AS BIGINT)"
     if _are_patterns_simple(call):
-        return f"hive_zoned_simple_text({micros}, @1, '{zone}')"
-    pattern = call.literal(1)
-    if pattern is not None and (problem := problem_of(pattern)):
-        raise SemanticError(f"{problem} (from_unixtime's pattern is {pattern!r})")
+        pattern = "@1" if len(call.types) > 1 else _PLAIN_PATTERN
+        return f"hive_zoned_simple_text({micros}, {pattern}, '{zone}')"
+    if len(call.types) == 1:
+        return None
+    written = call.literal(1)
+    if written is not None and (problem := problem_of(written)):
+        raise SemanticError(f"{problem} (from_unixtime's pattern is {written!r})")
     if _is_for_java(call, 1):
         return f"hive_zoned_strict_text({micros}, @1, '{zone}')"
     weeks = formatted("timestamp_seconds(@0)", call.literal(1))
@@ -235,7 +237,7 @@ def _to_seconds(call: Call) -> str | None:
             f"The function {call.name} takes only string/date/timestamp types", code=10014
         )
     if call.types and (_are_patterns_simple(call) or len(call.types) == 2):
-        pattern = "@1" if len(call.types) > 1 else "'yyyy-MM-dd HH:mm:ss'"
+        pattern = "@1" if len(call.types) > 1 else _PLAIN_PATTERN
         reader = "hive_zoned_simple" if _are_patterns_simple(call) else "hive_zoned"
         zone = call.zone or "UTC"
         read = f"{reader}_seconds(CAST(@0 AS STRING), {pattern}, '{zone}')"

@@ -10,7 +10,7 @@ from hivesql.binding import Binding
 from hivesql.dialect.edits import Edit, Span, filled
 from hivesql.dialect.function_names import is_hive_function, is_refused
 from hivesql.dialect.nodes.constants import BareInterval, Members
-from hivesql.dialect.numbers import number
+from hivesql.dialect.numbers import LEAST_NUMBERS, number
 from hivesql.dialect.structure import RANGE, place_of
 from hivesql.dialect.tokens import first_from, unescape
 from hivesql.dialect.value_types import (
@@ -183,7 +183,10 @@ class Translator:
             return self.type_of(node.this)
         if isinstance(node, exp.Neg):
             inner = self.type_of(node.this)
-            if not isinstance(node.this, exp.Literal) and (template := negated(inner)):
+            if isinstance(node.this, exp.Literal):
+                if (least := LEAST_NUMBERS.get(node.this.name)) and not node.this.is_string:
+                    self._replace(node, least, [node.this])
+            elif template := negated(inner):
                 self._replace(node, template, [node.this])
             return DOUBLE if is_text(inner) else inner
         return self._leave_rest(node)

@@ -115,7 +115,6 @@ def bound(sql: str, **settings: str) -> Any:
         ("UPDATE v SET id = 1", 10402, (1, 8)),
         ("DELETE FROM v", 10402, (1, 13)),
         ("UPDATE t SET nosuch = 1", 10408, (1, 14)),
-        ("UPDATE t SET id = 1, id = 2", 10036, (1, 22)),
         ("UPDATE t SET id = nosuch", 10004, (1, 19)),
         ("DELETE FROM t WHERE s.id = 1", 10004, (1, 21)),
         (

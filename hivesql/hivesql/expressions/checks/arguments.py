@@ -48,6 +48,7 @@ _BY_METHOD: dict[str, _Places] = {
     **_alike("log pmod", _READ_AS_NUMBER, _READ_AS_NUMBER),
     **_alike("regexp_extract regexp_replace", _READ_AS_TEXT, _READ_AS_TEXT),
     **_alike("replace", _READ_AS_TEXT, _READ_AS_TEXT, _READ_AS_TEXT),
+    **_alike("percentile", INTEGERS),
     **_alike("repeat", _READ_AS_TEXT, _SMALL),
     **_alike("shiftleft shiftright shiftrightunsigned", INTEGERS, _SMALL),
     **_alike("space", _SMALL),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from hivesql.dialect.value_types import TIMES, Type
+from hivesql.dialect.value_types import TIMES, Type, is_decimal
 from hivesql.expressions.calls import Call
 from hivesql.expressions.checks.arguments import check_arguments
 from hivesql.python_sqlglot import exp
@@ -24,8 +24,9 @@ _UNITS = (
     "year", "quarter", "month", "week", "day", "dayofweek", "hour", "minute", "second",
 )  # fmt: skip
 
-_CONSTANT = {"add_months": 2, "sha2": 1}
+_CONSTANT = {"add_months": 2, "bround": 1, "round": 1, "sha2": 1}
 """Which argument of a function is a constant, counted from 0."""
+_ROUNDED = ("bround", "round")
 
 
 def check_days(operator: str, left: Type, right: Type) -> None:
@@ -62,9 +63,18 @@ def check_call(call: Call, arguments: Sequence[exp.Expr]) -> None:
     """Refuse what a function of Hive does not take (SemanticError 10014, 10015, 10016)."""
     check_arguments(call)
     place = _CONSTANT.get(call.name, len(arguments))
-    if place < len(arguments) and arguments[place].find(exp.Column) is not None:
+    if call.name in _ROUNDED and not is_decimal(call.type(0)):
+        return
+    if place < len(arguments) and not _is_constant(arguments[place]):
         message = f"{call.name} only takes a constant as argument {place + 1}"
         raise SemanticError(f"Argument type mismatch: {message}", code=10016)
+
+
+def _is_constant(node: exp.Expr) -> bool:
+    """Tell whether Hive sees a constant: of operators and functions it computes none so early."""
+    while isinstance(node, (exp.Cast, exp.Neg, exp.Paren)):
+        node = node.this
+    return isinstance(node, (exp.Boolean, exp.Literal, exp.Null))
 
 
 def check_nested(node: exp.Cast, source: Type, target: HiveType) -> None:
