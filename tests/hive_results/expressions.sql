@@ -2998,3 +2998,81 @@ from_unixtime(1428489045, 'B')
 unix_timestamp('2015-04-11T10:30:45')
 substring_index('www||apache||org', '||', -2)
 extract(hour from interval '1 2:3:4' day to second)
+-- the least numbers; suffixes; arguments that are constants; JSON that is no object
+-2147483648
+-(2147483648)
+- 2147483648
+-2147483649
+-9223372036854775808
+-(9223372036854775808)
+-9223372036854775808L
+-128Y
+128Y
+-32768S
+32768S
+-2147483648 + 1
+-2147483648L
+array(-2147483648)
+2147483648 - 2147483649
+-1.0
+-0.0
+-1e3
+-12BD
+-1.5D
+case when true then -2147483648 end
+-9223372036854775808 + 1
+nvl(-2147483648, 1)
+round(-2147483648)
+json_read('{"A":1}', 'struct<a:int>')
+json_read('[1,2]', 'array<string>')
+json_read('"x"', 'string')
+json_read('', 'int')
+json_read('1', 'int')
+json_read('1.5', 'int')
+json_read('1.5', 'double')
+json_read('true', 'boolean')
+json_read('null', 'int')
+sha2('x', cast(256 as int))
+sha2('x', 256L)
+sha2('x', 256.0)
+sha2('x', -1)
+sha2('x', (256))
+sha2('x', if(true,256,256))
+sha2('x', cast('256' as int))
+add_months('2020-01-01', 1+1)
+add_months('2020-01-01', 1, concat('yy','yy'))
+date_format('2020-01-01', concat('yy','yy'))
+next_day('2020-01-01', concat('M','O'))
+trunc('2020-05-06', concat('M','M'))
+trunc('2020-05-06', 'nope')
+round(1.2345, 1+1)
+round(1.2345, cast('2' as int))
+bround(2.5, 1-1)
+percentile_approx('1', 0.5)
+percentile(1, 0.5)
+percentile(1L, 1)
+percentile(true, 0.5)
+percentile(1.5, 0.5)
+percentile(1.5D, 0.5)
+percentile(date '2020-01-01', 0.5)
+percentile(1, array(0.5, 1))
+percentile(1, 0.5, 2)
+percentile(null, 0.5)
+from_utc_timestamp('2012-02-11 04:30:00', 'europe/berlin')
+from_utc_timestamp(0, 'PST')
+from_utc_timestamp(1.5D, 'PST')
+hash(cast(1.5 as float))
+hash(timestamp '1969-12-31 15:59:55.1')
+hash(timestamp '1969-12-31 16:00:00')
+hash(timestamp '2020-01-01 00:00:00.123456')
+hash(true, false)
+hash(cast(null as int))
+hash(1Y, -1S, -5L, 'abc')
+hash(date '2020-01-01', 1.50)
+hash(array(1,2), map('a',1), named_struct('a',1))
+hash(cast('a' as char(3)), cast('a ' as varchar(3)))
+hash(1073731560L, 'a')
+hash(16.5, 65.25D, cast(3.3 as float), 'x', timestamp '1969-12-31 15:59:45.748')
+hash(9, 10, 11, 12L, cast(13.5 as float), 14.25D, 's1', 's2', timestamp '1969-12-31 15:59:45.748', timestamp '1969-12-31 16:00:11.8', true, false)
+hash(cast(null as timestamp), cast(null as boolean), cast(null as string), 5)
+murmur_hash(-1.5D, 'a', timestamp '1969-12-31 15:59:55.1')

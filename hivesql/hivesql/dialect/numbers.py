@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 from hivesql.dialect.value_types import Type
-from hivesql_planner.errors import ParseError, SemanticError
-from hivesql_planner.model.hive_type import (
-    BIGINT,
-    DOUBLE,
-    INT,
-    SMALLINT,
-    TINYINT,
-    HiveType,
-    Kind,
-)
+from hivesql_planner.errors import ParseError
+from hivesql_planner.model.hive_type import BIGINT, DOUBLE, INT, SMALLINT, TINYINT, HiveType
 
 _NUMBER = re.compile(r"([\d.]+)([eE][+-]?\d+)?(BD|[LSYDlsyd])?")
 LEAST_NUMBERS = {
@@ -24,14 +15,12 @@ LEAST_NUMBERS = {
 }
 """How Spark must see a number negated: Hive types the digits first, Spark the sign with them."""
 _SUFFIX_TYPES = {"L": BIGINT, "S": SMALLINT, "Y": TINYINT, "D": DOUBLE}
-_BOUNDS = {Kind.TINYINT: 2**7, Kind.SMALLINT: 2**15, Kind.BIGINT: 2**63}
 
 
 def number(text: str) -> tuple[Type, str | None]:
     """Return the type of a number, and how Spark must see it written where that is another way.
 
-    Hive drops the last zeros of a number: 1.50 is a decimal(2,1). ParseError for ``.5``,
-    SemanticError 10029 for ``128Y``.
+    Hive drops the last zeros of a number: 1.50 is a decimal(2,1). ParseError for ``.5``.
     """
     if text.startswith("."):
         raise ParseError(f"a number begins with a digit: 0{text}")
@@ -40,11 +29,7 @@ def number(text: str) -> tuple[Type, str | None]:
         return None, None
     digits, exponent, suffix = match[1], match[2], (match[3] or "").upper()
     if suffix in _SUFFIX_TYPES:
-        kind = _SUFFIX_TYPES[suffix]
-        if digits.isdigit() and int(digits) >= _BOUNDS.get(kind.kind, math.inf):
-            # The sign is not looked at: -128Y is none either.
-            raise SemanticError(f"Invalid numerical constant '{text}'", code=10029)
-        return kind, None
+        return _SUFFIX_TYPES[suffix], None
     if exponent:
         return (None if suffix else DOUBLE), None
     if "." not in digits and not suffix and int(digits) < 2**63:

@@ -40,8 +40,8 @@ _NOT_HIVE = (exp.Command, exp.Placeholder, exp.Parameter, exp.Lambda, exp.Array)
 _AFTER_VALUE = (TokenType.DOT, TokenType.L_BRACKET)
 _QUERY = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 _WORDS_OF_KEY = {TokenType.ASC, TokenType.DESC}
-_MOST_OF_SUFFIX = {exp.DType.TINYINT: 2**7, exp.DType.SMALLINT: 2**15, exp.DType.BIGINT: 2**63}
-"""The largest number before each suffix, which a minus may be before."""
+_END_OF_SUFFIX = {exp.DType.TINYINT: 2**7, exp.DType.SMALLINT: 2**15, exp.DType.BIGINT: 2**63}
+"""The least number that is too large before each suffix."""
 
 
 class QueryParser(HiveParser):
@@ -181,8 +181,9 @@ class QueryParser(HiveParser):
 
     def _parse_suffix(self, number: exp.Expr, kind: exp.DataType) -> exp.Expr:
         """Make a cast of a number with a suffix, as 1L."""
-        most = _MOST_OF_SUFFIX.get(kind.this)
-        if most is not None and number.name.isdecimal() and int(number.name) > most:
+        end = _END_OF_SUFFIX.get(kind.this)
+        # Hive does not look at a sign: -128Y is none either.
+        if end is not None and number.name.isdecimal() and int(number.name) >= end:
             span = self._begun, self._prev.end + 1
             problem = f"Invalid numerical constant '{self.statement.text[slice(*span)]}'"
             raise at(SemanticError(problem, code=10029), self.statement, *span)

@@ -70,6 +70,7 @@ UPDATE acid SET n = acid.n * -0.005, f = f - 0.1 WHERE i >= 3;
 UPDATE acid SET n = 1.123456 + n, f = f + 1e-3;
 UPDATE acid SET n = n - 0.005, f = f + 1 WHERE i = 4;
 UPDATE acid SET n = n + 1 WHERE i % 2 = 1 AND 0 <= i % 3;
+UPDATE acid SET n = 5, n = n + 2 WHERE i = 4;
 DELETE FROM acid WHERE i = 1 OR i = 77;
 DELETE FROM acid WHERE i = 1;
 INSERT INTO parts PARTITION (k = 1, l = 'x') VALUES (1, 'a'), (2, 'b');

@@ -95,7 +95,7 @@ def test_changes_read_only_such_partitions(days: hivesql.Session) -> None:
 
 VALUES: dict[str, list[tuple[str, Any]]] = {
     "boolean": [("TRUE", "TRUE"), ("FALSE", "FALSE")],
-    "tinyint": [("-128Y", "-128"), ("7Y", "7")],
+    "tinyint": [("-127Y", "-127"), ("7Y", "7")],
     "smallint": [("-300S", "-300")],
     "int": [("01", "1"), ("-5", "-5")],
     "bigint": [("9223372036854775807L", "9223372036854775807")],

@@ -78,7 +78,7 @@ SMALL = (
     "SELECT 1 AS a, 'x' b, 1 a",
     "SELECT (NULL), ((1)), NULL n, true, FALSE, '', 'é', 'tab\\t\\'', \"q\"",
     "SELECT 1.50, 0.0, 007.50, 1., 10L, 5Y, 6S, 1.5D, 1e3, 10BD, 2147483648, 9223372036854775807",
-    "SELECT -1, - 1.50, -128Y, -1e-3, -32768S, 12345678901234567890",
+    "SELECT -1, - 1.50, -127Y, -1e-3, -32767S, 12345678901234567890, -2147483648",
     "SELECT date '2020-01-31', cast('2020-02-03' AS date), cast(1 AS bigint), cast(5 AS smallint)",
     "SELECT timestamp '2020-01-31 10:20:30.123456', timestamp '1960-01-01 00:00:00'",
     "SELECT current_database(), current_schema() s, current_catalog(), version(), buildversion()",

@@ -108,3 +108,20 @@ def test_without_concurrency_there_are_no_locks(
     with pytest.raises(hivesql.SemanticError) as raised:
         other.sql("START TRANSACTION")
     assert raised.value.code == 10265
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DELETE FROM u",
+        "DELETE FROM nosuch WHERE a = 1",
+        "UPDATE u SET a = 1",
+        "MERGE INTO u USING (SELECT 1 k) s ON u.a = s.k WHEN MATCHED THEN DELETE",
+    ],
+)
+def test_rows_are_not_changed_whatever_the_table(
+    text: str, pair: tuple[hivesql.Session, hivesql.Session, list[str]]
+) -> None:
+    with pytest.raises(hivesql.SemanticError, match="DbTxnManager") as raised:
+        pair[0].sql(text)
+    assert raised.value.code == 10294
