@@ -25,6 +25,7 @@ from hivesql_planner.model.table import LONGEST_FILE_NAME
 
 FAILURES = (PySparkException, Py4JJavaError)
 _TOO_DEEP = ("java.lang.StackOverflowError", "FAILED_TO_PARSE_TOO_COMPLEX")
+_TOO_MANY_ROWS = "SCALAR_SUBQUERY_TOO_MANY_ROWS"
 _NO_MEMORY = re.compile(r"\bjava\.lang\.OutOfMemoryError(?:: (.*))?|\bSparkOutOfMemoryError\b")
 _NO_DIRECTORY = re.compile(r"\bMkdirs failed to create (\S.*?)(?: \(exists=|$)", re.MULTILINE)
 # Of what was kept in an executor, and of a task whose executors were lost as often as is allowed.
@@ -44,19 +45,8 @@ def translate_spark_error(error: Exception) -> HiveSqlError | None:
     """Return the error for the user; None when it does not come from Spark."""
     if not isinstance(error, FAILURES):
         return None
-    if any(word in str(error) for word in _TOO_DEEP):
-        return ExecutionError(
-            "the statement is nested too deeply, has too many operators in a row, or a pattern "
-            "that repeats too often, for the stack of Spark's threads: cut it into several, or "
-            "start Spark with a larger one "
-            f"(spark.driver.extraJavaOptions and spark.executor.extraJavaOptions = {STACK_OPTION})"
-        )
-    if match := _NO_MEMORY.search(str(error)):
-        what = f" ({match[1]})" if match[1] else ""
-        return ExecutionError(
-            f"Spark has too little memory for the statement{what}: start Spark with more "
-            "(spark.driver.memory; on a cluster spark.executor.memory too), or cut it into several"
-        )
+    if (refusal := _of_statement(error)) is not None:
+        return refusal
     violation = cardinality_violation(error) or constraint_violation(error) or moved_row(error)
     if violation:
         return violation
@@ -87,6 +77,30 @@ def translate_spark_error(error: Exception) -> HiveSqlError | None:
         loss.retryable = True
         return loss
     return ExecutionError(f"the Spark job failed: {_cause(error) or _said(error)}")
+
+
+def _of_statement(error: Exception) -> ExecutionError | None:
+    """Say what the statement is too much of; None where the cause lies elsewhere."""
+    if any(word in str(error) for word in _TOO_DEEP):
+        return ExecutionError(
+            "the statement is nested too deeply, has too many operators in a row, or a pattern "
+            "that repeats too often, for the stack of Spark's threads: cut it into several, or "
+            "start Spark with a larger one "
+            f"(spark.driver.extraJavaOptions and spark.executor.extraJavaOptions = {STACK_OPTION})"
+        )
+    if match := _NO_MEMORY.search(str(error)):
+        what = f" ({match[1]})" if match[1] else ""
+        return ExecutionError(
+            f"Spark has too little memory for the statement{what}: start Spark with more "
+            "(spark.driver.memory; on a cluster spark.executor.memory too), or cut it into several"
+        )
+    if _TOO_MANY_ROWS in str(error):
+        return ExecutionError(
+            "Scalar subquery expression returns more than one row: where a value stands, a "
+            "subquery may give one row at most. Name that row in its WHERE, ask for max, min or "
+            "another aggregate of them, or compare with IN"
+        )
+    return None
 
 
 def _too_long(error: Exception) -> str | None:

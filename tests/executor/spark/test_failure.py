@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from py4j.protocol import Py4JJavaError
-from pyspark.errors import PythonException
+from pyspark.errors import PySparkException, PythonException
 from pyspark.sql import SparkSession, functions
 
 from hivesql_executor.spark.failure import translate_spark_error
@@ -59,6 +59,23 @@ def test_what_the_jvm_has_too_little_of_is_told_with_its_setting(
         failure = getattr(jvm.java.lang, error)("of a test")
         jvm.java.util.concurrent.CompletableFuture.failedFuture(failure).get()
     assert advice in str(translate_spark_error(raised.value))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT (SELECT id FROM range(2))",
+        "SELECT id FROM range(2) WHERE id = (SELECT id FROM range(2))",
+    ],
+)
+def test_a_value_of_several_rows_is_told_in_the_words_of_hive(
+    spark: SparkSession, query: str
+) -> None:
+    with pytest.raises((Py4JJavaError, PySparkException)) as raised:
+        spark.sql(query).collect()
+    assert str(translate_spark_error(raised.value)).startswith(
+        "Scalar subquery expression returns more than one row: "
+    )
 
 
 def test_a_statement_whose_executors_were_lost_may_run_again(spark: SparkSession) -> None:
