@@ -175,6 +175,20 @@ def test_job_that_fails_half_way(session: hivesql.Session) -> None:
     assert [path.name for path in home.iterdir()] == ["delta_0000001_0000001_0000"]
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE t SET v = 'c' WHERE id = (SELECT id FROM t)",
+        "DELETE FROM t WHERE id = (SELECT id FROM t)",
+        "INSERT INTO t SELECT id, (SELECT v FROM t) FROM t",
+    ],
+)
+def test_a_subquery_of_several_rows_is_no_value(session: hivesql.Session, statement: str) -> None:
+    with pytest.raises(hivesql.ExecutionError, match="Scalar subquery expression returns more"):
+        session.sql(statement)
+    _unharmed(session)
+
+
 def test_missing_and_truncated_files(session: hivesql.Session) -> None:
     home = Path(session.runtime.metastore.table(TableName("default", "t")).location)
     (data,) = home.rglob("bucket_*")
