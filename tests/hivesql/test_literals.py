@@ -46,8 +46,23 @@ def test_literals(value: Any, text: str) -> None:
         Decimal("NaN"),
         datetime.datetime(2024, 1, 1, tzinfo=datetime.timezone.utc),
         {"a": 1},
+        10**38,
+        -(10**5000),
+        Decimal("1E+38"),
+        Decimal("-1E+99999999"),
+        Decimal("1E-99999999"),
     ],
-    ids=["object", "nan", "aware", "map"],
+    ids=[
+        "object",
+        "nan",
+        "aware",
+        "map",
+        "39 digits",
+        "5001 digits",
+        "39 digits of a decimal",
+        "as many as fill memory",
+        "as many behind the point",
+    ],
 )
 def test_values_without_a_literal(value: Any) -> None:
     with pytest.raises(TypeError):

@@ -98,5 +98,10 @@ def _before_now(binding: Binding, tokens: Sequence[Token]) -> tuple[AsOf, Token]
     if words[:1] != ["interval"] or unit not in _UNITS or not words[1].isdigit():
         text = "SYSTEM_TIME AS OF anything but a constant or CURRENT_TIMESTAMP - INTERVAL 'n' unit"
         binding.fail(NotSupported(text), rest[0].start)
-    back = timedelta(**{unit: int(words[1])})
-    return AsOf(time=now - back if rest[0].is_("-") else now + back), rest[3]
+    try:
+        back = timedelta(**{unit: int(words[1])})
+        time = now - back if rest[0].is_("-") else now + back
+    except (OverflowError, ValueError):
+        problem = f"{rest[2].text} {unit} lead out of the years 1 to 9999: name a shorter time"
+        binding.fail(SemanticError(problem), rest[2].start)
+    return AsOf(time=time), rest[3]

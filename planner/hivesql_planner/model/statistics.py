@@ -267,15 +267,23 @@ def of_partition_column(column: Column, values: Collection[str | None]) -> Colum
     )
 
 
+def _count(text: str) -> int:
+    """Read a number that the metastore's columns hold."""
+    number = int(text)
+    if abs(number) >= 2**63:
+        raise ValueError(text)
+    return number
+
+
 _STATED: Mapping[str, tuple[str, Callable[[str], object]]] = {
-    "numDVs": ("distinct", int),
-    "numNulls": ("nulls", int),
-    "numTrues": ("trues", int),
-    "numFalses": ("falses", int),
+    "numDVs": ("distinct", _count),
+    "numNulls": ("nulls", _count),
+    "numTrues": ("trues", _count),
+    "numFalses": ("falses", _count),
     "lowValue": ("low", str),
     "highValue": ("high", str),
     "avgColLen": ("average_length", float),
-    "maxColLen": ("longest", int),
+    "maxColLen": ("longest", _count),
 }
 
 
@@ -318,8 +326,8 @@ def read_stated_statistics(column: Column, values: Mapping[str, str]) -> ColumnS
         field, read = _STATED[key]
         try:
             fields[field] = _as_shown(text, column.type) if read is str else read(text)
-        except ValueError as error:
-            raise SemanticError(f"{key} is no number: {text}") from error
+        except (ValueError, OverflowError) as error:
+            raise SemanticError(f"{key} is no number of 64 bits: {text[:40]}") from error
     return ColumnStatistics(name=column.name, type=column.type, **fields)
 
 

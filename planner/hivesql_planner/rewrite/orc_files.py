@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from hivesql_planner.errors import SemanticError
@@ -16,10 +17,13 @@ _SIZES = {
     "orc.row.index.stride": "hive.exec.orc.default.row.index.stride",
     "orc.compress.size": "hive.exec.orc.default.buffer.size",
 }
+_BLOOM_RATE = "orc.bloom.filter.fpp"
+_SIZE = re.compile(r"0*[0-9]{1,18}")
+"""What fits into the 64 bits that both writers have for it."""
 _NAMES = {
     COMPRESS: "hive.exec.orc.default.compress",
     **_SIZES,
-    "orc.bloom.filter.fpp": "orc.default.bloom.fpp",
+    _BLOOM_RATE: "orc.default.bloom.fpp",
     BLOOM_FILTER_COLUMNS: BLOOM_FILTER_COLUMNS,
 }
 """The properties that files are written by, and Hive's own names of them as settings."""
@@ -79,8 +83,21 @@ def _check(values: dict[str, str | None], table: Table) -> None:
         )
     for key, name in _SIZES.items():
         text = values[key]
-        if text is not None and not text.strip().isdecimal():
+        if text is not None and not _SIZE.fullmatch(text.strip()):
             raise SemanticError(
-                f"ORC files of {table.name} cannot be written with {text!r} as {key}: it, or "
-                f"{name}, is a number"
+                f"ORC files of {table.name} cannot be written with {text[:40]!r} as {key}: it, or "
+                f"{name}, is a number of at most 18 digits"
             )
+    rate = values[_BLOOM_RATE]
+    if rate is not None and not _is_share(rate):
+        raise SemanticError(
+            f"ORC files of {table.name} cannot be written with {rate[:40]!r} as {_BLOOM_RATE}: it, "
+            f"or {_NAMES[_BLOOM_RATE]}, is a number between 0 and 1"
+        )
+
+
+def _is_share(text: str) -> bool:
+    try:
+        return 0 < float(text) < 1
+    except ValueError:
+        return False

@@ -209,3 +209,67 @@ def test_settings_for_long_statements_end_with_them(spark: SparkSession) -> None
         assert str(mine.conf.get(rules)).startswith("a.rule.of.Mine,")
     with as_long_as_it_is(mine, "SELECT id IN (" + "1, " * 1_000 + "1)"):
         assert (mine.conf.get(code), mine.conf.get(rules)) == ("true", "a.rule.of.Mine")
+
+
+# Numbers that no type holds, wherever one may stand: Python's own are without bounds, but for
+# the texts that it reads, and for the calendar, C and databases that it hands them on to.
+HUGE = {
+    "literal": "SELECT * FROM t WHERE id = {}",
+    "negative": "SELECT * FROM t WHERE id > -{}",
+    "in a list": "DELETE FROM t WHERE id IN (1, {})",
+    "remainder": "DELETE FROM t WHERE id % {} = 7",
+    "added": "UPDATE t SET id = id + {} WHERE id = 2",
+    "fraction": "SELECT * FROM t WHERE id = 1.{}",
+    "exponent": "SELECT * FROM t WHERE id = 1e{}",
+    "BIGINT": "SELECT {}L",
+    "row": "INSERT INTO t VALUES ({}, 'a', 1)",
+    "text of a row": "INSERT INTO t VALUES ('{}', 'a', 1)",
+    "year": "INSERT INTO p PARTITION (q=1) VALUES (1, DATE '{}-01-01')",
+    "year of a condition": "DELETE FROM p WHERE d < '{}-01-01'",
+    "partition": "ALTER TABLE p ADD PARTITION (q={})",
+    "text of a partition": "ALTER TABLE p ADD PARTITION (q='{}')",
+    "partitions": "ALTER TABLE p DROP PARTITION (q > {})",
+    "shown partitions": "SHOW PARTITIONS p WHERE q > {}",
+    "LIMIT": "SELECT * FROM t LIMIT {}",
+    "OFFSET": "SELECT * FROM t LIMIT 1 OFFSET {}",
+    "place of a column": "SELECT id FROM t ORDER BY {}",
+    "days ago": "SELECT * FROM t FOR SYSTEM_TIME AS OF CURRENT_TIMESTAMP - INTERVAL '{}' DAY",
+    "seconds on": "SELECT * FROM t FOR SYSTEM_TIME AS OF CURRENT_TIMESTAMP + INTERVAL {} SECONDS",
+    "year of a snapshot": "SELECT * FROM t FOR SYSTEM_TIME AS OF '{}-01-01'",
+    "version": "SELECT * FROM t FOR SYSTEM_VERSION AS OF {}",
+    "changes": "SELECT * FROM table_changes('t', {})",
+    "restored version": "RESTORE TABLE t TO VERSION AS OF {}",
+    "distinct values": "ALTER TABLE t UPDATE STATISTICS FOR COLUMN id SET ('numDVs'='{}')",
+    "rows": "ALTER TABLE t UPDATE STATISTICS SET ('numRows'='{}')",
+    "latest time": "ALTER TABLE p UPDATE STATISTICS FOR COLUMN s SET ('highValue'='{}')",
+    "default": "CREATE TABLE new (k INT DEFAULT {})",
+    "check": "CREATE TABLE new (k INT, CHECK (k < {}) ENABLE NOVALIDATE RELY)",
+    "type": "CREATE TABLE new (k DECIMAL({}, 1))",
+    "buckets": "CREATE TABLE new (k INT) CLUSTERED BY (k) INTO {} BUCKETS",
+    "transaction": "ABORT TRANSACTIONS {}",
+    "compaction": "ABORT COMPACTIONS {}",
+    "setting": "SET hivesql.local.max.bytes={}",
+    "time zone": "SET TIME ZONE '+{}:00'",
+}
+
+
+def outcome(session: hivesql.Session, sql: str) -> str:
+    try:
+        session.sql(sql)
+    except hivesql.HiveSqlError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("digits", [30, 5000])
+def test_numbers_beyond_all_types(session: hivesql.Session, digits: int) -> None:
+    """No statement fails for a reason that nobody knows, and none changes a row."""
+    kind = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
+    session.sql(f"CREATE TABLE p (k INT, d DATE, s TIMESTAMP) PARTITIONED BY (q INT) {kind}")
+    session.sql(f"{TABLE}; INSERT INTO t VALUES (1, 'a', 1)")
+    outcomes = {name: outcome(session, sql.format("9" * digits)) for name, sql in HUGE.items()}
+    assert not {name: text for name, text in outcomes.items() if "does not know" in text}
+    session.sql("RESET")
+    # A number too large for its column is stored as NULL, as in Hive.
+    assert session.sql("SELECT * FROM t WHERE id IS NOT NULL").rows == [(1, "a", 1)]

@@ -91,12 +91,20 @@ WRONG = {
     "SET orc.compress=foo": "UPDATE t SET k = 2",
     "SET orc.stripe.size=many": "DELETE FROM t WHERE k = 1",
     "ALTER TABLE t SET TBLPROPERTIES ('orc.compress'='foo')": "INSERT INTO t SELECT 1",
+    f"ALTER TABLE t SET TBLPROPERTIES ('orc.stripe.size'='{'9' * 19}')": "UPDATE t SET k = 2",
+    f"SET orc.row.index.stride={'9' * 30}": "INSERT INTO t SELECT 1",
+    "SET orc.bloom.filter.fpp=nan": "INSERT INTO t SELECT 1",
+    **{
+        f"ALTER TABLE t SET TBLPROPERTIES ('orc.bloom.filter.fpp'='{rate}')": "DELETE FROM t"
+        for rate in ("few", "nan", "inf", "2", "1", "0", "-1")
+    },
 }
 
 
 @pytest.mark.parametrize("setting", WRONG)
 def test_what_orc_does_not_know_is_refused(session: hivesql.Session, setting: str) -> None:
-    session.sql(f"CREATE TABLE t (k int) STORED AS ORC {ACID}; INSERT INTO t VALUES (1)")
+    blooms = ACID[:-1] + ", 'orc.bloom.filter.columns'='k')"
+    session.sql(f"CREATE TABLE t (k int) STORED AS ORC {blooms}; INSERT INTO t VALUES (1)")
     session.sql(setting)
     with pytest.raises(SemanticError, match=r"ORC files of .* cannot be"):
         session.sql(WRONG[setting])
