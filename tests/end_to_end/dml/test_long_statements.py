@@ -216,7 +216,7 @@ def test_settings_for_long_statements_end_with_them(spark: SparkSession) -> None
 HUGE = {
     "literal": "SELECT * FROM t WHERE id = {}",
     "negative": "SELECT * FROM t WHERE id > -{}",
-    "in a list": "DELETE FROM t WHERE id IN (1, {})",
+    "in a list": "DELETE FROM t WHERE id IN (2, {})",
     "remainder": "DELETE FROM t WHERE id % {} = 7",
     "added": "UPDATE t SET id = id + {} WHERE id = 2",
     "fraction": "SELECT * FROM t WHERE id = 1.{}",
