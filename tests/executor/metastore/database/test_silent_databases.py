@@ -132,19 +132,40 @@ def test_who_was_stopped_in_a_transaction_is_not_waited_for_long(
     stopped.close()
 
 
-@pytest.mark.postgres
-@pytest.mark.parametrize("statement", ["SELECT * FROM t", "INSERT INTO t VALUES (2)"])
-def test_nobody_waits_for_an_answer_that_was_cancelled(tmp_path: Path, statement: str) -> None:
+def test_nobody_waits_for_an_answer_that_was_cancelled(
+    server: tuple[Server, str], connect: Callable[..., hivesql.Session]
+) -> None:
     """Its time-out would be over in an hour."""
-    settings = {"hive.metastore.client.socket.timeout": "1h", "hive.txn.timeout": "60s"}
-    with (
-        running("postgres") as (server, url),
-        hivesql.connect(url, str(tmp_path / "w"), settings=settings) as session,
-    ):
-        session.sql("CREATE TRANSACTIONAL TABLE t (id INT) STORED AS ORC; INSERT INTO t VALUES (1)")
-        with server.standing_still():
+    session = connect("1h")
+    session.sql("CREATE TRANSACTIONAL TABLE t (id INT) STORED AS ORC; INSERT INTO t VALUES (1)")
+    for statement in ("SELECT * FROM t", "INSERT INTO t VALUES (2)", "ALTER TABLE t RENAME TO u"):
+        with server[0].standing_still():
             threading.Thread(target=wait_until, args=[session.cancel]).start()
             with pytest.raises(Cancelled):
                 session.sql(statement)
         assert rows(session, "SELECT id FROM t") == [(1,)]
         wait_until(lambda: not rows(session, "SHOW LOCKS"))
+    session.sql("UPDATE t SET id = 4; DROP TABLE t")
+
+
+def test_nobody_waits_for_what_another_client_has_locked(
+    server: tuple[Server, str], connect: Callable[..., hivesql.Session], tmp_path: Path
+) -> None:
+    """The server answers all else; a lock would be waited for ten times its own time-out."""
+    holder = DatabaseMetastore.open(server[1], str(tmp_path / "w"), 600.0)
+    session = connect("1h")
+    session.sql("CREATE TRANSACTIONAL TABLE t (id INT) STORED AS ORC; INSERT INTO t VALUES (1)")
+    is_over = threading.Event()
+
+    def work(db: Any) -> None:
+        terms_of(db).lock_txn_table(db, shared=False)
+        threading.Thread(target=wait_until, args=[session.cancel]).start()
+        with pytest.raises(Cancelled):
+            session.sql("INSERT INTO t VALUES (2)")
+        is_over.set()
+
+    holder._rdbms.write(work)
+    assert is_over.is_set()
+    session.sql("INSERT INTO t VALUES (3)")
+    assert rows(session, "SELECT id FROM t") == [(1,), (3,)]
+    holder.close()
