@@ -45,25 +45,27 @@ def clean(runtime: Runtime) -> int:
         delay=settings.seconds("hive.compactor.cleaner.retention.time.seconds") if delayed else 0,
         limit=settings.integer("metastore.compactor.fetch.size"),
     )
+    # A table's own directory has as many entries as it has partitions, whichever was compacted.
+    looked_through: set[str] = set()
     return each(
-        lambda request: _clean_named(request, runtime),
+        lambda request: _clean_named(request, runtime, looked_through),
         ready,
         settings.integer("hive.compactor.cleaner.threads.num"),
     )
 
 
-def _clean_named(compaction: Compaction, runtime: Runtime) -> bool:
+def _clean_named(compaction: Compaction, runtime: Runtime, looked_through: set[str]) -> bool:
     with working():
         note(compaction=compaction.id)
-        return _try_cleaning(compaction, runtime)
+        return _try_cleaning(compaction, runtime, looked_through)
 
 
-def _try_cleaning(compaction: Compaction, runtime: Runtime) -> bool:
+def _try_cleaning(compaction: Compaction, runtime: Runtime, looked_through: set[str]) -> bool:
     settings = runtime.settings
     if runtime.cancelled.is_set():
         return False  # A service that is to end: the next one goes on.
     try:
-        return _clean_one(compaction, runtime)
+        return _clean_one(compaction, runtime, looked_through)
     except Exception as error:  # noqa: BLE001 - one directory must not stop all others
         reason = str(translate_error(error))
         runtime.metastore.retry_cleaning(
@@ -91,7 +93,11 @@ def uncompacted(state: AcidState, aborted: Iterable[int]) -> frozenset[int]:
     )
 
 
-def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
+def _clean_one(compaction: Compaction, runtime: Runtime, looked_through: set[str]) -> bool:
+    """Clean after one compaction; False where that has to wait, or is not to be.
+
+    ``looked_through`` are directories of tables that this round needs no more.
+    """
     store = runtime.metastore
     try:
         place = find_place(compaction.unit, runtime)
@@ -114,7 +120,8 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
     # one, write ids up to the compaction's own.
     below = store.min_open_txn() - 1
     txns = ValidTxnList(below, frozenset(), frozenset(txn for txn in now.aborted if txn <= below))
-    visible = _visible(compaction, txns, runtime)
+    written = store.valid_write_ids(txns, [compaction.table])[compaction.table]
+    visible = _visible(compaction, written)
     retained: frozenset[int] = frozenset()
     roots, names = list_roots(place, runtime), {}
     for location in roots:
@@ -131,9 +138,12 @@ def _clean_one(compaction: Compaction, runtime: Runtime) -> bool:
         remaining = empty_directories(names[location], listing, state, visible, txns)
         delete_writes(place, location, remaining, runtime)
         retained |= uncompacted(state, visible.aborted)
-    # Of workers, and of writers, who work in their table's: they are forgotten from now on.
-    delete_abandoned(place, names, now.aborted, runtime)
-    abort_uploads(place, roots, visible, txns, runtime)
+    # Of workers, and of writers, who work in their table's: they are forgotten from now on. Those
+    # that this compaction lets forget had ended before it began, so one look of a round sees all.
+    done = looked_through if compaction.highest_write_id is not None else ()
+    delete_abandoned(place, names, now.aborted, runtime, done=done)
+    abort_uploads(place, roots, written, txns, runtime, done=done)
+    looked_through.add(place.table.location)
     hit_failpoint(FailPoint.DIRECTORY_CLEANED)
     store.mark_cleaned(compaction.id, retained=retained)
     return True
@@ -160,13 +170,12 @@ def _is_retained(compaction: Compaction, place: Place, runtime: Runtime) -> bool
     return retention.keeps(compaction.highest_write_id, visible.high_watermark, age)
 
 
-def _visible(compaction: Compaction, txns: ValidTxnList, runtime: Runtime) -> ValidWriteIdList:
-    visible = runtime.metastore.valid_write_ids(txns, [compaction.table])[compaction.table]
+def _visible(compaction: Compaction, written: ValidWriteIdList) -> ValidWriteIdList:
     highest = compaction.highest_write_id
     if highest is None:
-        return visible
-    limit = min(visible.high_watermark, highest)
-    return replace(visible, high_watermark=limit, mode=ListMode.CLEANER)
+        return written
+    limit = min(written.high_watermark, highest)
+    return replace(written, high_watermark=limit, mode=ListMode.CLEANER)
 
 
 def _removable(state: AcidState, place: Place) -> tuple[str, ...]:

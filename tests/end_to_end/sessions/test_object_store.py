@@ -23,8 +23,9 @@ import pytest
 import hivesql
 from hivesql import streaming
 from hivesql_executor.compaction.aborts import clean_aborted
+from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.failpoints import VARIABLE, FailPoint
-from hivesql_executor.metastore.api import AbortLimits
+from hivesql_executor.metastore.api import AbortLimits, TxnType
 from hivesql_planner.model.table import TableName
 from s3_server import BUCKET, S3Server
 from s3_sessions import ACID, QUICK, connect, keys, server_without_spark
@@ -135,6 +136,36 @@ def test_requests_of_a_statement_do_not_wait_for_each_other(
             finally:
                 server.waits = lambda request: None
             assert seen == {kind: 3 * rounds.count(kind) for kind in rounds}, statement
+
+
+def test_a_round_of_the_cleaner_looks_through_a_table_once(
+    server: S3Server, tmp_path: Path
+) -> None:
+    """Of each partition: two LISTs and what deletes. All of the table's and its uploads once."""
+    with connect(server, tmp_path / "m.db", "rounds") as session:
+        runtime, home = session.runtime, f"s3a://{BUCKET}/rounds/t"
+        store, name, counts = runtime.metastore, TableName("default", "t"), []
+        session.sql(f"CREATE TABLE t (k INT) PARTITIONED BY (p INT) {ACID}")
+        for count in (2, 6):
+            session.sql(f"INSERT INTO t VALUES {', '.join(f'(1, {p})' for p in range(count))}")
+            for p in range(count):
+                id_ = store.enqueue_compaction(name, f"p={p}", "major", initiator_id="x").id
+                assert store.next_compaction("here-1.0", id=id_)
+                (txn_id,) = store.open_txns(1, "ann", "here", type=TxnType.COMPACTION)
+                highest = store.compactor_write_ids(name).high_watermark
+                store.set_compaction_txn(id_, txn_id, highest)
+                base = f"{home}/p={p}/base_{highest:07d}_v{txn_id:07d}"
+                runtime.files(home).write(f"{base}/bucket_00000", b"x")
+                store.mark_compacted(id_)
+                store.commit_txn(txn_id)
+            server.requests.clear()
+            assert clean(runtime) == count
+            counts.append(Counter(request.split()[0] for request in server.requests))
+            left = {key.split("/")[2] for key in keys(server, "rounds")}
+            assert {directory.partition("_")[0] for directory in left} == {"base"}
+        few, many = counts
+        assert many - few == Counter(LIST=8, POST=4), counts
+        assert few.total() == 2 * 3 + 2, counts
 
 
 MANY = 40

@@ -180,13 +180,18 @@ class Client:
         refusals: list[HiveSqlError] = []
         for host, port in self._addresses:
             try:
-                return self._open(host, port)
+                connection = self._open(host, port)
             except HiveSqlError as error:
                 refusals.append(error)
                 problems.append(f"{host}:{port} ({error.message})")
             except Exception as error:  # noqa: BLE001 - the next address may work
                 # Thrift's own error only tells the address again.
                 problems.append(f"{host}:{port} ({error.__context__ or error})")
+            else:
+                # The next connection waits for none that did not answer this time.
+                others = (place for place in self._addresses if place != (host, port))
+                self._addresses = ((host, port), *others)
+                return connection
         places = ", ".join(problems)
         if len(refusals) == len(problems):
             # What is missing is the same at all of them, and is said with what to do.

@@ -187,3 +187,30 @@ def test_nobody_waits_for_an_answer_that_was_cancelled(listen: Callable[[Talk], 
         with pytest.raises(ExecutionError, match=r"does not answer get_all_databases .*cancelled"):
             store.databases()
         store.close()
+
+
+def test_an_address_that_answers_nothing_is_waited_for_once(
+    listen: Callable[[Talk], str],
+) -> None:
+    """Of two metastores the one that answered is asked first from then on."""
+    first: list[socket.socket] = []
+
+    def stands_still(stream: socket.socket, ended: threading.Event) -> None:
+        first.append(stream)
+        ended.wait()
+
+    second: list[str] = []
+
+    def answers_and_closes(stream: socket.socket, ended: threading.Event) -> None:
+        while (called := request(stream))[0] != "get_all_databases":
+            answer = string(b"4.1.0") if called[0] == "getVersion" else b"\x0f\0\0\x0b\0\0\0\0"
+            stream.sendall(message(called[0], 2, answer + b"\0", called[1]))
+        second.append(called[0])
+        stream.sendall(message(called[0], 2, b"\x0f\0\0\x0b\0\0\0\0\0", called[1]))
+
+    uris = f"{listen(stands_still)},{listen(answers_and_closes)}"
+    store = HiveMetastore.open(uris, timeout=1)
+    for _ in range(5):
+        assert store.databases() == ()
+    store.close()
+    assert len(first) == 1 and len(second) == 5
