@@ -7,7 +7,7 @@ it, afterwards what is left to delete: whoever reaps the transaction of a proces
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -53,6 +53,8 @@ class FileChanges:
     """Whether all files had come while the note was ours: whoever takes it later does the rest."""
     renewed: float = 0.0
     """When the note, or the transaction, was last known to be young, by the runtime's clock."""
+    _end_renewing: Callable[[], None] | None = None
+    """Ends what shows, while a query runs, that a statement without a transaction is alive."""
 
     def __bool__(self) -> bool:
         return bool(self.noted)
@@ -60,13 +62,21 @@ class FileChanges:
     def work_aside(self, path: str, *, lasts: bool = True) -> None:
         """Note a directory of the statement's own, which goes in any case.
 
-        Those above it come with it, and go when we fail, where nothing was put in. ``lasts``: until
-        something else is noted nobody shows that a statement without a transaction is alive.
+        Those above it come with it, and go when we fail, where nothing was put in. ``lasts``: from
+        now on somebody has to show that a statement without a transaction is alive.
         """
         above = path.rstrip("/").rpartition("/")[0]
         parents = making_moves(missing_directories([above], self.runtime))
         aside = Move(source="", target=path, kind=MoveKind.ASIDE)
-        self._note([*parents, aside], lasts=lasts)
+        if self.txn_id or not lasts:
+            self._note([*parents, aside])
+            return
+        # Not with what waits to be noted: a table that is born must not be taken for lost while
+        # others may write there, and only what is noted of a transaction keeps them out.
+        self._tell([*parents, aside])
+        self.noted += [*parents, aside]
+        if self._end_renewing is None:
+            self._end_renewing = self._begin_renewing()
 
     def fill(self, table: Table, *, is_new: bool) -> None:
         """Note a table whose rows are to come; ``is_new``: its directory is its own."""
@@ -154,6 +164,7 @@ class FileChanges:
 
     def finish(self) -> None:
         """Delete what is not needed any more, now that all of it is right."""
+        self._stop_renewing()
         if not self.noted:
             return
         with left_to_reaper("what the statement replaced is not deleted yet", self.runtime):
@@ -165,6 +176,7 @@ class FileChanges:
 
         Whoever reaps next tries again.
         """
+        self._stop_renewing()
         if not self.noted:
             return
         try:
@@ -316,13 +328,15 @@ class FileChanges:
         if not moves:
             return
         if self.txn_id or not lasts:
-            pending = [*self.unnoted, *moves]
-            self.key = self.runtime.metastore.note_moves(self.txn_id, pending, self.key)
+            self._tell([*self.unnoted, *moves])
             self.unnoted = []
-            self.renewed = self.runtime.clock.monotonic()
         else:
             self.unnoted += moves
         self.noted += moves
+
+    def _tell(self, moves: Sequence[Move]) -> None:
+        self.key = self.runtime.metastore.note_moves(self.txn_id, moves, self.key)
+        self.renewed = self.runtime.clock.monotonic()
 
     def require_alive(self) -> None:
         """Raise TransactionLost where the transaction was taken for dead while we hung."""
@@ -343,18 +357,26 @@ class FileChanges:
             yield
             return
 
+        end = self._begin_renewing()
+        try:
+            yield
+        finally:
+            end()
+            self.renewed = self.runtime.clock.monotonic()
+
+    def _begin_renewing(self) -> Callable[[], None]:
         def renew() -> bool:
             # What fails once is tried again, and whoever has taken the note tells it later.
             with suppress(Exception):
                 self.runtime.metastore.renew_moves(self.key)
             return True
 
-        end = repeat_beside(self._seconds_of_silence(), renew, "hivesql-renew")
-        try:
-            yield
-        finally:
-            end()
-            self.renewed = self.runtime.clock.monotonic()
+        return repeat_beside(self._seconds_of_silence(), renew, "hivesql-renew")
+
+    def _stop_renewing(self) -> None:
+        if self._end_renewing is not None:
+            self._end_renewing()
+            self._end_renewing = None
 
     def _is_silent(self) -> bool:
         return self.runtime.clock.monotonic() - self.renewed > self._seconds_of_silence()

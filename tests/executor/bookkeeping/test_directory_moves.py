@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import event, select, text
 from sqlalchemy.exc import OperationalError
 
 import hivesql
@@ -20,12 +20,13 @@ from acid_files import tree
 from hivesql_executor.bookkeeping.directory_moves import hiding, making, placing
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
+from hivesql_executor.metastore.database.transactions.moves import moves as noted_moves
 from hivesql_executor.metastore.file_moves import Move
 from hivesql_executor.runtime import Clock, Runtime
 from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.reaper import abort, mend, reap
 from hivesql_executor.transactions.transaction import open_transaction, roll_back
-from hivesql_planner.errors import CommitUnknown, ExecutionError, TransactionLost
+from hivesql_planner.errors import CommitUnknown, ExecutionError, NoSuchObject, TransactionLost
 from hivesql_planner.model.table import Column, Partition, Table, TableName
 from hivesql_planner.settings.settings import Settings
 from interruption import lose_answer
@@ -261,8 +262,6 @@ def test_who_is_taken_for_dead_says_so(root: Path, runtime: Runtime) -> None:
     changes = FileChanges(slow, 0)
     with pytest.raises(ExecutionError, match="taken for dead"), changes.deciding():
         changes.work_aside(f"{root}/a")
-        reap(impatient)
-        assert (root / "a").exists()
         assert changes.bring([(f"{root}/b/y", f"{root}/c")]) == []
         time.sleep(0.01)
         assert runtime.metastore.lost_moves(3600) == ()
@@ -270,6 +269,38 @@ def test_who_is_taken_for_dead_says_so(root: Path, runtime: Runtime) -> None:
         # Where it worked is noted with what it brought, and goes as well.
         assert tree(root) == ["b/y"]
     assert tree(root) == ["b/y"]
+
+
+def times_of_notes(runtime: Runtime) -> list[int]:
+    store = runtime.metastore
+    query = select(noted_moves.c.started)
+    return list(store._rdbms.read(lambda db: db.scalars(query).all()))  # type: ignore[attr-defined]
+
+
+def test_where_a_query_works_without_a_transaction(root: Path, runtime: Runtime) -> None:
+    """As long as it lives it shows so; where it works goes after its death, but no new table."""
+    quick = replace(runtime, settings=Settings.of({"hive.txn.timeout": "1s"}))
+    changes = FileChanges(quick, 0)
+    changes.fill(runtime.metastore.table(T), is_new=False)
+    changes.work_aside(f"{root}/a/.aside")
+    (root / "a" / ".aside").mkdir()
+    (before,) = times_of_notes(runtime)
+    wait_until(lambda: times_of_notes(runtime) > [before])
+    assert runtime.metastore.lost_moves(3600) == ()
+    # It dies.
+    assert changes._end_renewing is not None
+    changes._end_renewing()
+    reap(replace(runtime, settings=Settings.of({"hive.txn.timeout": "-1s"})))
+    assert tree(root) == ["a/x", "b/y"]
+    assert not (root / "a" / ".aside").exists()
+    assert runtime.metastore.table(T)
+    # Unless it only hung: then it says so, brings nothing, and takes its table back itself.
+    with pytest.raises(TransactionLost, match="taken for dead"):
+        changes.bring([(f"{root}/b/y", f"{root}/a/y")])
+    changes.undo(None)
+    assert tree(root) == ["a/x", "b/y"]
+    with pytest.raises(NoSuchObject):
+        runtime.metastore.table(T)
 
 
 @pytest.mark.parametrize("settled", [True, False], ids=["settled", "not settled"])
