@@ -31,6 +31,7 @@ from hivesql.dbapi_literals import Parameters, interpolate
 from hivesql.positional_parameters import Positional, has_marks
 from hivesql.script import StatementText
 from hivesql.session import Session
+from hivesql.sessions.open_transaction import LostTransaction
 from hivesql_executor.statements.context import OrRows
 from hivesql_executor.translate_errors import as_user_errors, translate_errors
 from hivesql_planner.model.hive_type import HiveType
@@ -159,6 +160,7 @@ class Connection:
         self.autocommit = autocommit
         self._key = idempotency_key
         self._transactions = 0
+        self._lost = LostTransaction()
 
     @property
     def session(self) -> Session:
@@ -189,15 +191,19 @@ class Connection:
     def run(self, text: str, consume: Callable[[DataFrame], Any] | None = None) -> hivesql.Result:
         """Run one statement, inside a transaction where the connection wants one."""
         session = self.session
-        begins = not self.autocommit and text.lstrip().lower().startswith(_IN_TRANSACTIONS)
-        if begins and not self._is_open:
-            start = StatementText("START TRANSACTION")
-            session.run_statement(start, idempotency_key=self._next_key())
-        key = None if self._is_open else self._next_key()
-        return session.run_statement(StatementText(text), consume=consume, idempotency_key=key)
+        statement = StatementText(text.lstrip())
+        begins = not self.autocommit and statement.text.lower().startswith(_IN_TRANSACTIONS)
+        with self._lost.watch(session, statement) as is_run:
+            if not is_run:
+                return hivesql.Result(statement=text)
+            if begins and not self._is_open:
+                start = StatementText("START TRANSACTION")
+                session.run_statement(start, idempotency_key=self._next_key())
+            key = None if self._is_open else self._next_key()
+            return session.run_statement(statement, consume=consume, idempotency_key=key)
 
     def _end(self, word: str) -> None:
-        if self._is_open:
+        if self._is_open or self._lost.is_lost:
             self.run(word)
 
     @property

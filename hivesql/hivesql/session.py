@@ -14,9 +14,8 @@ from hivesql.binder.statement import bind
 from hivesql.dialect.double_quotes import with_back_quotes
 from hivesql.dialect.statements.statement import parse
 from hivesql.dialect.tokens import at_fragment
-from hivesql.positional_parameters import Positional
 from hivesql.result import Result, result_of
-from hivesql.script import StatementText, split, split_key
+from hivesql.script import StatementText, split_key
 from hivesql.sessions.frames import (
     Assignments,
     FrameRows,
@@ -27,7 +26,7 @@ from hivesql.sessions.frames import (
 )
 from hivesql.sessions.functions import SessionFunctions
 from hivesql.sessions.observed import observed
-from hivesql.sessions.open_transaction import Conversation
+from hivesql.sessions.open_transaction import Conversation, rolling_back, take_apart
 from hivesql.sessions.running_statement import RunningStatement
 from hivesql.sessions.session_files import AddedFiles
 from hivesql.sessions.settings import (
@@ -185,11 +184,9 @@ class Session:
     ) -> Iterator[Result]:
         """Run statements one by one, yielding each result; errors carry file, line and column."""
         self._running.check_open()
-        positional = None if parameters is None else Positional(text, parameters)
-        for number, statement in enumerate(split(text, file, self.variables), 1):
+        for number, statement in enumerate(take_apart(self, text, file, parameters), 1):
             key = f"{idempotency_key}/{number}" if idempotency_key is not None else None
-            filled = positional.put_into(statement) if positional else statement
-            yield self.run_statement(filled, consume=consume, idempotency_key=key)
+            yield self.run_statement(statement, consume=consume, idempotency_key=key)
 
     @observed
     def run_statement(
@@ -452,9 +449,10 @@ class Session:
         Columns that the frame lacks get their default, partition columns come from the frame or,
         with one value for all rows, from ``partition``. ``overwrite`` is INSERT OVERWRITE.
         """
-        target = self.temporary.table(self._table_name(table))
-        rows = FrameRows.of(frame, self._spark())
-        text = append_text(target, rows.table, overwrite=overwrite, partition=partition or {})
+        with rolling_back(self):
+            target = self.temporary.table(self._table_name(table))
+            rows = FrameRows.of(frame, self._spark())
+            text = append_text(target, rows.table, overwrite=overwrite, partition=partition or {})
         return self.run_statement(text, frame=rows, idempotency_key=idempotency_key)
 
     def merge(  # noqa: PLR0913 - public: MERGE's clauses by name
@@ -479,12 +477,13 @@ class Session:
         sides have), False (not at all), or a mapping from columns to expressions; ``update_if``
         and ``insert_if`` are further conditions.
         """
-        target = self.temporary.table(self._table_name(table))
-        rows = FrameRows.of(frame, self._spark())
-        text = merge_text(
-            target, rows.table, on, update=update, insert=insert, delete=delete,
-            update_if=update_if, insert_if=insert_if,
-        )  # fmt: skip
+        with rolling_back(self):
+            target = self.temporary.table(self._table_name(table))
+            rows = FrameRows.of(frame, self._spark())
+            text = merge_text(
+                target, rows.table, on, update=update, insert=insert, delete=delete,
+                update_if=update_if, insert_if=insert_if,
+            )  # fmt: skip
         return self.run_statement(text, frame=rows, idempotency_key=idempotency_key)
 
     def frame(self, query: str) -> DataFrame:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hivesql import HiveSqlError, Session
 from hivesql.script import StatementText, split
+from hivesql.sessions.open_transaction import LostTransaction
 from hivesql_planner.settings.file_system_keys import cover_secret
 from hivesql_repl.output.render import Printer
 from hivesql_repl.shell.commands import Quit
@@ -21,8 +20,6 @@ DONE, BAD_ARGUMENTS, FAILED, INTERRUPTED = 0, 1, 2, 130
 
 Script = tuple[str, str]
 """A name and a text."""
-_BEGINS = re.compile(r"(start|begin)\b", re.IGNORECASE)
-_ENDS = re.compile(r"(commit|rollback)\b", re.IGNORECASE)
 
 
 def run_scripts(
@@ -60,35 +57,6 @@ def _refuse(runner: Runner, error: ValueError) -> int:
         raise error
     runner.printer.fail(HiveSqlError(str(error)), None)
     return BAD_ARGUMENTS
-
-
-@dataclass
-class LostTransaction:
-    """The rest of a transaction that an error has rolled back.
-
-    Run by itself, each statement of it would be committed, without those that stand before it.
-    """
-
-    is_lost: bool = False
-
-    def leaves_out(self, statement: StatementText) -> bool:
-        """Tell whether the statement, which is reached now, belongs to such a rest."""
-        if not self.is_lost:
-            return False
-        if _BEGINS.match(statement.text):
-            self.is_lost = False
-        elif _ENDS.match(statement.text):
-            self.is_lost = False
-            return True
-        # Imported late: few scripts fail so.
-        from hivesql_repl.checkpoint import changes_session
-
-        return self.is_lost and not changes_session(statement)
-
-    def note_failure(self, statement: StatementText, *, was_open: bool) -> None:
-        """Note that a statement has failed, before which a transaction may have been open."""
-        if was_open or _BEGINS.match(statement.text):
-            self.is_lost = _ENDS.match(statement.text) is None
 
 
 def _run_once(

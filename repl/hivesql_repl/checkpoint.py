@@ -10,20 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hivesql import HiveSqlError, NotSupported, Session
-from hivesql.dialect.nodes.commands import UseBody
 from hivesql.dialect.nodes.ddl import CreateTableBody
-from hivesql.dialect.nodes.functions import CreateMacroBody, DropFunctionBody
 from hivesql.dialect.statements.statement import parse
 from hivesql.script import StatementText
+from hivesql.sessions.open_transaction import changes_session
 from hivesql_executor.metastore.api import Once
-from hivesql_planner.statements.bound import FileSystemShell, SessionFiles, SetSetting
-from hivesql_planner.statements.functions import CreateFunction
-
-# What these change is gone with the process, so every run repeats them.
-_OF_THE_SESSION = (
-    CreateFunction, CreateMacroBody, DropFunctionBody, FileSystemShell, SessionFiles, SetSetting,
-    UseBody,
-)  # fmt: skip
 
 
 @dataclass
@@ -127,11 +118,6 @@ class Checkpoint:
             os.fsync(directory)
         finally:
             os.close(directory)
-
-
-def changes_session(statement: StatementText) -> bool:
-    """Tell whether what the statement does is the session's own, and in no transaction."""
-    return isinstance(_kind(statement), _OF_THE_SESSION)
 
 
 def _digest(statement: StatementText) -> str:

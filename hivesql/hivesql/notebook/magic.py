@@ -15,7 +15,7 @@ from IPython.display import ProgressBar
 
 import hivesql
 from hivesql import HiveSqlError, Progress, Result, Session
-from hivesql.script import split
+from hivesql.sessions.open_transaction import take_apart
 from hivesql.sessions.statement_thread import StatementThread
 
 _SESSION = "session"
@@ -72,7 +72,7 @@ class HiveSqlMagics(Magics):
         thread = StatementThread(session, watcher)
 
         def results() -> Iterator[Result]:
-            for statement in split(text, "cell", session.variables):
+            for statement in take_apart(session, text, "cell"):
                 yield thread.wait_for(partial(session.run_statement, statement))
 
         try:

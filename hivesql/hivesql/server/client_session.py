@@ -29,6 +29,7 @@ from hivesql.server.protocol import (
 from hivesql.server.refusals import check_setting, refuse_local, statement_of
 from hivesql.server.row_spool import ResultLimits, ResultMemory
 from hivesql.session import Session
+from hivesql.sessions.open_transaction import LostTransaction
 from hivesql.sessions.spark_start import LazySpark
 from hivesql_executor.statement_log import log_notice, reserving
 from hivesql_executor.statements.context import OrRows
@@ -111,6 +112,7 @@ class ClientSession:
         self.used: float = time.monotonic()
         self._operations: dict[bytes, Operation] = {}
         self._running: Operation | None = None
+        self._lost = LostTransaction()
         self._guard = threading.Lock()
         self._turn = threading.Lock()
         """Whoever has it knows which statement is cancelled: none begins and none ends."""
@@ -252,6 +254,7 @@ class ClientSession:
                 self._running = operation
             self._run_statement(operation, overlay)
         except BaseException as error:  # noqa: BLE001 - whoever asks for the status gets it
+            self._lost.end(self.session)
             operation.fail(name_as_written(self._as_error(error), operation.text))
         finally:
             with self._turn:
@@ -279,12 +282,16 @@ class ClientSession:
                 operation.text, session.variables, allow_local=allow_local,
                 most_characters=self.options.most_statement,
             )  # fmt: skip
-            result = session.run_statement(
-                text,
-                consume=OrRows(operation.take),
-                idempotency_key=once,
-                adapt=lambda statement: self._bound(statement, operation),
-            )
+            with self._lost.watch(session, text) as is_run:
+                if not is_run:
+                    operation.finish(hivesql.Result(statement=text.text))
+                    return
+                result = session.run_statement(
+                    text,
+                    consume=OrRows(operation.take),
+                    idempotency_key=once,
+                    adapt=lambda statement: self._bound(statement, operation),
+                )
         operation.end_step()
         self._run_hooks(hooks, result, operation)
         sent = result.rows if result.of_server is None else result.of_server

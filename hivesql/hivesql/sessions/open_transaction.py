@@ -1,10 +1,19 @@
-"""The transaction that a session has open, from START TRANSACTION to COMMIT or ROLLBACK."""
+"""The transaction that a session has open, from START TRANSACTION to COMMIT or ROLLBACK.
+
+An error rolls it back. Run by itself, each statement of the rest, up to the end that its author
+wrote, would be committed without those that stand before it: see LostTransaction.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
+from hivesql.positional_parameters import Positional
+from hivesql.script import StatementText, split
 from hivesql_executor.transactions.transaction import (
     OpenTransaction,
     commit,
@@ -15,6 +24,7 @@ from hivesql_planner.errors import (
     AlreadyCommitted,
     CommitUnknown,
     ExecutionError,
+    HiveSqlError,
     NotSupported,
     SemanticError,
 )
@@ -26,6 +36,11 @@ if TYPE_CHECKING:
     from hivesql_executor.runtime import Runtime
     from hivesql_planner.plan import Plan
     from hivesql_planner.statements.bound import EndTransaction, StartTransaction, Statement
+
+_BEGINS = re.compile(r"(start|begin)\b", re.IGNORECASE)
+_ENDS = re.compile(r"(commit|rollback)\b", re.IGNORECASE)
+_ROLLS_BACK = re.compile(r"rollback\b", re.IGNORECASE)
+_ADVICE = "ROLLBACK ends the rest of it, START TRANSACTION begins it anew"
 
 
 class Conversation:
@@ -134,3 +149,123 @@ class Conversation:
         opened, self.opened = self.opened, None
         if opened is not None:
             roll_back(opened, runtime, None)
+
+
+class Transacting(Protocol):
+    """What is asked of a session whose transaction may end by an error."""
+
+    variables: dict[str, str]
+
+    @property
+    def in_transaction(self) -> bool:
+        """Tell whether a transaction is open."""
+
+    def end_interrupted(self) -> None:
+        """Roll back what is open."""
+
+
+@contextmanager
+def rolling_back(session: Transacting) -> Iterator[None]:
+    """Roll back what is open where the block fails, as run_statement does itself."""
+    try:
+        yield
+    except HiveSqlError:
+        session.end_interrupted()
+        raise
+
+
+def take_apart(
+    session: Transacting, text: str, file: str | None, parameters: Sequence[Any] | None = None
+) -> Iterator[StatementText]:
+    """Split a script into statements, with parameters put in.
+
+    A mistake that is found then rolls back what is open, as one of a statement does.
+    """
+    with rolling_back(session):
+        positional = None if parameters is None else Positional(text, parameters)
+        for statement in split(text, file, session.variables):
+            yield positional.put_into(statement) if positional else statement
+
+
+class LostTransaction:
+    """Whether a session is in the rest of a transaction that an error has rolled back."""
+
+    def __init__(self) -> None:
+        self.is_lost: bool = False
+
+    def leaves_out(self, statement: StatementText) -> bool:
+        """Tell whether the statement, which is reached now, belongs to such a rest."""
+        if not self.is_lost:
+            return False
+        if _BEGINS.match(statement.text):
+            self.is_lost = False
+        elif _ENDS.match(statement.text):
+            self.is_lost = False
+            return True
+        return self.is_lost and not changes_session(statement)
+
+    def note_failure(self, statement: StatementText, *, was_open: bool) -> None:
+        """Note that a statement has failed, before which a transaction may have been open."""
+        if was_open or _BEGINS.match(statement.text):
+            self.is_lost = _ENDS.match(statement.text) is None
+
+    def end(self, session: Transacting) -> None:
+        """Roll back what is open after an error beside the statement itself, such as in its text.
+
+        Its client was told of an error, and may send COMMIT all the same.
+        """
+        if session.in_transaction:
+            session.end_interrupted()
+            self.is_lost = True
+
+    @contextmanager
+    def watch(self, session: Transacting, statement: StatementText) -> Iterator[bool]:
+        """Run a statement in the block, and note whether it fails; False where it is not to run.
+
+        ExecutionError for what belongs to the rest of a lost transaction: 20008 for its COMMIT,
+        10262 for the others. Its ROLLBACK has nothing to do.
+        """
+        if self.leaves_out(statement):
+            if _ROLLS_BACK.match(statement.text):
+                yield False
+                return
+            if _ENDS.match(statement.text):
+                raise ExecutionError(
+                    "COMMIT of a transaction that an error has rolled back: nothing of it is "
+                    "committed. START TRANSACTION begins it anew",
+                    code=20008,
+                )
+            raise ExecutionError(
+                "the transaction was rolled back when a statement before failed, and this one "
+                f"was not run: it would be committed by itself. {_ADVICE}",
+                code=10262,
+            )
+        was_open = session.in_transaction
+        try:
+            yield True
+        except BaseException:
+            self.note_failure(statement, was_open=was_open)
+            raise
+
+
+def changes_session(statement: StatementText) -> bool:
+    """Tell whether what the statement does is the session's own, and in no transaction."""
+    # Imported late: few scripts fail so.
+    from hivesql.dialect.nodes.commands import UseBody
+    from hivesql.dialect.nodes.functions import CreateMacroBody, DropFunctionBody
+    from hivesql.dialect.statements.statement import parse
+    from hivesql_planner.statements.bound import FileSystemShell, SessionFiles, SetSetting
+    from hivesql_planner.statements.functions import CreateFunction
+
+    if statement.text.startswith("!"):
+        return False
+    try:
+        body = parse(statement).body
+    except HiveSqlError:
+        return False
+    # What these change is gone with the process.
+    return isinstance(
+        body,
+        CreateFunction | CreateMacroBody | DropFunctionBody | FileSystemShell | SessionFiles
+        | SetSetting | UseBody,
+    )  # fmt: skip

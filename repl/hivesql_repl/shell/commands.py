@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from hivesql import HiveSqlError, ParseError
-from hivesql.script import split
 from hivesql.script_file import read_script
+from hivesql.sessions.open_transaction import take_apart
 from hivesql_repl.output.formats import FORMATS
 from hivesql_repl.output.render import open_for_append
 from hivesql_repl.shell.gestures import Gestures, switched
@@ -154,7 +154,7 @@ class Commands:
     def run_text(self, text: str, file: str | None) -> bool:
         """Run every statement of a text; stops at the first that fails."""
         try:
-            statements = split(text, file, self.runner.session.variables)
+            statements = take_apart(self.runner.session, text, file)
             return all(self.runner.run(statement, text) for statement in statements)
         except HiveSqlError as error:
             self.runner.printer.fail(error, text)

@@ -33,7 +33,8 @@ from prompt_toolkit.styles import BaseStyle, style_from_pygments_cls
 from pygments.lexers.sql import SqlLexer
 
 from hivesql import HiveSqlError, Session
-from hivesql.script import is_complete, split
+from hivesql.script import is_complete
+from hivesql.sessions.open_transaction import take_apart
 from hivesql_planner.settings.file_system_keys import sets_secret
 from hivesql_repl.configuration import ShellLook
 from hivesql_repl.shell.aliases import command_of
@@ -247,6 +248,6 @@ def _run(runner: Runner, text: str) -> None:
 
 
 def _run_all(runner: Runner, text: str) -> None:
-    for statement in split(text, None, runner.session.variables):
+    for statement in take_apart(runner.session, text, None):
         if not runner.run(statement, text):
             return
