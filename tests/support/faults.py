@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import resource
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,6 +27,20 @@ from hivesql_planner.errors import HiveSqlError
 
 def _system(number: int) -> OSError:
     return OSError(number, "the disk says no", "/some/file")
+
+
+@contextmanager
+def files_limited_to(size: int) -> Iterator[None]:
+    """No file of this process can become longer, as on a disk that is full.
+
+    The system tells of it behind an open file, without its path.
+    """
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 FAULTS: dict[str, Callable[[], Exception]] = {

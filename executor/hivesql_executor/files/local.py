@@ -6,8 +6,8 @@ import errno
 import os
 import re
 import shutil
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -58,8 +58,19 @@ def _said(error: OSError) -> str:
     return f"{error.strerror or error}. {remedy_of_system(error)}"
 
 
+@contextmanager
+def name_path(path: str) -> Iterator[None]:
+    """Add the path to errors of a file that is open: the system names those of opening alone."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            error.filename = path
+        raise
+
+
 def _sync(path: str) -> None:
-    with open(local_name(path), "rb") as file:  # noqa: PTH123 - see local_path
+    with name_path(path), open(local_name(path), "rb") as file:  # noqa: PTH123 - see local_path
         os.fsync(file.fileno())
 
 
@@ -171,7 +182,7 @@ class LocalFiles(OneByOne):
     def read(self, path: str, offset: int, length: int) -> bytes:
         """Return a range of a file."""
         try:
-            with open(local_name(path), "rb") as file:  # noqa: PTH123 - see local_path
+            with name_path(path), open(local_name(path), "rb") as file:  # noqa: PTH123 - see local_path
                 file.seek(offset)
                 return file.read(length)
         except FileNotFoundError as error:
@@ -179,7 +190,7 @@ class LocalFiles(OneByOne):
 
     def write(self, path: str, data: bytes) -> None:
         """Write a small new file."""
-        with open(local_name(path), "xb") as file:  # noqa: PTH123 - see local_path
+        with name_path(path), open(local_name(path), "xb") as file:  # noqa: PTH123 - see local_path
             file.write(data)
 
     def sync(self, paths: Sequence[str]) -> None:
@@ -230,7 +241,11 @@ class LocalFiles(OneByOne):
         new = local_path(target)
         new.parent.mkdir(parents=True, exist_ok=True)
         try:
-            with local_path(source).open("rb") as old, new.open("xb") as copied:
+            with (
+                name_path(target),
+                local_path(source).open("rb") as old,
+                new.open("xb") as copied,
+            ):
                 shutil.copyfileobj(old, copied)
         except FileExistsError as error:
             raise ExecutionError(
@@ -259,7 +274,7 @@ class LocalFiles(OneByOne):
     def replace_tail(self, path: str, offset: int, data: bytes) -> None:
         """Cut and append in place, down to the disk."""
         target = local_path(path)
-        with target.open("r+b") as file:
+        with name_path(path), target.open("r+b") as file:
             file.seek(offset)
             file.write(data)
             file.truncate()

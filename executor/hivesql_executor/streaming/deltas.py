@@ -15,6 +15,7 @@ from hivesql_executor.bookkeeping.directory_moves import making
 from hivesql_executor.bookkeeping.partitions import inheriting
 from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.files.local import LocalFiles, local_path
+from hivesql_executor.files.refusals import remedy_of_system
 from hivesql_executor.local.events import bucket_numbers, has_early_fractions
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.streaming.growing import EventPieces, GrowingFile, WholeFile
@@ -384,7 +385,9 @@ def run_or_close(step: Callable[[], None], close: Callable[[], None]) -> None:
         except Exception as second:  # noqa: BLE001 - the first error is the one to report
             add_note(error, f"the batch could not be closed either: {second}")
         if isinstance(error, OSError):
-            raise StreamingIOFailure(f"the delta could not be written: {error}") from error
+            raise StreamingIOFailure(
+                f"the delta could not be written: {error}. {remedy_of_system(error)}"
+            ) from error
         if isinstance(error, HiveSqlError) and not isinstance(error, _STREAM_ERRORS):
             raise StreamingException(error.message) from error
         raise

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import pyarrow as pa
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
+from hivesql_executor.files.local import name_path
 from hivesql_executor.local.events import insert_events, orc_bytes, orc_options
 from hivesql_executor.orc.publish import row_types
 from hivesql_executor.orc.types import instants
@@ -231,6 +232,7 @@ def streamable(table: Table) -> bool:
 
 
 def _write(file: BinaryIO, data: bytes) -> None:
-    file.write(data)
-    file.flush()
-    os.fsync(file.fileno())
+    with name_path(file.name):
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hivesql.server.protocol import LoginError, check_name
+from hivesql_executor.files.local import name_path
 from hivesql_executor.metastore.extras import to_install
 from hivesql_planner.errors import SemanticError
 
@@ -107,7 +108,10 @@ def set_password(path: Path, user: str, password: str) -> None:
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     others = [line for line in lines if line.partition(":")[0] != user]
     text = "\n".join([*others, f"{user}:{_hasher().hash(password)}"]) + "\n"
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+    with (
+        name_path(str(path)),
+        tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file,
+    ):
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
