@@ -88,7 +88,7 @@ def test_watching_needs_a_terminal_and_a_statement_that_reads(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     for words, code, told in (
-        (["--watch", "-e", "SHOW LOCKS"], 2, "only a terminal can be watched"),
+        (["--watch", "-e", "SHOW LOCKS"], 2, "run the statement without --watch"),
         (["--watch=2", "-e", "DROP TABLE t"], 2, "one SHOW or DESCRIBE is wanted"),
         (["--watch", "0", "-e", "SHOW LOCKS"], 2, "seconds between 0.1 and 86400"),
         (["--watch", "2"], 1, "--watch takes one -e"),

@@ -60,6 +60,7 @@ def test_who_waits_for_whom(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "nothing runs" in nothing.err
     # Only a terminal is drawn on, and words that mean nothing are refused.
     assert main(["top", *places(house, tmp_path)]) == 2
+    assert "to see it once: hivesql top --once\n" in capsys.readouterr().err
     assert main(["top", "--every", "0"]) == 1
     assert main(["top", "--every", "x"]) == 1
     house.close()

@@ -52,6 +52,8 @@ class Printer:
     record: IO[str] | None = None
     once: str = ""
     """Where the next result goes instead of the screen: a file, or a program after ``|``."""
+    output: str = ""
+    """Where all others go, likewise; empty for the screen."""
     _status: str = ""
     _pages: bool = False
     _pager: Popen[str] | None = None
@@ -237,7 +239,7 @@ class Printer:
     @contextmanager
     def _screen(self) -> Iterator[IO[str]]:
         """Provide standard output, through a pager where a person reads."""
-        once, self.once = self.once, ""
+        once, self.once = self.once or self.output, ""
         if once and not once.startswith("|"):
             with open_for_append(once) as out:
                 yield out

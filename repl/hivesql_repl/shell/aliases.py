@@ -11,7 +11,7 @@ _MEANINGS = {
     "dn+": "databases", "dv": "views", "dv+": "views", "dm": "materialized", "df": "functions",
     "df+": "functions", "di": "indexes", "du": "roles", "dg": "roles", "c": "use",
     "connect": "use", "u": "use", "schema": "ddl", "sv": "ddl", "x": "expanded", "i": "run",
-    "ir": "run", "read": "run", "source": "run", "o": "record", "output": "record",
+    "ir": "run", "read": "run", "source": "run", "o": "output",
     "tee": "record", "notee": "record", "mode": "outputformat",
     "T": "outputformat", "timer": "timing", "headers": "header", "t": "header",
     "nullvalue": "null", "separator": "delimiter", "qecho": "echo", "print": "echo",
@@ -22,10 +22,11 @@ _MEANINGS = {
 }  # fmt: skip
 ALIASES = tuple(_MEANINGS)
 _FORMATS = {
-    "aligned": "table", "ascii": "table", "box": "table", "column": "table", "duckbox": "table",
+    "aligned": "table", "ascii": "table", "box": "table", "column": "table", "csv": "csv2",
+    "duckbox": "table",
     "expanded": "vertical", "fancy_grid": "table", "grid": "table", "jsonlines": "jsonfile",
     "line": "vertical", "lines": "vertical", "list": "dsv", "psql": "table", "tabs": "tsv2",
-    "unaligned": "dsv",
+    "tsv": "tsv2", "unaligned": "dsv",
 }  # fmt: skip
 # psql sets all that by one command.
 _PSET = {

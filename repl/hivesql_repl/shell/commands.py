@@ -15,6 +15,7 @@ from hivesql.script_file import read_script
 from hivesql.sessions.open_transaction import take_apart
 from hivesql_repl.output.formats import FORMATS
 from hivesql_repl.output.render import open_for_append
+from hivesql_repl.shell.aliases import command_of
 from hivesql_repl.shell.gestures import Gestures, switched
 from hivesql_repl.shell.servers import EXAMPLE, screen, server_of, talk_to_server
 
@@ -53,6 +54,10 @@ class Commands:
             "run": (self._run, "run a script: !run file.hql"),
             "script": (self._run, "the same"),
             "record": (self._record, "write results to a file too: !record FILE; again to stop"),
+            "output": (
+                self._output,
+                "where results go instead of the screen: !output FILE; without one they are shown",
+            ),
             "once": (
                 self._once,
                 "where the next result goes: !once FILE, !once | wc -l",
@@ -212,6 +217,17 @@ class Commands:
         self.runner.printer.once = argument
         return True
 
+    def _output(self, argument: str) -> bool:
+        printer = self.runner.printer
+        if argument and not argument.startswith("|"):
+            try:
+                open_for_append(argument).close()
+            except HiveSqlError as error:
+                return self.fail(str(error))
+        printer.output = argument
+        printer.tell(f"results go to {argument}" if argument else "results are shown")
+        return True
+
     def _timing(self, argument: str) -> bool:
         printer = self.runner.printer
         wanted = switched(argument, printer.report)
@@ -250,7 +266,8 @@ class Commands:
 
         editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
         with tempfile.NamedTemporaryFile("w+", suffix=".hql", encoding="utf-8") as file:
-            file.write(next(iter(self.history()[-1:]), ""))
+            statements = [typed for typed in self.history() if command_of(typed) is None]
+            file.write(next(iter(statements[-1:]), ""))
             file.flush()
             if subprocess.run([*shlex.split(editor), file.name], check=False).returncode:
                 return self.fail(f"{editor} failed; nothing was run")

@@ -14,7 +14,7 @@ from hivesql_repl.shell.aliases import ALIASES, command_of
 from hivesql_repl.shell.suggestions import suggest
 
 _SOURCE = re.compile(r"(?:.*;)?\s*source\s+(\S*)\Z", re.IGNORECASE | re.DOTALL)
-_OF_FILES = frozenset(("run", "script", "record", "once"))
+_OF_FILES = frozenset(("run", "script", "record", "output", "once"))
 _OF_TABLES = frozenset(("describe", "formatted", "desc", "columns", "ddl", "tables", "views"))
 
 

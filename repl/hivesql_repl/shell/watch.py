@@ -49,7 +49,8 @@ def refresh(
     ``text`` is the statement that an error is about, if it is one.
     """
     if not sys.stdout.isatty():
-        print("ERROR: only a terminal can be watched", file=sys.stderr)
+        once = "run the statement without --watch" if text is not None else "hivesql top --once"
+        print(f"ERROR: only a terminal can be watched; to see it once: {once}", file=sys.stderr)
         return False
     console = Screen(highlight=False)
     try:

@@ -153,3 +153,30 @@ def test_vi_keys_are_those_of_readline(
     (tmp_path / "inputrc").write_text(text)
     monkeypatch.setenv("INPUTRC", str(tmp_path / "inputrc"))
     assert wants_vi() is wanted
+
+
+def test_results_go_to_a_file_until_they_are_shown_again(
+    runner: Runner, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = "SELECT 'a,b' c"
+    assert run(runner, "\\T csv", "\\o rows.csv", "!sh true", ".once other.csv")
+    for _ in range(3):
+        assert runner.commands.run_text(shown, None)
+    assert run(runner, "\\o | wc -l")
+    assert runner.commands.run_text(shown, None)
+    assert run(runner, ".output")
+    assert runner.commands.run_text(shown, None)
+    assert (tmp_path / "other.csv").read_text() == 'c\n"a,b"\n'
+    assert (tmp_path / "rows.csv").read_text() == 'c\n"a,b"\n' * 2
+    assert capsys.readouterr().out == 'c\n"a,b"\n'
+    assert not run(runner, "\\o nosuch/rows.csv")
+
+
+def test_the_editor_gets_the_last_statement_and_no_command(
+    runner: Runner, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runner.commands.history = lambda: ["SELECT 1 x", "SELECT 2 y", "\\x off", "\\e"]
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", "sed -i s/2/3/")
+    assert run(runner, "\\e")
+    assert capsys.readouterr().out == "y\n3\n"

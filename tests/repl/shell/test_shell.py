@@ -269,7 +269,7 @@ TYPED = (
     ("\\x off", "where rows are too wide"), ("\\copy stock from v.csv", "LOAD DATA LOCAL INPATH"),
     (".import v.csv stock", "INTO TABLE t;"), (".dump", "rows are written by"),
     ("\\set a 1", "SET hivevar:NAME=VALUE;"), ("\\i nosuch.hql", "nosuch.hql: No such file"),
-    ("\\o rows.txt", "recording to rows.txt"), ("\\o", "recording has ended"),
+    ("\\o rows.txt", "results go to rows.txt"), ("\\o", "results are shown"),
     ("\\! echo a$((1+1))b", "a2b"), (".shell echo c$((1+1))d", "c2d"),
     ("\\timing off", "times: off"), (".timer on", "times: on"), ("\\pset pager off", "pager off"),
     ("\\ns names SHOW TABLES LIKE '$1'", "default>"), ("\\n names st*", "1 row selected"),
