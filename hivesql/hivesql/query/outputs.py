@@ -48,7 +48,12 @@ def output_names(select: exp.Select, meanings: Mapping[int, Meaning]) -> list[st
     names: list[str | None] = []
     windows, last = 0, _last_windows(items)
     has_own = not select.args.get("group") and not select.args.get("distinct") and not last
-    if select.args.get("distinct") or _gives_constants_sorted(select) or _sorts_by_others(select):
+    if (
+        select.args.get("distinct")
+        or _gives_constants_sorted(select)
+        or _sorts_by_others(select)
+        or _wants_no_rows(select)
+    ):
         last = frozenset()
     for i, item in enumerate(items):
         # To Hive, brackets around an expression are not there.
@@ -160,6 +165,14 @@ def _is_constant(item: exp.Expr) -> bool:
             if name in OTHER_EACH_TIME | AGGREGATES or node.meta.get(OWN_KIND) == "aggregate":
                 return False
     return True
+
+
+def _wants_no_rows(select: exp.Select) -> bool:
+    """Tell whether a statement is limited to no rows, for which Hive does without Calcite."""
+    limit = select.args.get("limit")
+    number = limit.expression if isinstance(limit, exp.Limit) else None
+    is_none = isinstance(number, exp.Literal) and str(number.this) == "0"
+    return is_none and select.parent_select is None
 
 
 def _name(item: exp.Expr, position: int, windows: int | None) -> str | None:

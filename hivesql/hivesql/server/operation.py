@@ -24,7 +24,13 @@ from hivesql_planner.errors import Cancelled, ExecutionError, SemanticError
 from hivesql_planner.model.hive_type import INTERVALS, STRING, HiveType, Kind
 from hivesql_planner.model.table import Column
 from hivesql_planner.settings.file_system_keys import cover_beginning
-from hivesql_planner.statements.bound import Explain, SelectRows, Statement
+from hivesql_planner.statements.bound import (
+    CreateTable,
+    Explain,
+    InsertRows,
+    SelectRows,
+    Statement,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -132,6 +138,8 @@ class Operation:
                 label if has_aliases else replace(label, name=column.name)
                 for label, column in zip(statement.labels, statement.query.columns, strict=True)
             )
+        else:
+            self._columns = _written_columns(statement)
         self.answerable.set()
 
     def finish(self, result: Result) -> None:
@@ -235,7 +243,7 @@ class Operation:
             operationStarted=int(self.started * 1000),
             operationCompleted=int(self.completed * 1000),
             hasResultSet=self.has_rows,
-            numModifiedRows=self.modified_rows,
+            numModifiedRows=self.modified_rows or 0,
         )
         if self.error is not None:
             answer.sqlState, answer.errorCode, answer.errorMessage = describe_error(self.error)
@@ -269,7 +277,8 @@ class Operation:
 
     def schema(self, version: int) -> Any:
         """Describe the columns of its rows, as the version of the protocol has them."""
-        self._check_rows()
+        if not self._has_written:
+            self._check_rows()
         columns = self._columns
         if version < INTERVALS_SINCE:
             columns = tuple(
@@ -284,8 +293,12 @@ class Operation:
             raise SemanticError(f"The number of rows must be greater than 0: {most_rows}")
         if fetch_type == _LOG:
             return self._fetch_log(from_start=from_start, most_rows=most_rows, version=version)
+        if self._has_written:
+            nothing = RowSpool([type_ for _, type_ in self._columns], self._limits)
+            nothing.add_rows([])
+            nothing.end()
         with self._guard:
-            spool = self._check_rows()
+            spool = nothing if self._has_written else self._check_rows()
             if from_start:
                 self._position = 0
             start = self._position
@@ -317,6 +330,11 @@ class Operation:
             rows.columns = [thrift.TColumn(stringVal=column)]
         return rows
 
+    @property
+    def _has_written(self) -> bool:
+        """Tell whether it has written a query's rows: their columns are told, and none comes."""
+        return self.state == "FINISHED" and self._spool is None and bool(self._columns)
+
     def _check_rows(self) -> RowSpool:
         spool = self._spool
         if self.is_running:
@@ -327,6 +345,25 @@ class Operation:
                 f"{self.state if self.state != 'FINISHED' else 'no rows: it was no query'}"
             )
         return spool
+
+
+def _written_columns(statement: Statement) -> tuple[tuple[str, HiveType], ...]:
+    """Describe what INSERT and CREATE TABLE AS write, as Hive does where a client asks.
+
+    Names are the query's, types those that the table makes of them.
+    """
+    match statement:
+        case InsertRows(targets=(first, *_)):
+            query, table = first.query, first.table
+        case CreateTable(rows=query, table=table) if query is not None:
+            pass
+        case _:
+            return ()
+    written = (*table.columns, *table.partition_columns)
+    return tuple(
+        (column.name, of_table.type)
+        for column, of_table in zip(query.columns, written, strict=False)
+    )
 
 
 def _described(

@@ -109,6 +109,21 @@ def test_a_semicolon_is_no_statements_as_in_hive(client: Client, text: str, plac
     assert client.rows("SELECT ';' FROM t WHERE i = 1 /* ; */") == [(";",)]
 
 
+def test_what_is_written_has_columns_and_no_rows_as_in_hive(client: Client) -> None:
+    """As a driver of Go asks, whatever the statement was."""
+    client.checked(client.execute("CREATE TRANSACTIONAL TABLE w (i INT, s STRING) STORED AS ORC"))
+    answer = client.checked(client.execute("INSERT INTO w VALUES (7, 'q')"))
+    handle = answer.operationHandle
+    assert not handle.hasResultSet
+    assert client.columns(handle) == [("col1", 3, None), ("col2", 7, None)]
+    assert client.fetch(handle) == []
+    assert client.end(handle).numModifiedRows == 1
+    handle = client.checked(client.execute("DROP TABLE w")).operationHandle
+    request = client.thrift.TGetResultSetMetadataReq(operationHandle=handle)
+    assert "it was no query" in client.calls.GetResultSetMetadata(request).status.errorMessage
+    assert client.end(handle).numModifiedRows == 0
+
+
 def test_a_closed_operation_is_no_more(client: Client) -> None:
     handle = client.checked(client.execute("SELECT i FROM t")).operationHandle
     request = client.thrift.TCloseOperationReq(operationHandle=handle)

@@ -104,6 +104,13 @@ select `t_ro`.`i` from `doors`.`t_ro` order by `t_ro`.`i` limit 1;
 select * from `doors`.`t quo` limit 2;
 select * from (select i from t_ro) q limit 0;
 select count(1) from t_ro;
+select i + 1, c_dec / 3, avg(c_i) over () from t_two, t_ro limit 0;
+-- Metabase:: userID: 1 queryType: MBQL
+select true as `_` from `doors`.`t_ro` where 1 <> 1 limit 0;
+select * from (select a.i, b.s from t_ro a join t_ro b on a.i = b.i) `Custom SQL Query` limit 0;
+select sum(1) as `cnt_s_qk`, sum(`t_ro`.`i`) as `sum_i_ok` from `doors`.`t_ro` `t_ro` having (count(1) > 0);
+select `rows`.`s` as `s`, sum(`rows`.`i`) as `a0` from (select `s`, `i` from `doors`.`t_ro` `$Table`) `rows` group by `s` order by `s` limit 1000001;
+select count(*) as `table.row_count`, sum(case when (`s` is null) then 1 else 0 end) as `column_values.nonnull.unexpected_count` from doors.t_ro;
 select current_database() `now`, 1 `a b`;
 -- a comment; with a semicolon
 select 'a;b' s, "c;--d" t;
