@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+import hivesql
 from hivesql_executor.translate_errors import missing_package, translate_error
+from hivesql_planner.errors import SemanticError
 
 ROOT = Path(__file__).parents[2]
 EXTRAS = {
@@ -38,6 +40,24 @@ def test_a_package_that_is_not_there_is_named_with_its_extra(
     # Our own name is in no index of packages: whoever is there is somebody else.
     assert "pip install '" in told and "hivesql[" not in told and "force" not in told
     assert told.endswith(f"(the extra {EXTRAS[package]})")
+
+
+def test_an_export_without_its_package_says_so_before_it_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "w")) as session:
+        session.sql("CREATE TRANSACTIONAL TABLE t (i INT) STORED AS ORC; INSERT INTO t VALUES (1)")
+        for name in [name for name in sys.modules if name.split(".")[0] == "thriftpy2"]:
+            monkeypatch.setitem(sys.modules, name, None)
+        monkeypatch.setitem(sys.modules, "thriftpy2", None)
+        # Rows of a full ACID table are written by Spark, which would take long to start.
+        with pytest.raises(SemanticError, match=r"EXPORT, .* needs the package thriftpy2: pip"):
+            session.sql(f"EXPORT TABLE t TO '{tmp_path}/w/exported'")
+        assert not (tmp_path / "w" / "exported").exists()
+        (tmp_path / "w" / "exported").mkdir()
+        (tmp_path / "w" / "exported" / "_metadata").write_text("{}")
+        with pytest.raises(SemanticError, match=r"IMPORT, .* needs the package thriftpy2: pip"):
+            session.sql(f"IMPORT TABLE u FROM '{tmp_path}/w/exported'")
 
 
 def test_every_extra_has_a_package_that_tells_of_it() -> None:

@@ -14,10 +14,17 @@ def load_interface(path: Path, *, needed_by: str, extra: str) -> Any:
 
     ``needed_by`` and ``extra`` tell the user what needs that package, and which extra brings it.
     """
+    require_thrift(needed_by=needed_by, extra=extra)
+    import thriftpy2
+
+    return thriftpy2.load(str(path), module_name=f"hivesql_{path.stem}_thrift")
+
+
+def require_thrift(*, needed_by: str, extra: str) -> None:
+    """SemanticError without thriftpy2, before anything is done that is in vain without it."""
     try:
-        import thriftpy2
+        import thriftpy2  # noqa: F401
     except ModuleNotFoundError as error:
         raise SemanticError(
             f"{needed_by} needs the package thriftpy2: {to_install(extra)}"
         ) from error
-    return thriftpy2.load(str(path), module_name=f"hivesql_{path.stem}_thrift")

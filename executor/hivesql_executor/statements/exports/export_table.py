@@ -18,7 +18,7 @@ from hivesql_executor.files.staging import STAGING
 from hivesql_executor.outcome import Outcome
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import plain_files, scan_files
-from hivesql_executor.statements.exports.metadata import write_export
+from hivesql_executor.statements.exports.metadata import require_package, write_export
 from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.owned_places import require_unowned
 from hivesql_executor.transactions.reaper import entries
@@ -33,6 +33,7 @@ _EXPORTED = "export_old_"
 
 def export_table(statement: ExportTable, txn: Transaction, runtime: Runtime) -> Outcome:
     """Copy a table into an empty directory; its description comes last."""
+    require_package("EXPORT")
     table = statement.table
     path = require_below_root(named_path(statement.path, runtime, local=False))
     _check_empty(path, statement.path, runtime)

@@ -18,6 +18,7 @@ from hivesql_executor.metastore.hms.tables import (
     write_partition,
     write_table,
 )
+from hivesql_executor.metastore.thrift_interface import require_thrift
 from hivesql_executor.runtime import Runtime
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.statistics import ACCURATE, BASICS
@@ -29,6 +30,11 @@ _VERSION = "0.2"
 _CATALOG = "hive"
 _OF_REPLICATION = "repl.scope"
 _NO_EXPORT = (ValueError, KeyError, TypeError, AttributeError, AssertionError, IndexError)
+
+
+def require_package(statement: str) -> None:
+    """SemanticError for EXPORT or IMPORT where the package of Thrift is missing."""
+    require_thrift(needed_by=f"{statement}, whose metadata are Thrift's,", extra="hms")
 
 
 def write_export(table: Table, partitions: tuple[Partition, ...]) -> bytes:
@@ -53,6 +59,7 @@ def read_export(text: str, runtime: Runtime) -> Dump:
     files, place = runtime.files(path), f"{path}/{METADATA}"
     if not files.is_file(place):
         raise SemanticError(f"Invalid path '{text}': there is no {place}", code=10027)
+    require_package("IMPORT")
     contents = files.read(place, 0, files.size(place))
     try:
         document = json.loads(contents)
