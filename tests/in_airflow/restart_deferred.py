@@ -52,11 +52,13 @@ class Warehouse:
     def __init__(self, home: Path, port: int) -> None:
         self.home, self.port = home, port
         place = (f"sqlite:///{home}/metastore.db", f"{home}/warehouse")
-        self.session = hivesql.connect(*place)
+        # Its heartbeats must suffice for the server, which takes silence for death sooner.
+        settings = {"hive.txn.timeout": "20s"}
+        self.session = hivesql.connect(*place, settings=settings)
         self.session.sql("CREATE TRANSACTIONAL TABLE t (id INT) STORED AS ORC")
         self.session.sql("CREATE TRANSACTIONAL TABLE counts (id INT, n INT) STORED AS ORC")
         self.session.sql("INSERT INTO counts VALUES (1, 0)")
-        self.holder = hivesql.connect(*place)
+        self.holder = hivesql.connect(*place, settings=settings)
         self.holder.sql("START TRANSACTION; UPDATE counts SET n = n WHERE id = 1")
         self.log = (home / "server.txt").open("w")
 

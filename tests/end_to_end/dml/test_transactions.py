@@ -102,8 +102,8 @@ def test_many_statements_are_one_transaction(
         "START TRANSACTION": 20007,
         "TRUNCATE TABLE t": 20007,
         "SELECT * FROM nosuch": 10001,
-        "DELETE FROM t; INSERT INTO t VALUES ('x": 40000,
-        "INSERT INTO t VALUES (${nosuch}, 'x')": 40000,
+        "DELETE FROM t; INSERT INTO t VALUES ('x": None,
+        "INSERT INTO t VALUES (${nosuch}, 'x')": None,
         "INSERT INTO t SELECT CAST(assert_true(1 = 2) AS INT), 'x'": None,
     }
     for statement, code in refused.items():
