@@ -105,6 +105,20 @@ def test_what_is_no_database_is_not_waited_for_long(kind: str) -> None:
             rdbms.close()
 
 
+def test_a_mariadb_that_begins_no_tls_is_not_waited_for_long() -> None:
+    body = (
+        b"\x0a10.11\0" + b"\1\0\0\0" + b"s" * 8 + b"\0" + b"\xff\xff" + b"\x21" + b"\2\0"
+        + b"\xff\xff" + b"\x15" + bytes(10) + b"s" * 12 + b"\0" + b"mysql_native_password\0"
+    )  # fmt: skip
+    with listening() as start:
+        port = start(greets(bytes([len(body), 0, 0, 0]) + body))
+        options = "connect_timeout=1&ssl_verify_cert=true"
+        rdbms = Rdbms(f"mysql://hive:x@127.0.0.1:{port}/m?{options}")
+        with pytest.raises(ExecutionError, match="timed out"):
+            rdbms.read(now)
+        rdbms.close()
+
+
 def test_a_server_that_is_not_there_is_told() -> None:
     rdbms = Rdbms(f"mysql://me:secret@127.0.0.1:{free_port()}/d")
     with pytest.raises(

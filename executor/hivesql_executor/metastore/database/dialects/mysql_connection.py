@@ -106,6 +106,8 @@ class LimitedConnection(Connection):  # type: ignore[misc]
         finally:
             self._end = None
         _watch(self._sock)
+        # What follows has its own time, and not what was left of this one.
+        self._sock.settimeout(self._read_timeout)
         if self._sock.family != getattr(socket, "AF_UNIX", None):
             self._address = ":".join(map(str, self._sock.getsockname()[:2]))
 
@@ -113,6 +115,9 @@ class LimitedConnection(Connection):  # type: ignore[misc]
         """Wait until something can be read or sent; TimeoutError where that takes too long."""
         seconds = self._read_timeout if event == selectors.EVENT_READ else self._write_timeout
         end, patience = self._end or time.monotonic() + (seconds or float("inf")), Patience()
+        if self._end is not None and end < float("inf"):
+            # The handshake of TLS comes next, which asks nobody here.
+            sock.settimeout(max(end - time.monotonic(), LOOK_SECONDS))
         with _Selector() as selector:
             selector.register(sock, event)
             while not selector.select(max(min(end - time.monotonic(), LOOK_SECONDS), 0)):
