@@ -46,7 +46,7 @@ def _told_whole(self: SimulatedStore, path: str, data: bytes) -> str:
 
 
 def _uploads_stay() -> list[Patch]:
-    def leave(*_: Any) -> None:
+    def leave(*_: Any, done: Any = ()) -> None:
         """Nothing."""
 
     return [(module, "abort_uploads", leave) for module in (aborts, cleaner)]

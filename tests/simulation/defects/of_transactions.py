@@ -32,6 +32,7 @@ from hivesql_planner.acid.layout import METADATA_FILE, base_name
 from hivesql_planner.acid.write_ids import ListMode, ValidWriteIdList
 from hivesql_planner.definitions.steps import EmptyTable
 from hivesql_planner.errors import ExecutionError
+from hivesql_planner.locks import rules
 from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.table import TableName, partition_name
 from simulation.cases import Case, Fault, Script, Step
@@ -92,10 +93,8 @@ def _cleaner_ignores_readers() -> list[Patch]:
 
 
 def _cleaner_sees_too_much() -> list[Patch]:
-    def visible(compaction: Any, txns: Any, runtime: Any) -> ValidWriteIdList:
-        now = runtime.metastore.valid_txns()
-        found = runtime.metastore.valid_write_ids(now, [compaction.table])[compaction.table]
-        return replace(found, mode=ListMode.CLEANER)
+    def visible(compaction: Any, written: ValidWriteIdList) -> ValidWriteIdList:
+        return replace(written, mode=ListMode.CLEANER)
 
     return [
         (cleaner, "_visible", visible),
@@ -169,7 +168,7 @@ def _write_ids_forgotten() -> list[Patch]:
 
 
 def _locks_hold_nobody() -> list[Patch]:
-    return [(locks, "conflicts", lambda requested, existing: False)]
+    return [(module, "conflicts", lambda requested, existing: False) for module in (locks, rules)]
 
 
 def _reaper_asks_nobody() -> list[Patch]:
