@@ -10,6 +10,7 @@ import pytest
 
 import hivesql
 from faults import files_limited_to
+from hivesql.server.transports.passwords import set_password
 from hivesql_executor.files.local import LocalFiles
 from hivesql_planner.errors import ExecutionError
 
@@ -52,3 +53,14 @@ def test_a_statement_names_the_file_and_leaves_nothing(tmp_path: Path) -> None:
         assert f"{tmp_path}/warehouse/t/" in refused.value.message
         session.sql("INSERT INTO t VALUES (1, 'a')")
         assert session.sql("SELECT i FROM t").rows == [(1,)]
+
+
+def test_a_password_that_does_not_fit_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+    users = tmp_path / "users"
+    set_password(users, "ann", "secret")
+    before = users.read_bytes()
+    with files_limited_to(len(before)), pytest.raises(OSError, match="File too large") as refused:
+        set_password(users, "bob", "secret")
+    assert refused.value.filename == str(users)
+    assert users.read_bytes() == before
+    assert [*tmp_path.iterdir()] == [users]

@@ -108,14 +108,15 @@ def set_password(path: Path, user: str, password: str) -> None:
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     others = [line for line in lines if line.partition(":")[0] != user]
     text = "\n".join([*others, f"{user}:{_hasher().hash(password)}"]) + "\n"
-    with (
-        name_path(str(path)),
-        tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file,
-    ):
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    Path(file.name).replace(path)
+    with name_path(str(path)), tempfile.TemporaryDirectory(dir=path.parent) as beside:
+        # Goes with what is in it where the disk is full.
+        new = Path(beside) / path.name
+        new.touch(mode=0o600)
+        with new.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
 
 
 class LoginLimits:
