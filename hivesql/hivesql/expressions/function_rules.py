@@ -318,7 +318,8 @@ def _hex(call: Call) -> str | None:
 
 def _split(call: Call) -> str | None:
     takes(2, 2)(call)
-    return "concat(split(@0, ''), array(''))" if call.literal(1) == "" else None
+    characters = "if(@0 = '', array(''), concat(split(@0, ''), array('')))"
+    return characters if call.literal(1) == "" else None
 
 
 def _slice(call: Call) -> str:
