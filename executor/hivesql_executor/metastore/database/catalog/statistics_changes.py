@@ -97,10 +97,16 @@ def _add(
             for owner, change in owners.items()
         }
         write_stored_statistics(db, numbers, new)
+        # What is empty now has no values.
+        emptied = [
+            owner_id
+            for owner_id, change in owners.items()
+            if change.replaces and change.rows == 0 and not overtaken
+        ]
+        for start in range(0, len(emptied), _CHUNK):
+            chunk = emptied[start : start + _CHUNK]
+            db.execute(delete(columns).where(columns.c.owner_id.in_(chunk)))
         for owner_id, change in owners.items():
-            if change.replaces and change.rows == 0 and not overtaken:
-                # What is empty now has no values.
-                db.execute(delete(columns).where(columns.c.owner_id == owner_id))
             if change.columns and new[owner_id].known.accurate_columns:
                 measured = measured_columns(db, columns, owner_id)
                 put_columns(
