@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from hivesql_planner.errors import NotSupported, SemanticError
+from hivesql_planner.errors import SemanticError
 
 _SEPARATORS = "-./,';: "
 _YEARS = {"rrrr": 4, "rr": 2, "yyyy": 4, "yyy": 3, "yy": 2, "y": 1}
@@ -15,6 +15,10 @@ _NUMBERS = {
     "d": 1, "q": 1, "ww": 2, "w": 1, "iyyy": 4, "iyy": 3, "iy": 2, "i": 1, "iw": 2, "id": 2,
 }  # fmt: skip
 _FRACTIONS = {"ff": 9, **{f"ff{n}": n for n in range(1, 10)}}
+_ISO_YEARS = {"iyyy": 4, "iyy": 3, "iy": 2, "i": 1}
+_OF_ISO_WEEKS = (*_ISO_YEARS, "iw", "id")
+_DAYS = "montuewedthufrisatsun"
+_DAY_NAMES = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 _NAMES = {"month": 9, "mon": 3, "day": 9, "dy": 3}
 _MERIDIEMS = ("am", "pm", "a.m.", "p.m.")
 _ZONES = ("tzh", "tzm")
@@ -37,10 +41,15 @@ _VALUES = {
 _MONTHS = "janfebmaraprmayjunjulaugsepoctnovdec"
 _MONTH_NAMES = ("january|february|march|april|may|june|july|august|september|october|november|"
                 "december")  # fmt: skip
+_READ_NAMES = {
+    "month": _MONTH_NAMES, "mon": "|".join(re.findall("...", _MONTHS)),
+    "day": _DAY_NAMES, "dy": "|".join(re.findall("...", _DAYS)),
+}  # fmt: skip
 # Words that say the same of a time, of which a text can be read by one alone.
 _SAME = (
     tuple(_YEARS), ("mm", "month", "mon"), ("dd",), ("ddd",), ("hh", "hh12"), ("hh24",), ("mi",),
-    ("ss",), ("sssss",), tuple(_FRACTIONS), _MERIDIEMS,
+    ("ss",), ("sssss",), tuple(_FRACTIONS), _MERIDIEMS, tuple(_ISO_YEARS), ("iw",),
+    ("id", "day", "dy"),
 )  # fmt: skip
 
 
@@ -71,11 +80,14 @@ def format_template(pattern: str) -> str:
 def parse_template(pattern: str, target: str) -> str:
     """Tell how a text, ``@0``, is read as a DATE or TIMESTAMP; NULL where it is no such text."""
     pieces = _pieces(pattern)
+    # FX, wherever it stands, is about all of the pattern.
+    is_exact = any(piece.word == "fx" for piece in pieces)
+    pieces = [piece for piece in pieces if piece.word != "fx"]
     _check_readable(pieces, pattern)
     regex = "(?i)^"
     groups: dict[str, int] = {}
     for piece in pieces:
-        expression, is_group = _read(piece)
+        expression, is_group = _read(piece, is_exact=is_exact)
         regex += expression
         if is_group:
             groups[piece.word] = len(groups) + 1
@@ -167,25 +179,27 @@ def _name(piece: _Piece, time: str) -> str:
 # -- reading
 def _check_readable(pieces: Sequence[_Piece], pattern: str) -> None:
     words = [piece.word for piece in pieces]
-    later = next(
-        (word for word in words if word in ("fx", "iyyy", "iyy", "iy", "i", "iw", "id")), ""
-    )
-    if later:
-        raise NotSupported(f"{later.upper()} in the FORMAT by which a text is read")
-    never = next((word for word in words if word in ("q", "d", "w", "ww", "day", "dy")), "")
+    by_weeks = any(word in _OF_ISO_WEEKS for word in words)
+    illegal = ("q", "d", "w", "ww") if by_weeks else ("q", "d", "w", "ww", "day", "dy")
+    never = next((word for word in words if word in illegal), "")
     if never:
         raise _bad(pattern, f"Illegal field: {never}")
     kinds = [next((i for i, same in enumerate(_SAME) if word in same), -1) for word in words]
     groups = [kind for kind in kinds if kind >= 0]
     if len(set(groups)) < len(groups):
         raise _bad(pattern, "Invalid duplication of format element")
-    year, month, day, year_day, half, hour, minute, second, in_day, _, meridiem = (
-        kind in groups for kind in range(len(_SAME))
-    )
+    (
+        year, month, day, year_day, half, hour, minute, second, in_day, _, meridiem, week_year,
+        week, week_day,
+    ) = (kind in groups for kind in range(len(_SAME)))  # fmt: skip
     wrong = {
-        "Missing year token.": not year,
+        "Pattern cannot contain both ISO and Gregorian tokens":
+            by_weeks and (year or month or day or year_day),
+        "Missing year token.": not (year or week_year),
+        "Missing week of year (iw) or day of week (id) tokens.":
+            by_weeks and not (week and week_day),
         "Missing day of year or (month of year + day of month) tokens.":
-            not (year_day or (month and day)),
+            not by_weeks and not (year_day or (month and day)),
         "Day of year provided with day or month token.": year_day and (month or day),
         "AM/PM provided but missing hour token.": meridiem and not (half or hour),
         "Conflict between median indicator and hour token.": meridiem and hour,
@@ -200,25 +214,35 @@ def _check_readable(pieces: Sequence[_Piece], pattern: str) -> None:
         raise _bad(pattern, problem)
 
 
-def _read(piece: _Piece) -> tuple[str, bool]:
-    """Return the regular expression of a word, and whether it is a group of it."""
-    if piece.word == "separator":
-        return f"[{_SEPARATORS}]+", False
-    if piece.word == "text":
-        return re.sub(r"(\W)", r"\\\1", piece.written), False
-    if piece.word in ("t", "z"):
-        return piece.word, False
-    if piece.word in _MERIDIEMS:
-        return r"([ap])\.?m\.?", True
-    if piece.word == "month":
-        return f"({_MONTH_NAMES})", True
-    if piece.word == "mon":
-        return f"({'|'.join(re.findall('...', _MONTHS))})", True
-    if piece.word in _ZONES:
-        return (r"[+-]?(?:0?\d|1[0-5])" if piece.word == "tzh" else r"[0-5]?\d"), False
+def _read(piece: _Piece, *, is_exact: bool) -> tuple[str, bool]:
+    """Return the regular expression of a word, and whether it is a group of it.
+
+    ``is_exact``: separators and halves of days are as they are written, numbers as wide as they are
+    without FM.
+    """
+    word = piece.word
+    if word in ("separator", "text", "t", "z"):
+        return _read_constant(piece, is_exact=is_exact), False
+    if word in _READ_NAMES:
+        return f"({_READ_NAMES[word]})", True
+    if word in _MERIDIEMS:
+        dot = r"\.?" if not is_exact else "" if len(word) == 2 else r"\."
+        return f"([ap]){dot}m{dot}", True
+    if word in _ZONES:
+        return (r"[+-]?(?:0?\d|1[0-5])" if word == "tzh" else r"[0-5]?\d"), False
+    width = {**_YEARS, **_NUMBERS, **_FRACTIONS}[word]
+    if is_exact and not piece.fill and word not in _FRACTIONS:
+        return rf"(\d{{{width}}})", True
     # As many digits as there are, up to its width: none is given back.
-    width = {**_YEARS, **_NUMBERS, **_FRACTIONS}[piece.word]
     return rf"(\d{{1,{width}}}+)", True
+
+
+def _read_constant(piece: _Piece, *, is_exact: bool) -> str:
+    if piece.word in ("t", "z"):
+        return piece.word
+    if piece.word == "separator" and not is_exact:
+        return f"[{_SEPARATORS}]+"
+    return re.sub(r"(\W)", r"\\\1", piece.written)
 
 
 def _moment(groups: Mapping[str, int], part: Callable[[str], str]) -> str:
@@ -226,7 +250,7 @@ def _moment(groups: Mapping[str, int], part: Callable[[str], str]) -> str:
         pattern = next((candidate for candidate in patterns if candidate in groups), None)
         return f"CAST({part(pattern)} AS INT)" if pattern else "0"
 
-    word = next(year_word for year_word in _YEARS if year_word in groups)
+    word = next(year_word for year_word in (*_YEARS, *_ISO_YEARS) if year_word in groups)
     year = _year(part(word), rounded=word.startswith("r"))
     hour, minute, second = number("hh24"), number("mi"), number("ss")
     if twelve := next((hour_word for hour_word in ("hh", "hh12") if hour_word in groups), None):
@@ -245,7 +269,16 @@ def _moment(groups: Mapping[str, int], part: Callable[[str], str]) -> str:
     if fraction:
         digits = f"left(rpad({part(fraction)}, 6, '0'), 6)"
         second = f"CAST({second} AS DECIMAL(8,6)) + CAST(concat('0.', {digits}) AS DECIMAL(8,6))"
-    if "ddd" in groups:
+    if "iw" in groups:
+        named = next((name for name in ("day", "dy") if name in groups), None)
+        weekday = (
+            f"CAST((locate(lower(left({part(named)}, 3)), '{_DAYS}') + 2) / 3 AS INT)"
+            if named
+            else ""
+        )
+        date = _day_of_week(year, number("iw"), weekday or number("id"))
+        year, month, day = f"year({date})", f"month({date})", f"day({date})"
+    elif "ddd" in groups:
         days = number("ddd")
         date = f"date_add(make_date({year}, 1, 1), {days} - 1)"
         date = f"if(dayofyear({date}) = {days}, {date}, NULL)"
@@ -255,6 +288,13 @@ def _moment(groups: Mapping[str, int], part: Callable[[str], str]) -> str:
         if name := next((candidate for candidate in ("month", "mon") if candidate in groups), None):
             month = f"((locate(lower(left({part(name)}, 3)), '{_MONTHS}') + 2) div 3)"
     return f"make_timestamp({year}, {month}, {day}, {hour}, {minute}, {second})"
+
+
+def _day_of_week(year: str, week: str, weekday: str) -> str:
+    """Tell the day of a week of ISO 8601, whose first one has the fourth of January."""
+    fourth = f"make_date({year}, 1, 4)"
+    date = f"date_add({fourth}, 7 * ({week} - 1) + {weekday} - 1 - weekday({fourth}))"
+    return f"if({weekday} BETWEEN 1 AND 7 AND weekofyear({date}) = {week}, {date}, NULL)"
 
 
 def _year(digits: str, *, rounded: bool) -> str:
