@@ -193,7 +193,8 @@ class Connection:
         session = self.session
         statement = StatementText(text.lstrip())
         begins = not self.autocommit and statement.text.lower().startswith(_IN_TRANSACTIONS)
-        with self._lost.watch(session, statement) as is_run:
+        implied = not self.autocommit
+        with self._lost.watch(session, statement, is_implied=implied) as is_run:
             if not is_run:
                 return hivesql.Result(statement=text)
             if begins and not self._is_open:

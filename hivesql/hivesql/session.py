@@ -151,6 +151,11 @@ class Session:
         """From START TRANSACTION to its end, also where all of it was committed before."""
         return self._conversation.is_open
 
+    @property
+    def has_changed(self) -> bool:
+        """Tell whether a statement of the open transaction has changed anything."""
+        return self._conversation.has_changed
+
     def sql(
         self,
         text: str,

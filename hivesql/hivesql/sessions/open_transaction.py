@@ -57,6 +57,12 @@ class Conversation:
         """Between START TRANSACTION and its end, also where all was committed before."""
         return self.opened is not None or self.skipped is not None
 
+    @property
+    def has_changed(self) -> bool:
+        """Tell whether a statement of what is open has changed anything."""
+        opened = self.opened
+        return opened is not None and bool(opened.next_statement_id or opened.writes)
+
     def recorded(self, plan: Plan, once: Once | None) -> Once | None:
         """Give the key that the plan's own commit records; None where the transaction's does."""
         if once is None or self.opened:
@@ -160,6 +166,10 @@ class Transacting(Protocol):
     def in_transaction(self) -> bool:
         """Tell whether a transaction is open."""
 
+    @property
+    def has_changed(self) -> bool:
+        """Tell whether a statement of it has changed anything."""
+
     def end_interrupted(self) -> None:
         """Roll back what is open."""
 
@@ -219,11 +229,14 @@ class LostTransaction:
             self.is_lost = True
 
     @contextmanager
-    def watch(self, session: Transacting, statement: StatementText) -> Iterator[bool]:
+    def watch(
+        self, session: Transacting, statement: StatementText, *, is_implied: bool = False
+    ) -> Iterator[bool]:
         """Run a statement in the block, and note whether it fails; False where it is not to run.
 
-        ExecutionError for what belongs to the rest of a lost transaction: 20008 for its COMMIT,
-        10262 for the others. Its ROLLBACK has nothing to do.
+        ``is_implied``: nobody wrote where the transaction begins, so that only what it has changed
+        can be missed. ExecutionError for what belongs to the rest of a lost transaction: 20008 for
+        its COMMIT, 10262 for the others. Its ROLLBACK has nothing to do.
         """
         if self.leaves_out(statement):
             if _ROLLS_BACK.match(statement.text):
@@ -240,7 +253,7 @@ class LostTransaction:
                 f"was not run: it would be committed by itself. {_ADVICE}",
                 code=10262,
             )
-        was_open = session.in_transaction
+        was_open = session.has_changed if is_implied else session.in_transaction
         try:
             yield True
         except BaseException:

@@ -92,8 +92,12 @@ def test_the_drivers_of_python_do_likewise(tmp_path: Path) -> None:
             cursor.execute("INSERT INTO t VALUES (2)")
         with pytest.raises(dbapi.OperationalError, match="nothing of it is committed"):
             connection.commit()
+        cursor.execute("SELECT i FROM t")
         with pytest.raises(dbapi.ProgrammingError):
             cursor.execute("SELECT nosuch FROM t")
+        # Nothing was lost: nobody wrote that a transaction begins here, and it has changed nothing.
+        cursor.execute("SELECT i FROM t")
+        assert cursor.fetchall() == []
         connection.rollback()
         connection.commit()
         cursor.execute("INSERT INTO t VALUES (3)")
