@@ -40,8 +40,8 @@ USES: dict[str, Callable[[hivesql.Session], object]] = {
 }
 QUIET = {
     "at_close", "authorize", "beside", "cache_counters", "cancel", "close", "closed",
-    "end_interrupted", "has_changed", "in_transaction", "open_transaction", "progress", "settings", "spark_views",
-    "starts_spark", "stop",
+    "end_interrupted", "has_changed", "in_transaction", "open_transaction", "progress", "settings",
+    "spark_views", "starts_spark", "stop",
 }  # fmt: skip
 
 
