@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
+from hivesql_planner.model.hive_type import MOST_DIGITS
+
 Parameters = Mapping[str, Any] | Sequence[Any]
 
 _PLACEHOLDER = re.compile(r"%(?:\((?P<name>[^)]*)\))?(?P<kind>.|\Z)", re.DOTALL)
-_DIGITS = 38
-_TOO_LONG = f"DECIMAL has {_DIGITS} digits"
+_TOO_LONG = f"DECIMAL has {MOST_DIGITS} digits"
 _MOST_ZEROS = 500
 """Zeros behind the point of a number that is nearly 0."""
 _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\0": "\\0", "\n": "\\n", "\r": "\\r"})
@@ -47,12 +48,12 @@ def _number(value: int | float | Decimal) -> str:
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise TypeError(f"{value!r} has no literal in Hive: DECIMAL is finite")
-        if not -_MOST_ZEROS < value.adjusted() < _DIGITS:
+        if not -_MOST_ZEROS < value.adjusted() < MOST_DIGITS:
             raise TypeError(f"{value!r:.60} has no literal in Hive: {_TOO_LONG}")
         return f"{value:f}BD"
     if isinstance(value, float):
         return f"{value!r}D" if math.isfinite(value) else f"CAST('{value}' AS DOUBLE)"
-    if abs(value) >= 10**_DIGITS:
+    if abs(value) >= 10**MOST_DIGITS:
         what = f"a whole number of {value.bit_length()} bits"
         raise TypeError(f"{what} has no literal in Hive: {_TOO_LONG}")
     if -(2**31) <= value < 2**31:

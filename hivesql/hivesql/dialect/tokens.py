@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from hivesql.script import StatementText, within_text
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError, SemanticError
+from hivesql_planner.model.hive_type import LONGEST_NUMBER, MOST_DIGITS
 from hivesql_planner.model.table import TableName
 
 _BLANK = re.compile(r"(?:\s+|--[^\r\n]*|/\*.*?\*/)+", re.DOTALL)
@@ -25,8 +26,6 @@ _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 _QUOTED = re.compile(r"`(?:[^`]|``)*`")
 _SYMBOL = re.compile(r"<=>|<>|!=|<=|>=|==|\|\||[-+*/%(),.;=<>!~^&|\[\]:]")
 _LARGEST = 2**63 - 1
-_LONGEST_NUMBER = 600
-"""Characters of a number. Python reads no whole numbers of thousands of digits, which take long."""
 _MOST_COMPARED = 200
 """So many words of what Spark calls an error about are compared with the statement's."""
 _LONGEST_COMPARED = 20_000
@@ -231,10 +230,10 @@ def tokenize(text: StatementText, *, every_row: bool = False) -> tuple[Token, ..
         if token.value in _NESTING and depth.after(token, tokens) > MOST_NESTED:
             problem = ParseError(f"nested too deeply: more than {MOST_NESTED} levels")
             raise at(problem, text, token.start, token.end)
-        if token.kind is Kind.NUMBER and len(token.text) > _LONGEST_NUMBER:
+        if token.kind is Kind.NUMBER and len(token.text) > LONGEST_NUMBER:
             problem = ParseError(
-                f"a number of {len(token.text)} characters: at most {_LONGEST_NUMBER} are read, "
-                "and no type holds more than 38 digits"
+                f"a number of {len(token.text)} characters: at most {LONGEST_NUMBER} are read, "
+                f"and no type holds more than {MOST_DIGITS} digits"
             )
             raise at(problem, text, token.start, token.end)
         tokens.append(token)

@@ -51,6 +51,8 @@ NESTED = frozenset((Kind.ARRAY, Kind.MAP, Kind.STRUCT, Kind.UNION))
 BITS = {Kind.TINYINT: 8, Kind.SMALLINT: 16, Kind.INT: 32, Kind.BIGINT: 64}
 MOST_DIGITS = 38
 """Of a decimal."""
+LONGEST_NUMBER = 600
+"""Characters of a number. Python reads no whole numbers of thousands of digits, which take long."""
 UNION_TAG = "uniontype"
 """The first field of a struct that stands for a union: which of the members behind it is set."""
 PLAIN_SCALE = 6

@@ -7,13 +7,18 @@ import struct
 from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation, localcontext
 
-from hivesql_planner.model.hive_type import BITS, FLOATS, SIZED_TEXTS, HiveType, Kind
+from hivesql_planner.model.hive_type import (
+    BITS,
+    FLOATS,
+    LONGEST_NUMBER,
+    SIZED_TEXTS,
+    HiveType,
+    Kind,
+)
 from hivesql_planner.model.table import DEFAULT_PARTITION
 from hivesql_planner.settings.settings import DEFAULT_NAME, Settings
 
 FALSE = ("", "false", "no", "off", "0")
-_LONGEST = 600
-"""Characters of a whole number, of which Python reads no thousands."""
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _DAY = r"([0-9]{1,4})-([0-9]{1,2})-([0-9]{1,2})"
@@ -68,7 +73,7 @@ def read_text(text: str, type_: HiveType) -> str:
 
 
 def _whole(text: str, bits: int) -> str | None:
-    if len(text) > _LONGEST or not _NUMBER.fullmatch(text):
+    if len(text) > LONGEST_NUMBER or not _NUMBER.fullmatch(text):
         return None
     if ("." in text or "e" in text.lower()) and bits == 64:
         return None
