@@ -159,6 +159,8 @@ def test_nobody_waits_for_what_another_client_has_locked(
 
     def work(db: Any) -> None:
         terms_of(db).lock_txn_table(db, shared=False)
+        # To PostgreSQL the request for a lock goes with the next one.
+        db.scalar(text("SELECT 1"))
         threading.Thread(target=wait_until, args=[session.cancel]).start()
         with pytest.raises(Cancelled):
             session.sql("INSERT INTO t VALUES (2)")
