@@ -192,8 +192,8 @@ class Connection:
         """Run one statement, inside a transaction where the connection wants one."""
         session = self.session
         statement = StatementText(text.lstrip())
-        begins = not self.autocommit and statement.text.lower().startswith(_IN_TRANSACTIONS)
         implied = not self.autocommit
+        begins = implied and statement.text.lower().startswith(_IN_TRANSACTIONS)
         with self._lost.watch(session, statement, is_implied=implied) as is_run:
             if not is_run:
                 return hivesql.Result(statement=text)

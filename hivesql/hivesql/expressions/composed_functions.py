@@ -7,7 +7,7 @@ import re
 from hivesql.dialect.value_types import field_of
 from hivesql.expressions.calls import Call, Rule, rest, takes
 from hivesql_planner.errors import NotSupported, SemanticError
-from hivesql_planner.model.conversions import with_digits
+from hivesql_planner.model.conversions import with_scale
 from hivesql_planner.model.hive_type import (
     DATE,
     INT,
@@ -417,12 +417,13 @@ def _rounded(call: Call) -> str | None:
     NULL for one of 38 digits that is rounded to one more, where Spark fails.
     """
     kind = call.type(0)
-    if kind is not None and kind.kind is Kind.DECIMAL and len(call.texts) == 2:
-        plain = f"{call.name}(@*)"
-        rounded = with_digits(plain, kind, call.texts[1])
-        if rounded != plain:
-            return rounded
-    digits = _BEFORE_POINT.fullmatch(call.texts[1]) if len(call.texts) == 2 else None
+    if kind is None or kind.kind is not Kind.DECIMAL or len(call.texts) != 2:
+        return None
+    plain = f"{call.name}(@*)"
+    rounded = with_scale(plain, kind, call.texts[1])
+    if rounded != plain:
+        return rounded
+    digits = _BEFORE_POINT.fullmatch(call.texts[1])
     if kind != HiveType.decimal(MOST_DIGITS, 0) or digits is None:
         return None
     dropped = int(digits[1])
@@ -435,7 +436,7 @@ def _rounded(call: Call) -> str | None:
         f"@0 {beyond}= CAST('{sign}{least}' AS DECIMAL(38,0))"
         for beyond, sign in ((">", ""), ("<", "-"))
     )
-    return f"if({ends}, NULL, {call.name}(@*))"
+    return f"if({ends}, NULL, {plain})"
 
 
 BUILT: dict[str, Rule] = {

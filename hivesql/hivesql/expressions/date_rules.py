@@ -14,7 +14,7 @@ from hivesql_planner.model.conversions import (
     WHOLE_TIME,
     conversion,
     moment_in,
-    with_digits,
+    with_scale,
 )
 from hivesql_planner.model.date_patterns import formatted, is_lacked, pattern_literal, problem_of
 from hivesql_planner.model.hive_type import DATE, INT, SMALLINT, TIMESTAMP, TINYINT, VOID, Kind
@@ -159,7 +159,7 @@ def _truncated_number(call: Call) -> str:
     kind = call.type(0)
     cut = f"if(@0 < 0, ceil(@0, {digits}), floor(@0, {digits}))"
     if kind is not None and kind.kind is Kind.DECIMAL:
-        return with_digits(cut, kind, call.texts[1] if len(call.texts) > 1 else digits)
+        return with_scale(cut, kind, call.texts[1] if len(call.texts) > 1 else digits)
     return f"CAST({cut} AS {kind})" if kind is not None else cut
 
 

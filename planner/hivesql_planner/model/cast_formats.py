@@ -10,13 +10,13 @@ from hivesql_planner.errors import SemanticError
 
 _SEPARATORS = "-./,';: "
 _YEARS = {"rrrr": 4, "rr": 2, "yyyy": 4, "yyy": 3, "yy": 2, "y": 1}
+_ISO_YEARS = {"iyyy": 4, "iyy": 3, "iy": 2, "i": 1}
+_OF_ISO_WEEKS = {**_ISO_YEARS, "iw": 2, "id": 2}
 _NUMBERS = {
     "mm": 2, "dd": 2, "ddd": 3, "hh": 2, "hh12": 2, "hh24": 2, "mi": 2, "ss": 2, "sssss": 5,
-    "d": 1, "q": 1, "ww": 2, "w": 1, "iyyy": 4, "iyy": 3, "iy": 2, "i": 1, "iw": 2, "id": 2,
+    "d": 1, "q": 1, "ww": 2, "w": 1, **_OF_ISO_WEEKS,
 }  # fmt: skip
 _FRACTIONS = {"ff": 9, **{f"ff{n}": n for n in range(1, 10)}}
-_ISO_YEARS = {"iyyy": 4, "iyy": 3, "iy": 2, "i": 1}
-_OF_ISO_WEEKS = (*_ISO_YEARS, "iw", "id")
 _DAYS = "montuewedthufrisatsun"
 _DAY_NAMES = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 _NAMES = {"month": 9, "mon": 3, "day": 9, "dy": 3}
@@ -35,7 +35,7 @@ _VALUES = {
     **dict.fromkeys(("hh", "hh12"), "((hour({0}) + 11) % 12 + 1)"), "mi": "minute({0})",
     "ss": "second({0})", "sssss": _SECOND_OF_DAY, "d": "dayofweek({0})", "q": "quarter({0})",
     "ww": "((dayofyear({0}) + 6) div 7)", "w": "((day({0}) + 6) div 7)",
-    **dict.fromkeys(("iyyy", "iyy", "iy", "i"), "extract(YEAROFWEEK FROM {0})"),
+    **dict.fromkeys(_ISO_YEARS, "extract(YEAROFWEEK FROM {0})"),
     "iw": "weekofyear({0})", "id": "(weekday({0}) + 1)",
 }  # fmt: skip
 _MONTHS = "janfebmaraprmayjunjulaugsepoctnovdec"
@@ -250,6 +250,12 @@ def _moment(groups: Mapping[str, int], part: Callable[[str], str]) -> str:
         pattern = next((candidate for candidate in patterns if candidate in groups), None)
         return f"CAST({part(pattern)} AS INT)" if pattern else "0"
 
+    def numbered_name(patterns: tuple[str, str], names: str) -> str | None:
+        name = next((candidate for candidate in patterns if candidate in groups), None)
+        if name is None:
+            return None
+        return f"CAST((locate(lower(left({part(name)}, 3)), '{names}') + 2) div 3 AS INT)"
+
     word = next(year_word for year_word in (*_YEARS, *_ISO_YEARS) if year_word in groups)
     year = _year(part(word), rounded=word.startswith("r"))
     hour, minute, second = number("hh24"), number("mi"), number("ss")
@@ -270,13 +276,8 @@ def _moment(groups: Mapping[str, int], part: Callable[[str], str]) -> str:
         digits = f"left(rpad({part(fraction)}, 6, '0'), 6)"
         second = f"CAST({second} AS DECIMAL(8,6)) + CAST(concat('0.', {digits}) AS DECIMAL(8,6))"
     if "iw" in groups:
-        named = next((name for name in ("day", "dy") if name in groups), None)
-        weekday = (
-            f"CAST((locate(lower(left({part(named)}, 3)), '{_DAYS}') + 2) / 3 AS INT)"
-            if named
-            else ""
-        )
-        date = _day_of_week(year, number("iw"), weekday or number("id"))
+        weekday = numbered_name(("day", "dy"), _DAYS) or number("id")
+        date = _day_of_week(year, number("iw"), weekday)
         year, month, day = f"year({date})", f"month({date})", f"day({date})"
     elif "ddd" in groups:
         days = number("ddd")
@@ -284,9 +285,7 @@ def _moment(groups: Mapping[str, int], part: Callable[[str], str]) -> str:
         date = f"if(dayofyear({date}) = {days}, {date}, NULL)"
         month, day = f"month({date})", f"day({date})"
     else:
-        month, day = number("mm"), number("dd")
-        if name := next((candidate for candidate in ("month", "mon") if candidate in groups), None):
-            month = f"((locate(lower(left({part(name)}, 3)), '{_MONTHS}') + 2) div 3)"
+        month, day = numbered_name(("month", "mon"), _MONTHS) or number("mm"), number("dd")
     return f"make_timestamp({year}, {month}, {day}, {hour}, {minute}, {second})"
 
 

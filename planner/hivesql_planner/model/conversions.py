@@ -240,11 +240,11 @@ def _check_fields(source: HiveType | None, target: HiveType) -> None:
         _check_fields(inner, wanted)
 
 
-def with_digits(rounded: str, kind: HiveType, digits: str) -> str:
+def with_scale(rounded: str, kind: HiveType, digits: str) -> str:
     """Give a rounded DECIMAL as many digits after its point as it is rounded to, as Hive does.
 
-    Spark leaves a DECIMAL of fewer as it is. ``digits`` is the text of a number, or of another
-    expression, of which neither knows a type.
+    Spark leaves a DECIMAL of fewer as it is. ``digits`` is the text of how many; where that is no
+    whole number, it is not known here, and ``rounded`` stays as it is.
     """
     precision, scale = kind.arguments
     wanted = int(digits.replace(" ", "")) if re.fullmatch(r"-?\s*\d+", digits) else 0

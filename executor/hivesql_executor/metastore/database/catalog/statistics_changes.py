@@ -19,6 +19,7 @@ from hivesql_executor.metastore.database.catalog.statistics_rows import (
 from hivesql_executor.metastore.database.catalog.table_rows import mark_inaccurate
 from hivesql_executor.metastore.database.transactions import snapshots
 from hivesql_executor.metastore.database.transactions.snapshots import ALLOCATED_WRITE_ID
+from hivesql_executor.metastore.database.transactions.transactions import chunks
 from hivesql_planner.acid.write_ids import Range
 from hivesql_planner.model.statistics import (
     StatisticsChange,
@@ -27,9 +28,6 @@ from hivesql_planner.model.statistics import (
     combined,
 )
 from hivesql_planner.model.table import TableName
-
-_CHUNK = 500
-
 
 Unit = tuple[TableName, str | None]
 """A table, or one of its partitions."""
@@ -103,8 +101,7 @@ def _add(
             for owner_id, change in owners.items()
             if change.replaces and change.rows == 0 and not overtaken
         ]
-        for start in range(0, len(emptied), _CHUNK):
-            chunk = emptied[start : start + _CHUNK]
+        for chunk in chunks(emptied):
             db.execute(delete(columns).where(columns.c.owner_id.in_(chunk)))
         for owner_id, change in owners.items():
             if change.columns and new[owner_id].known.accurate_columns:
@@ -137,9 +134,8 @@ def _partitions(
     names = [name for name in changes if name is not None]
     rows = schema.partitions.c
     changes_by_id: dict[int, StatisticsChange] = {}
-    for start in range(0, len(names), _CHUNK):
-        chunk = rows.name.in_(names[start : start + _CHUNK])
-        query = select(rows.id, rows.name).where(rows.table_id == table_id, chunk)
+    for chunk in chunks(names):
+        query = select(rows.id, rows.name).where(rows.table_id == table_id, rows.name.in_(chunk))
         changes_by_id |= {int(id_): changes[name] for id_, name in db.execute(query)}
     return changes_by_id
 

@@ -86,7 +86,7 @@ class LimitedConnection(Connection):  # type: ignore[misc]
 
     @property
     def _rfile(self) -> io.BufferedReader | None:
-        """What PyMySQL reads from: what it opens itself waits, and cannot be interrupted."""
+        """Return what PyMySQL reads from: what it opens itself waits, and cannot be interrupted."""
         return self._reader
 
     @_rfile.setter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from sqlalchemy import (
@@ -69,6 +69,7 @@ IS_UNENDED = txns.c.state != literal_column("'c'")
 """Whether a transaction has not committed."""
 IS_OPEN = and_(txns.c.state == literal_column("'o'"), IS_UNENDED)
 # How many one statement of SQL names.
+Key = TypeVar("Key", int, str)
 _CHUNK = 1000
 
 
@@ -169,8 +170,8 @@ def require_all_open(db: Connection, txn_ids: Sequence[int]) -> dict[int, int]:
     return kinds
 
 
-def chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Cut ids into as many as one statement of SQL names."""
+def chunks(ids: Sequence[Key]) -> Iterator[Sequence[Key]]:
+    """Cut ids, or names, into as many as one statement of SQL names."""
     return (ids[start : start + _CHUNK] for start in range(0, len(ids), _CHUNK))
 
 
@@ -208,8 +209,8 @@ def abort_txns(db: Connection, txn_ids: Collection[int], reason: str) -> tuple[i
     """
     ids = sorted(set(txn_ids))
     aborted: list[int] = []
-    for start in range(0, len(ids), _CHUNK):
-        chosen = _own(db, ids[start : start + _CHUNK])
+    for part in chunks(ids):
+        chosen = _own(db, part)
         abort = (
             update(txns)
             .where(chosen, txns.c.state == OPEN)
