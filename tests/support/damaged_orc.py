@@ -83,6 +83,8 @@ def _times(path: str, length: int, time: int) -> None:
 
 
 def _columns(path: str, length: int, time: int) -> None:
+    # Its footer first, as all that reads columns does.
+    read_tail(FILES, path, length)
     orc.ORCFile(path).read()
 
 

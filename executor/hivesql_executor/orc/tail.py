@@ -26,7 +26,7 @@ from hivesql_executor.orc.tail_bytes import (
 )
 from hivesql_planner.acid.layout import ACID_FIELDS
 from hivesql_planner.errors import DataError, NotSupported
-from hivesql_planner.model.hive_type import HiveType
+from hivesql_planner.model.hive_type import MOST_DIGITS, HiveType, Kind
 
 _TAIL_GUESS = 16 * 1024
 _MOST_POSTSCRIPT = 256
@@ -151,6 +151,9 @@ def _tail_of(reader: Any, statistics: Sequence[bytes]) -> OrcTail:
     # Hive's query-based compactor writes the names in lower case; ORC itself compares so, in order.
     is_acid = [name.lower() for name in fields] == [name.lower() for name in ACID_FIELDS]
     row = reader.schema.fields[fields[-1]] if is_acid else reader.schema
+    row_types = tuple(HiveType.as_stored(str(row.fields[name])) for name in row.fields)
+    for row_type in row_types:
+        _check_decimals(row_type)
     has_statistics = is_acid and reader.row_index_stride > 0
     columns = (*range(1, _WRITER + 1), row.column_id) if has_statistics and statistics else ()
     by_column = {column: Message(statistics[column]) for column in columns}
@@ -161,7 +164,7 @@ def _tail_of(reader: Any, statistics: Sequence[bytes]) -> OrcTail:
         stripe_rows=tuple(len(stripe) for stripe in reader.iter_stripes()),
         is_acid=is_acid,
         row_fields=tuple(row.fields),
-        row_types=tuple(HiveType.as_stored(str(row.fields[name])) for name in row.fields),
+        row_types=row_types,
         schema=str(reader.schema),
         metadata=dict(reader.user_metadata),
         key_range=key_range,
@@ -170,6 +173,14 @@ def _tail_of(reader: Any, statistics: Sequence[bytes]) -> OrcTail:
         writers=_range(by_column, _WRITER),
         lacking=_lacking(by_column, len(reader)),
     )
+
+
+def _check_decimals(stored: HiveType) -> None:
+    """ValueError for decimals that no writer makes: Arrow ends the process where it reads them."""
+    if stored.kind is Kind.DECIMAL and stored.arguments[0] > MOST_DIGITS:
+        raise ValueError(f"it has a column of {stored}")
+    for child in stored.children:
+        _check_decimals(child)
 
 
 def stripe_rows(data: bytes) -> tuple[int, ...]:

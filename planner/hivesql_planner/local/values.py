@@ -11,7 +11,15 @@ import struct
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
 
-from hivesql_planner.model.hive_type import BITS, INTEGERS, SIZED_TEXTS, TEXTS, HiveType, Kind
+from hivesql_planner.model.hive_type import (
+    BITS,
+    INTEGERS,
+    MOST_DIGITS,
+    SIZED_TEXTS,
+    TEXTS,
+    HiveType,
+    Kind,
+)
 from hivesql_planner.model.partition_values import FALSE
 from hivesql_planner.model.table import DEFAULT_PARTITION
 from hivesql_planner.predicates.constants import day, wall_clock
@@ -64,7 +72,7 @@ def _number(value: Value) -> Decimal:
         raise Unclear
     number = Decimal(value)  # type: ignore[arg-type]
     _, digits, exponent = number.as_tuple()
-    if len(digits) > 38 or not isinstance(exponent, int) or exponent < -38:
+    if len(digits) > MOST_DIGITS or not isinstance(exponent, int) or exponent < -MOST_DIGITS:
         raise Unclear
     return number
 
@@ -221,7 +229,7 @@ def compared(value: Value, hive_type: HiveType) -> Value:
         precision, scale = hive_type.arguments
         _, digits, exponent = _number(value).as_tuple()
         assert isinstance(exponent, int)
-        if -exponent > scale or len(digits) + precision > 38:
+        if -exponent > scale or len(digits) + precision > MOST_DIGITS:
             raise Unclear
         return _decimal(value, precision, scale)
     if column_kind in TEXTS and isinstance(value, str):

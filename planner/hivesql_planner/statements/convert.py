@@ -8,7 +8,7 @@ from itertools import zip_longest
 from typing import Final
 
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.model.hive_type import BITS, HiveType, Kind
+from hivesql_planner.model.hive_type import BITS, MOST_DIGITS, HiveType, Kind
 from hivesql_planner.model.table import Table
 
 _EXTERNAL = "EXTERNAL"
@@ -17,8 +17,6 @@ _NUMBERS: Final = (
     Kind.TINYINT, Kind.SMALLINT, Kind.INT, Kind.BIGINT, Kind.DECIMAL, Kind.FLOAT, Kind.DOUBLE,
 )  # fmt: skip
 """From the narrowest to the widest."""
-
-_MOST_DIGITS = 38
 
 
 def check_compatible(old: HiveType, new: HiveType) -> bool:
@@ -64,7 +62,7 @@ def widen(own: HiveType, other: HiveType) -> HiveType:
 def _wider_decimal(own: HiveType, other: HiveType) -> HiveType:
     scale = max(own.arguments[1], other.arguments[1])
     whole = max(own.arguments[0] - own.arguments[1], other.arguments[0] - other.arguments[1])
-    return own if whole + scale > _MOST_DIGITS else HiveType.decimal(whole + scale, scale)
+    return own if whole + scale > MOST_DIGITS else HiveType.decimal(whole + scale, scale)
 
 
 def _is_wider(own: HiveType, other: HiveType) -> bool:

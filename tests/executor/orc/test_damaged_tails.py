@@ -62,6 +62,23 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
         read_tail(LocalFiles(), str(path))
 
 
+@pytest.mark.parametrize("kind", ["decimal(7,2)", "array<decimal(7,2)>"])
+@pytest.mark.parametrize("digits", [39, 72])
+def test_decimals_that_no_writer_makes(tmp_path: Path, kind: str, digits: int) -> None:
+    """Arrow ends the process where it reads more than 38 digits."""
+    written = io.BytesIO()
+    with pyorc.Writer(written, f"struct<n:{kind}>", compression=pyorc.CompressionKind.NONE):
+        pass
+    precision_and_scale = b"\x28%c\x30\x02"
+    assert written.getvalue().count(precision_and_scale % 7) == 1
+    path = tmp_path / "damaged"
+    path.write_bytes(
+        written.getvalue().replace(precision_and_scale % 7, precision_and_scale % digits)
+    )
+    with pytest.raises(DataError, match=f"{path}.*decimal.{digits},"):
+        read_tail(LocalFiles(), str(path))
+
+
 def test_no_changed_byte_ends_the_process() -> None:
     seed = random.randrange(10**9)
     program = [sys.executable, damaged_orc.__file__, str(seed)]
