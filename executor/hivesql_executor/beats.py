@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from math import inf
+from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 from hivesql_executor.statement_log import carried, current_work
@@ -28,6 +29,8 @@ GRACE_SECONDS = 1.0
 """How long an answer is waited for when the statement that wants it is cancelled."""
 LOOK_SECONDS = 0.1
 """How often who waits looks whether it is."""
+_IDLE_SECONDS = 30.0
+"""After how long without a request its thread ends."""
 _WAITS: ContextVar[bool] = ContextVar("waits", default=False)
 
 
@@ -84,7 +87,7 @@ def answer_of(request: Callable[[], Answer], server: str) -> Answer:
         except BaseException as error:  # noqa: BLE001 - it is raised where it is waited for
             future.set_exception(error)
 
-    threading.Thread(target=ask, name="hivesql-request", daemon=True).start()
+    _requesters.run(ask)
     patience = Patience()
     while True:
         try:
@@ -94,6 +97,43 @@ def answer_of(request: Callable[[], Answer], server: str) -> Answer:
                 raise
         if patience.is_over():
             raise Cancelled(f"cancelled while {server} did not answer")
+
+
+class _Requesters:
+    """Threads that make requests. One that has made its own waits for another.
+
+    Python's pool of threads waits at the end of the process for all of its, and here each may wait
+    for a server for ever.
+    """
+
+    def __init__(self) -> None:
+        self._idle: list[SimpleQueue[Callable[[], None]]] = []
+        self._guard = threading.Lock()
+
+    def run(self, ask: Callable[[], None]) -> None:
+        """Make the request in a thread that makes no other."""
+        with self._guard:
+            place = self._idle.pop() if self._idle else None
+        if place is None:
+            place = SimpleQueue()
+            threading.Thread(
+                target=self._serve, args=(place,), name="hivesql-request", daemon=True
+            ).start()
+        place.put(ask)
+
+    def _serve(self, place: SimpleQueue[Callable[[], None]]) -> None:
+        while True:
+            try:
+                place.get(timeout=_IDLE_SECONDS)()
+            except Empty:
+                with self._guard:
+                    if place in self._idle:
+                        self._idle.remove(place)
+                        return
+                # It was chosen in this moment.
+                continue
+            with self._guard:
+                self._idle.append(place)
 
 
 def pause(seconds: float, server: str) -> None:
@@ -173,11 +213,13 @@ class _Starter:
 
 
 _starter = _Starter()
+_requesters = _Requesters()
 
 
 def _forget_parents() -> None:
     """Begin anew in a forked process, which has none of its parent's threads."""
-    _starter.__init__()  # type: ignore[misc]
+    for threads in (_starter, _requesters):
+        threads.__init__()  # type: ignore[misc]
 
 
 if hasattr(os, "register_at_fork"):

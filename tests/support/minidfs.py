@@ -63,10 +63,25 @@ def hdfs_cluster(
                     break
                 assert process.poll() is None, (place / "hdfs.log").read_text()[-2000:]
                 time.sleep(0.2)
-            yield f"hdfs://localhost:{port}"
+            uri = f"hdfs://localhost:{port}"
+            _processes[uri] = process
+            yield uri
         finally:
             process.send_signal(signal.SIGKILL)
             process.wait(60)
+
+
+_processes: dict[str, subprocess.Popen[bytes]] = {}
+
+
+@contextmanager
+def standing_still(uri: str) -> Iterator[None]:
+    """Stop the servers of a cluster meanwhile: connections stay, and nobody answers."""
+    _processes[uri].send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        _processes[uri].send_signal(signal.SIGCONT)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from hivesql_executor.beats import answer_of
 from hivesql_executor.files.identity import identity_of
 from hivesql_executor.files.one_by_one import OneByOne
 from hivesql_executor.files.refusals import missing_connector, refusal_of
@@ -35,12 +36,15 @@ _trees: WeakKeyDictionary[SparkContext, dict[str | None, Any]] = WeakKeyDictiona
 
 
 def _reaching(ask: Callable[..., T]) -> Callable[..., T]:
-    """Tell of a file system that does not answer as one of our errors."""
+    """Tell of a file system that does not answer as one of our errors.
+
+    A statement that was cancelled waits for none: Hadoop itself would for minutes, or for ever.
+    """
 
     @functools.wraps(ask)
     def wrapped(files: HadoopFiles, path: str, *arguments: Any) -> T:
         try:
-            return ask(files, path, *arguments)
+            return answer_of(lambda: ask(files, path, *arguments), path)
         except _FAILURES as error:
             if (refusal := files.refusal(error)) is not None:
                 raise refusal from error
@@ -221,7 +225,7 @@ class HadoopFiles(OneByOne):
     def read(self, path: str, offset: int, length: int) -> bytes:
         """Return a range of a file."""
         try:
-            return bytes(self._tree().read(path, offset, length))
+            return answer_of(lambda: bytes(self._tree().read(path, offset, length)), path)
         except _FAILURES as error:
             if (refusal := self.refusal(error)) is not None:
                 raise refusal from error
@@ -352,7 +356,7 @@ class ObjectStoreFiles(HadoopFiles):
     def write(self, path: str, data: bytes) -> None:
         """Write a small new file by one request."""
         try:
-            self._tree().write(path, data)
+            answer_of(lambda: self._tree().write(path, data), path)
         except _FAILURES as error:
             if (refusal := self.refusal(error)) is not None:
                 raise refusal from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +15,8 @@ import lost_rights
 from end_to_end.answers import rows
 from hivesql_executor.checks.place import probe_place
 from hivesql_executor.files.hadoop import HadoopFiles
-from hivesql_planner.errors import HiveSqlError
-from minidfs import hdfs_cluster
+from hivesql_planner.errors import Cancelled, HiveSqlError
+from minidfs import hdfs_cluster, standing_still
 from programs import answer_of
 
 if TYPE_CHECKING:
@@ -111,6 +112,45 @@ def test_hdfs_holds_what_a_local_disk_holds(hdfs: str, spark: SparkSession, tmp_
     on_hdfs, on_disk = trees.values()
     assert on_hdfs == on_disk
     assert any("/base_" in path for path in on_hdfs)
+
+
+def test_nobody_waits_for_an_hdfs_that_answers_nothing(
+    hdfs: str, spark: SparkSession, tmp_path: Path
+) -> None:
+    """Who cancels a statement has it end before the servers go on, and nothing of it is left."""
+    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", f"{hdfs}/silent", spark=spark) as session:
+        session.sql("CREATE TABLE t (k int) PARTITIONED BY (p int) STORED AS ORC "
+                    "TBLPROPERTIES ('transactional'='true')")  # fmt: skip
+        session.sql("INSERT INTO t VALUES (1, 1), (2, 2)")
+        for statement in (
+            "SELECT * FROM t",
+            "INSERT INTO t VALUES (3, 1), (4, 2)",
+            "INSERT INTO t SELECT k + 10, p FROM t",
+            "UPDATE t SET k = 5",
+            "ALTER TABLE t PARTITION (p = 1) COMPACT 'major'",
+            "ALTER TABLE t DROP PARTITION (p = 1)",
+            "TRUNCATE TABLE t",
+        ):
+            is_over = threading.Event()
+
+            def cancel(is_over: threading.Event = is_over) -> None:
+                while not is_over.wait(0.5):
+                    session.cancel()
+
+            canceller = threading.Thread(target=cancel)
+            with standing_still(hdfs):
+                canceller.start()
+                try:
+                    with pytest.raises(Cancelled):
+                        session.sql(statement)
+                finally:
+                    is_over.set()
+                    canceller.join()
+            assert rows(session, "SELECT * FROM t") == [(1, 1), (2, 2)], statement
+            assert not session.sql("SHOW LOCKS").rows, statement
+        session.sql("INSERT INTO t VALUES (3, 3); DELETE FROM t WHERE k < 3")
+        assert rows(session, "SELECT * FROM t") == [(3, 3)]
+        assert [str(problem) for problem in session.check("t")] == []
 
 
 def test_rights_that_are_lost_on_the_way(hdfs: str, tmp_path: Path) -> None:
