@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from hivesql_executor.beats import wait_for_answers
@@ -14,9 +15,19 @@ from hivesql_executor.metastore.file_moves import BegunMoves, Move, decide_remed
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.file_changes import making_moves, missing_directories
 from hivesql_executor.transactions.owned_places import owned_by
-from hivesql_executor.transactions.reaper import HIDDEN, left_to_reaper, mend
+from hivesql_executor.transactions.reaper import HIDDEN, left_to_reaper, mend, release
 from hivesql_planner.model.table import Database, Table
 from hivesql_planner.older_python import add_note
+
+
+@dataclass(slots=True)
+class CatalogPlaces:
+    """What a catalog has of the tables and partitions whose directories move."""
+
+    named: set[str] = field(default_factory=set)
+    """The directories that it has for them."""
+    owned: set[tuple[int, str]] = field(default_factory=set)
+    """Ids of the tables, each with ``""`` and with the name of each of the partitions."""
 
 
 @contextmanager
@@ -25,6 +36,7 @@ def placing(
     runtime: Runtime,
     txn_id: int,
     *,
+    look: Callable[[], CatalogPlaces],
     around: str = "",
     doomed: Sequence[str] = (),
 ) -> Iterator[None]:
@@ -33,7 +45,8 @@ def placing(
     What is hidden because its table is dropped is deleted after the block, and so is the directory
     ``around`` them, a dropped database's, unless files are in it. Nor is anything moved of what
     partitions leave in a store: ``doomed`` are all files of that. When the block fails, or the
-    process dies and `reap` finds it, the directories go where the catalog says.
+    process dies and `reap` finds it, the directories go where the catalog says; where it keeps no
+    notes, ``look`` asks it.
     """
     present = [
         move
@@ -59,7 +72,10 @@ def placing(
             yield
     except BaseException as error:
         # The block may have failed after its change: a lost answer, Ctrl-C.
-        _put_right(key, noted, error, runtime, moved)
+        if key:
+            _put_right(key, error, runtime, moved)
+        else:
+            _put_right_by(look, noted, error, runtime)
         raise
     hit_failpoint(FailPoint.CATALOG_CHANGED)
     with left_to_reaper("what was dropped is not deleted yet", runtime):
@@ -104,34 +120,62 @@ def _by_server(paths: Iterable[str]) -> dict[str, list[str]]:
     return by_server
 
 
-def _put_right(
-    key: str,
-    moves: Sequence[Move],
-    error: BaseException,
-    runtime: Runtime,
-    moved: Sequence[Move],
-) -> None:
-    """Do what the catalog says; where it keeps no notes undo it.
+def _put_right(key: str, error: BaseException, runtime: Runtime, moved: Sequence[Move]) -> None:
+    """Do what the catalog says.
 
     A note that is gone was put right by whoever took us for dead. What we have ``moved`` later
     than that is put right here: what the catalog names by now is another's.
     """
     store = runtime.metastore
-    try:
-        begun = store.noted_moves(key) if key else _undone(key, moves)
+    with _noting_failure(error):
+        begun = store.noted_moves(key)
         if begun is None and moved:
             begun = store.noted_moves(store.note_moves(0, moved))
         if begun is not None:
             mend(begun, runtime)
+
+
+def _put_right_by(
+    look: Callable[[], CatalogPlaces],
+    moves: Sequence[Move],
+    error: BaseException,
+    runtime: Runtime,
+) -> None:
+    """Do what the catalog says, though it keeps no notes; go on trying where it does not answer.
+
+    Its answer to the change may be lost: what is moved back then is what it has moved.
+    """
+
+    def put() -> None:
+        mend(_decide(moves, look()), runtime)
+
+    with _noting_failure(error):
+        release(put, runtime)
+
+
+def _decide(moves: Sequence[Move], now: CatalogPlaces) -> BegunMoves:
+    remedies = tuple(
+        (
+            move,
+            decide_remedy(
+                move,
+                named=move.target in now.named,
+                owned=(move.table_id, move.partition) in now.owned,
+                committed=False,
+            ),
+        )
+        for move in moves
+    )
+    return BegunMoves(key="", moves=remedies)
+
+
+@contextmanager
+def _noting_failure(error: BaseException) -> Iterator[None]:
+    """Note at an error that what it left could not be put right."""
+    try:
+        yield
     except Exception as second:  # noqa: BLE001 - the first error is the one to report
         add_note(error, f"directories are not put right yet: {second}")
-
-
-def _undone(key: str, moves: Sequence[Move]) -> BegunMoves:
-    remedies = tuple(
-        (move, decide_remedy(move, named=False, owned=True, committed=False)) for move in moves
-    )
-    return BegunMoves(key=key, moves=remedies)
 
 
 @contextmanager
@@ -151,8 +195,11 @@ def making(directories: Sequence[str], runtime: Runtime, txn_id: int) -> Iterato
         with store.changing_for(txn_id, key):
             yield
     except BaseException as error:
-        if moves:
-            _put_right(key, moves, error, runtime, moves)
+        if key:
+            _put_right(key, error, runtime, moves)
+        elif moves:
+            # They are empty, so it does no harm where the catalog names them.
+            _put_right_by(CatalogPlaces, moves, error, runtime)
         raise
     if moves:
         with left_to_reaper("the note of directories that were made is not forgotten yet", runtime):

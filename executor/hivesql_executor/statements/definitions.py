@@ -7,13 +7,14 @@ what is there now, so that nobody's change in between is lost.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from typing import get_args
 
 from hivesql_executor.bookkeeping.avro_schema import with_altered_schema
 from hivesql_executor.bookkeeping.directory_moves import (
+    CatalogPlaces,
     hiding,
     leave_in_stores,
     making,
@@ -41,6 +42,7 @@ from hivesql_planner.definitions.steps import (
     Definition,
     DropEntry,
     EmptyTable,
+    Entry,
     FollowDirectories,
     HandOver,
     MakeDirectory,
@@ -110,7 +112,10 @@ def take_steps(steps: Sequence[Step], txn_id: int, runtime: Runtime) -> None:
         if directories:
             effects.enter_context(making(directories, runtime, txn_id))
         if moves or around:
-            effects.enter_context(placing(moves, runtime, txn_id, around=around, doomed=doomed))
+            look = partial(_places_now, steps, runtime)
+            effects.enter_context(
+                placing(moves, runtime, txn_id, look=look, around=around, doomed=doomed)
+            )
         if len(changes) > 1:
             runtime.metastore.run_in_transaction(lambda: [change() for change in changes])
         else:
@@ -119,6 +124,57 @@ def take_steps(steps: Sequence[Step], txn_id: int, runtime: Runtime) -> None:
 
 
 _OF_CATALOG: tuple[type[CatalogStep], ...] = get_args(CatalogStep)
+
+
+def _places_now(steps: Iterable[Step], runtime: Runtime) -> CatalogPlaces:
+    """Return what the catalog has now of the entries that steps alter, drop or hand over.
+
+    Partitions follow a table that has moved before that: a Hive Metastore moves them by another
+    call, and may have died between the two.
+    """
+    places, store = CatalogPlaces(), runtime.metastore
+    for step in steps:
+        match step:
+            case AlterEntry(before=Table() as before, after=Table() as after):
+                _let_partitions_follow(before, after, runtime)
+    for entry in _entries(steps):
+        match entry:
+            case Table(name=name):
+                with suppress(NoSuchObject):
+                    table = store.table(name)
+                    places.named.add(table.location)
+                    places.owned.add((table.id, ""))
+            case Partitions(table=table, partitions=partitions):
+                for partition in partitions:
+                    with suppress(NoSuchObject):
+                        if (stored := store.partition(table.name, partition.values)) is not None:
+                            places.named.add(stored.location)
+                            places.owned.add((table.id, _name(table, stored)))
+    return places
+
+
+def _let_partitions_follow(before: Table, after: Table, runtime: Runtime) -> None:
+    store = runtime.metastore
+    if before.name == after.name or not after.partition_columns:
+        return
+    with suppress(NoSuchObject):
+        home = store.table(after.name).location
+        for partition in store.foreign_partitions(after.name):
+            if home != before.location and partition.location.startswith(f"{before.location}/"):
+                place = f"{home}{partition.location.removeprefix(before.location)}"
+                moved = replace(partition, location=place)
+                store.alter_partition(after.name, partition.values, moved)
+
+
+def _entries(steps: Iterable[Step]) -> Iterator[Entry]:
+    for step in steps:
+        match step:
+            case AlterEntry(before=before, after=after):
+                yield from (before, after)
+            case DropEntry(entry=entry):
+                yield entry
+            case HandOver(source=source, target=target):
+                yield from (source, target)
 
 
 # -- what the statement was bound to

@@ -21,7 +21,14 @@ from hivesql_executor.transactions.owned_places import require_own_places
 from hivesql_executor.transactions.transaction import Transaction, changing
 from hivesql_planner.acid.layout import METADATA_FILE, base_name
 from hivesql_planner.definitions.steps import EmptyTable, NewTable
-from hivesql_planner.errors import NoSuchObject, NotSupported, SemanticError, StaleSnapshot
+from hivesql_planner.errors import (
+    CommitUnknown,
+    ExecutionError,
+    NoSuchObject,
+    NotSupported,
+    SemanticError,
+    StaleSnapshot,
+)
 from hivesql_planner.locks.lock import Operation
 from hivesql_planner.model.hive_type import Kind
 from hivesql_planner.model.names import check_table
@@ -113,7 +120,15 @@ def bear_table(table: Table, changes: FileChanges, runtime: Runtime) -> Table:
         changes.make([home])
 
     def bear() -> Table:
-        created = store.create_table(table, is_empty=is_empty)
+        try:
+            created = store.create_table(table, is_empty=is_empty)
+        except CommitUnknown as unknown:
+            # Of a Hive Metastore: a database is unknown to have changed when all of this is over.
+            raise ExecutionError(
+                f"{unknown.message.partition(';')[0]}. {table.name} may be there, without its "
+                "rows: look, and drop it before you run the statement again",
+                code=40000,
+            ) from unknown
         changes.fill(created, is_new=is_new)
         return created
 

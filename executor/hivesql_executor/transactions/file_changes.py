@@ -51,6 +51,8 @@ class FileChanges:
     key: str = ""
     all_came: bool = False
     """Whether all files had come while the note was ours: whoever takes it later does the rest."""
+    left: BegunMoves | None = None
+    """What could not be put back, where no metastore has a note of it: nobody else tries again."""
     renewed: float = 0.0
     """When the note, or the transaction, was last known to be young, by the runtime's clock."""
     _end_renewing: Callable[[], None] | None = None
@@ -174,7 +176,7 @@ class FileChanges:
     def undo(self, error: BaseException | None) -> None:
         """Put everything back, after an error if any; what cannot be is told, and left to others.
 
-        Whoever reaps next tries again.
+        Whoever reaps next tries again; ``left`` is what only this process knows of.
         """
         self._stop_renewing()
         if not self.noted:
@@ -183,6 +185,8 @@ class FileChanges:
             self._mend()
         except Exception as second:  # noqa: BLE001 - the first error is the one to report
             note = f"files are not put back yet: {second}"
+            if not self.key:
+                self.left = self._begun(committed=False)
             if error is not None:
                 add_note(error, note)
             else:

@@ -17,7 +17,7 @@ from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.heartbeat import Heartbeat
 from hivesql_executor.transactions.history import writes_of
 from hivesql_executor.transactions.lock_wait import await_locks, request_locks
-from hivesql_executor.transactions.reaper import abort, release
+from hivesql_executor.transactions.reaper import abort, mend, release
 from hivesql_executor.transactions.replaced_servers import with_known_server
 from hivesql_planner.definitions.steps import Definition
 from hivesql_planner.errors import CommitUnknown, ExecutionError, StaleSnapshot, WriteConflict
@@ -27,6 +27,7 @@ from hivesql_planner.plan import Command, Select
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.api import LockAnswer, Metastore, NewColumns, TableNote
+    from hivesql_executor.metastore.file_moves import BegunMoves
     from hivesql_executor.runtime import Runtime
     from hivesql_planner.acid.write_ids import ValidTxnList, ValidWriteIdList
     from hivesql_planner.locks.lock import Operation
@@ -153,7 +154,7 @@ def commit(
     except BaseException as error:
         has_moved = bool(opened.changes)
         opened.changes.undo(error)
-        _abort(runtime, opened.id, error, may_have_moved=has_moved)
+        _abort(runtime, opened.id, error, may_have_moved=has_moved, left=opened.changes.left)
         raise
     opened.changes.finish()
 
@@ -195,10 +196,11 @@ def roll_back(
     opened.heartbeat.stop()
     may_have_moved = may_have_moved or bool(opened.changes)
     opened.changes.undo(error)
+    left = opened.changes.left
     if error is None:
-        _free(opened.id, "rollback", runtime, may_have_moved=may_have_moved)
+        _free(opened.id, "rollback", runtime, may_have_moved=may_have_moved, left=left)
     else:
-        _abort(runtime, opened.id, error, may_have_moved=may_have_moved)
+        _abort(runtime, opened.id, error, may_have_moved=may_have_moved, left=left)
 
 
 @contextmanager
@@ -421,17 +423,38 @@ def _seen(opened: OpenTransaction, acquired: _Acquired) -> Transaction:
     )
 
 
-def _free(txn_id: int, reason: str, runtime: Runtime, *, may_have_moved: bool) -> None:
-    free = partial(abort, runtime=runtime) if may_have_moved else runtime.metastore.abort_txns
-    release(partial(free, [txn_id], reason), runtime)
+def _free(
+    txn_id: int,
+    reason: str,
+    runtime: Runtime,
+    *,
+    may_have_moved: bool,
+    left: BegunMoves | None = None,
+) -> None:
+    """Put back what is left to do so, then abort: its locks keep others out until then."""
+    end = partial(abort, runtime=runtime) if may_have_moved else runtime.metastore.abort_txns
+
+    def free() -> None:
+        if left is not None:
+            # Without its locks others may have filled what would go.
+            runtime.metastore.heartbeat(txn_id)
+            mend(left, runtime)
+        end([txn_id], reason)
+
+    release(free, runtime)
 
 
 def _abort(
-    runtime: Runtime, txn_id: int, error: BaseException, *, may_have_moved: bool = False
+    runtime: Runtime,
+    txn_id: int,
+    error: BaseException,
+    *,
+    may_have_moved: bool = False,
+    left: BegunMoves | None = None,
 ) -> None:
     try:
         reason = f"{type(error).__name__}"[:128]
-        _free(txn_id, reason, runtime, may_have_moved=may_have_moved)
+        _free(txn_id, reason, runtime, may_have_moved=may_have_moved, left=left)
     except Exception as second:  # noqa: BLE001 - the first error is the one to report
         add_note(
             error,

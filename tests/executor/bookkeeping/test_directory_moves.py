@@ -17,7 +17,7 @@ from sqlalchemy.exc import OperationalError
 
 import hivesql
 from acid_files import tree
-from hivesql_executor.bookkeeping.directory_moves import hiding, making, placing
+from hivesql_executor.bookkeeping.directory_moves import CatalogPlaces, hiding, making, placing
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.transactions.moves import moves as noted_moves
@@ -63,15 +63,18 @@ def test_directories_go_where_the_catalog_says(root: Path, runtime: Runtime) -> 
     renamed = replace(table, name=TableName("default", "u"), location=f"{root}/c")
     hidden, moved = [hiding(f"{root}/a", table.id)], [Move(source=f"{root}/a", target=f"{root}/c")]
     for moves in (hidden, moved):
-        with pytest.raises(KeyboardInterrupt), placing(moves, runtime, 0):
+        with pytest.raises(KeyboardInterrupt), placing(moves, runtime, 0, look=CatalogPlaces):
             assert not (root / "a").exists()
             raise KeyboardInterrupt
         assert tree(root) == ["a/x", "b/y"]
-    with pytest.raises(KeyboardInterrupt), placing(moved, runtime, 0):
+    with pytest.raises(KeyboardInterrupt), placing(moved, runtime, 0, look=CatalogPlaces):
         store.alter_table(T, renamed)
         raise KeyboardInterrupt
     assert tree(root) == ["b/y", "c/x"]
-    with pytest.raises(KeyboardInterrupt), placing([hiding(f"{root}/c", table.id)], runtime, 0):
+    with (
+        pytest.raises(KeyboardInterrupt),
+        placing([hiding(f"{root}/c", table.id)], runtime, 0, look=CatalogPlaces),
+    ):
         store.drop_table(renamed.name)
         raise KeyboardInterrupt
     assert tree(root) == ["b/y"]
@@ -84,16 +87,18 @@ def test_what_stays_is_deleted_once_its_table_is_dropped(root: Path, runtime: Ru
     store = runtime.metastore
     table = store.table(T)
     move = hiding(f"{root}/a", table.id, stays=True)
-    with pytest.raises(KeyboardInterrupt), placing([move], runtime, 0):
+    with pytest.raises(KeyboardInterrupt), placing([move], runtime, 0, look=CatalogPlaces):
         assert tree(root) == ["a/x", "b/y"]
         raise KeyboardInterrupt
     assert tree(root) == ["a/x", "b/y"]
-    with pytest.raises(KeyboardInterrupt), placing([move], runtime, 0):
+    with pytest.raises(KeyboardInterrupt), placing([move], runtime, 0, look=CatalogPlaces):
         store.drop_table(T)
         store.create_table(replace(table, id=0))
         raise KeyboardInterrupt
     assert tree(root) == ["a/x", "b/y"]
-    with placing([hiding(f"{root}/a", store.table(T).id, stays=True)], runtime, 0):
+    with placing(
+        [hiding(f"{root}/a", store.table(T).id, stays=True)], runtime, 0, look=CatalogPlaces
+    ):
         store.drop_table(T)
     assert tree(root) == ["b/y"]
     assert store.lost_moves(-1) == ()
@@ -103,7 +108,7 @@ def test_what_another_has_deleted_is_not_deleted_again(root: Path, runtime: Runt
     """A process hangs after the change of the catalog, until a new table is in the place."""
     store, place = runtime.metastore, f"{root}/a"
     table = store.table(T)
-    with placing([hiding(place, table.id, stays=True)], runtime, 0):
+    with placing([hiding(place, table.id, stays=True)], runtime, 0, look=CatalogPlaces):
         store.drop_table(T)
         for begun in store.lost_moves(-1):
             mend(begun, runtime)
@@ -201,7 +206,7 @@ def test_a_table_is_locked_until_its_files_are_back(root: Path, runtime: Runtime
     runtime = replace(runtime, settings=Settings.of({"hive.txn.timeout": "3s"}))
     opened, error = open_transaction(runtime), ExecutionError("the statement failed")
     move = Move(source=f"{root}/a", target=f"{root}/c")
-    with pytest.raises(ExecutionError), placing([move], runtime, opened.id):
+    with pytest.raises(ExecutionError), placing([move], runtime, opened.id, look=CatalogPlaces):
         (root / "a").mkdir()
         (root / "a" / "z").write_text("somebody else's")
         raise error
@@ -366,7 +371,10 @@ def test_who_is_taken_for_dead_changes_nothing_any_more(root: Path, runtime: Run
         for has_txn in (False, True):
             (txn_id,) = store.open_txns(1, "ann", "here") if has_txn else (0,)
             move = Move(source=f"{root}/a", target=f"{root}/.hidden", table_id=table.id)
-            with pytest.raises(TransactionLost, match=told), placing([move], runtime, txn_id):
+            with (
+                pytest.raises(TransactionLost, match=told),
+                placing([move], runtime, txn_id, look=CatalogPlaces),
+            ):
                 (begun,) = store.lost_moves(-1)
                 with pytest.raises(TransactionLost, match=told):
                     change()
@@ -406,7 +414,10 @@ def test_what_was_moved_too_late_is_put_back(root: Path, runtime: Runtime) -> No
     renamed = Move(source=f"{root}/a", target=f"{root}/c")
     for move in (renamed, hiding(f"{root}/a", table.id)):
         for writes in (False, move is not renamed):
-            with pytest.raises(TransactionLost), placing([move], late(runtime), 0):
+            with (
+                pytest.raises(TransactionLost),
+                placing([move], late(runtime), 0, look=CatalogPlaces),
+            ):
                 if writes:
                     (root / "a").mkdir()
                     (root / "a" / "new").write_text("theirs")
@@ -458,7 +469,9 @@ def test_what_was_dropped_does_not_come_back_with_another_of_its_name(
                 raise OSError(path)
 
         broken = replace(runtime, files=lambda location: Broken(), notify=told.append)
-        with placing([hiding(partition.location, table.id, "k=1")], broken, txn):
+        with placing(
+            [hiding(partition.location, table.id, "k=1")], broken, txn, look=CatalogPlaces
+        ):
             store.drop_partitions(name, [("1",)])
         store.add_partitions(name, [partition])
         (root / "p" / "k=1").mkdir()
@@ -487,7 +500,7 @@ def test_directories_are_put_back_before_an_abort_frees_their_table(
         assert tree(root) == before
 
     if is_alive:
-        with pytest.raises(TransactionLost), placing([move], runtime, txn_id):
+        with pytest.raises(TransactionLost), placing([move], runtime, txn_id, look=CatalogPlaces):
             abort_it()
             store.drop_table(T)
     else:

@@ -17,6 +17,7 @@ import pytest
 import hivesql
 from hivesql_planner.errors import CommitUnknown, HiveSqlError
 from interop import hive
+from waiting import wait_until
 
 pytestmark = [pytest.mark.hive, pytest.mark.slow]
 
@@ -51,12 +52,14 @@ class Wire:
         self.calls: list[str] = []
         self.struck: tuple[int, str] | None = None
         """Which of the calls, counted from 0, and what becomes of it."""
+        self.is_dead = False
+        """Whether nobody is there any more."""
         self.ended = threading.Event()
         threading.Thread(target=self._serve, daemon=True).start()
 
     def begin(self, struck: tuple[int, str] | None = None) -> None:
         """Count calls anew."""
-        self.calls, self.struck = [], struck
+        self.calls, self.struck, self.is_dead = [], struck, False
 
     def close(self) -> None:
         """Take no more connections."""
@@ -76,7 +79,7 @@ class Wire:
         """A client sends a request and waits for its answer: so both ways need one thread."""
         with outside, inside, suppress(OSError):
             threading.Thread(target=self._answer, args=(inside, outside), daemon=True).start()
-            while data := outside.recv(65536):
+            while (data := outside.recv(65536)) and not self.is_dead:
                 how = ""
                 if data[:2] == b"\x80\x01":
                     size = struct.unpack("!i", data[4:8])[0]
@@ -95,9 +98,10 @@ class Wire:
         with socket.create_connection(("127.0.0.1", self._port)) as other:
             other.sendall(data)
             other.recv(65536)
+        self.is_dead = how == "dead"
         if how in GARBAGE:
             outside.sendall(GARBAGE[how])
-        if how != "cut after":
+        if how not in ("cut after", "dead"):
             outside.recv(1)  # Until the client gives up.
 
     @staticmethod
@@ -155,3 +159,82 @@ def test_a_struck_call_loses_and_doubles_nothing(wire: Wire, statement: str) -> 
             have, at = after, at + 1
         assert at > 0
         assert commits == ("INSERT" in statement or "UPDATE" in statement)
+
+
+def test_a_metastore_that_dies_within_create_table_as(wire: Wire) -> None:
+    """When it is there again the table goes, before the locks that keep others out of it."""
+    settings = {"hive.metastore.client.socket.timeout": "60s", "hive.txn.timeout": "30s"}
+    create = f"CREATE TABLE born {ACID} AS SELECT 1 AS k"
+    wire.begin()
+    with hivesql.connect(wire.url, settings=settings) as session:
+        session.sql(f"{create}; DROP TABLE born")
+        wire.begin()
+        session.sql(create)
+        calls = [*wire.calls]
+        session.sql("DROP TABLE born")
+        made = calls.index("create_table_req")
+        for at in range(made, calls.index("commit_txn")):
+            wire.begin((at, "dead"))
+            with pytest.raises(HiveSqlError) as raised:
+                session.sql(create)
+            assert wire.is_dead, calls[at]
+            wire.begin()
+            if at < made + 3:
+                # It is read again at once: until then nobody knows which table came of it, if any.
+                assert "look, and drop it" in str(raised.value)
+                session.sql("DROP TABLE IF EXISTS born")
+                continue
+            wait_until(lambda: not session.sql("SHOW TABLES LIKE 'born'").rows)
+            session.sql(f"{create}; DROP TABLE born")
+
+
+MOVES = {
+    "ALTER TABLE p{n} PARTITION (d = 1) RENAME TO PARTITION (d = 9)": [{(1, 1)}, {(1, 9)}],
+    "ALTER TABLE q{n} EXCHANGE PARTITION (d = 1) WITH TABLE p{n}": [{(1, 1)}],
+    "ALTER TABLE p{n} RENAME TO r{n}": [{(1, 1)}],
+    "ALTER TABLE p{n} DROP PARTITION (d = 1)": [{(1, 1)}, set()],
+    "DROP TABLE p{n}": [{(1, 1)}, set()],
+}
+"""What moves directories, and the rows that may be seen after it, of those in ``p{n}`` by then."""
+
+
+@pytest.mark.parametrize("statement", MOVES)
+def test_a_metastore_that_dies_while_directories_move(wire: Wire, statement: str) -> None:
+    """When it is there again each row is seen once, and no directory is hidden or left over."""
+    settings = {"hive.metastore.client.socket.timeout": "60s", "hive.txn.timeout": "30s"}
+
+    def seen() -> set[tuple[int, int]]:
+        names = [row[0] for row in session.sql("SHOW TABLES").rows]
+        all_rows = [row for name in names for row in session.sql(f"SELECT * FROM {name}").rows]
+        assert len(all_rows) == len({*all_rows})
+        return {*all_rows}
+
+    # Hive exchanges partitions of plain tables alone.
+    kind = "STORED AS ORC" if "EXCHANGE" in statement else ACID
+    wire.begin()
+    with hivesql.connect(wire.url, settings=settings) as session:
+        session.sql("CREATE DATABASE IF NOT EXISTS moved")
+        session.sql("USE moved")
+        # Before that call only questions are asked.
+        at = 6
+        while True:
+            for (name,) in session.sql("SHOW TABLES").rows:
+                session.sql(f"DROP TABLE {name}")
+            # Of other names each time: where one is taken again, Hive's own renaming may fail.
+            for name in ("p", "q"):
+                session.sql(f"CREATE TABLE {name}{at} (k INT) PARTITIONED BY (d INT) {kind}")
+            session.sql(f"INSERT INTO p{at} VALUES (1, 1)")
+            wire.begin((at, "dead"))
+            failure: HiveSqlError | None = None
+            try:
+                session.sql(statement.replace("{n}", str(at)))
+            except HiveSqlError as error:
+                failure = error
+            was_dead = wire.is_dead
+            wire.begin()
+            if not was_dead:
+                assert failure is None
+                break
+            wait_until(lambda: seen() in MOVES[statement])
+            at += 1
+        assert at > 10

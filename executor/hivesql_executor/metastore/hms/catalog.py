@@ -13,6 +13,7 @@ from hivesql_executor.metastore.hms.constraints import (
     constraint_lists,
     fetch_constraints,
 )
+from hivesql_executor.metastore.hms.failures import UNREACHABLE
 from hivesql_executor.metastore.hms.tables import (
     read_database,
     read_table,
@@ -20,7 +21,7 @@ from hivesql_executor.metastore.hms.tables import (
     write_table,
 )
 from hivesql_planner.definitions.places import usual_location
-from hivesql_planner.errors import NoSuchObject, SemanticError
+from hivesql_planner.errors import CommitUnknown, ExecutionError, NoSuchObject, SemanticError
 from hivesql_planner.model.names import check_database, check_table, halves
 from hivesql_planner.model.statistics import ACCURATE
 from hivesql_planner.model.table import Database, Table, TableName
@@ -99,7 +100,15 @@ class CatalogCalls:
             if error.code != _EXISTS:
                 self.database(name.database)
                 raise
-        return self.table(name)
+        try:
+            return self.table(name)
+        except ExecutionError as error:
+            if error.code != UNREACHABLE:
+                raise
+            raise CommitUnknown(
+                f"the metastore does not answer any more ({error.message}), and {name} was made "
+                "by then; look before running the statement again"
+            ) from error
 
     def table(self, name: TableName) -> Table:
         """Return the table or view of that name."""
