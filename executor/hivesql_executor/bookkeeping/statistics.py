@@ -19,6 +19,7 @@ from hivesql_planner.plan import Change, InsertBranch, When, WriteKind
 
 if TYPE_CHECKING:
     from hivesql_executor.orc.publish import Measured, WrittenFile
+    from hivesql_executor.transactions.file_changes import FileChanges
 
 
 def count_inserted(
@@ -67,22 +68,21 @@ def what_to_measure(table: Table, branch: InsertBranch, runtime: Runtime) -> Mea
     return Measuring(columns, 0 if branch.dynamic_partition else most)
 
 
-def count(changes: Collection[StatisticsChange], txn: Transaction | None, runtime: Runtime) -> None:
-    """Leave changes to a transaction's commit; without a transaction they are counted now."""
-    if txn is not None:
-        txn.counted.extend(changes)
-    elif changes:
-        runtime.metastore.count_changes(changes)
+def count(
+    changes: Iterable[StatisticsChange], txn: Transaction | None, file_changes: FileChanges
+) -> None:
+    """Leave changes to a transaction's commit, or to what decides on a statement's files."""
+    (file_changes if txn is None else txn).counted.extend(changes)
 
 
 def _gather(
     changes: Iterable[StatisticsChange], table: TableName, txn: Transaction, runtime: Runtime
 ) -> None:
     if not runtime.settings.flag("hive.stats.autogather"):
-        count([replace(change, rows=None) for change in changes], txn, runtime)
+        txn.counted.extend(replace(change, rows=None) for change in changes)
         return
     # That it wrote nothing at all is a thing to tell, too.
-    count([*changes, StatisticsChange(table=table)], txn, runtime)
+    txn.counted.extend([*changes, StatisticsChange(table=table)])
 
 
 def _by_unit(

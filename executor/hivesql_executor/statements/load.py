@@ -67,7 +67,7 @@ def load_data(statement: LoadData, txn: Transaction | None, runtime: Runtime) ->
         elif statement.partition and statement.partition.storage and not is_added:
             anew = table.stored_anew(statement.partition)
             runtime.metastore.alter_partition(table.name, anew.values, anew)
-    count([_loaded(statement, sizes)], txn, runtime)
+        count([_loaded(statement, sizes)], txn, changes)
     counts = RowCounts(inserted=None, files=len(sizes), bytes=sum(sizes))
     note_counts(table.name, counts, txn)
     is_load = not statement.adds_partition

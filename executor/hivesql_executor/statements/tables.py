@@ -205,8 +205,7 @@ def _holds_nothing(home: str, runtime: Runtime) -> bool:
 def empty_table(step: EmptyTable, txn: Transaction | None, runtime: Runtime) -> None:
     """Make a table or partitions empty: an empty ``base_W`` where there are write ids."""
     with changing(txn, runtime) as changes:
-        emptied = _empty(step, txn, changes, runtime)
-    count(emptied, txn, runtime)
+        count(_empty(step, txn, changes, runtime), txn, changes)
 
 
 def _empty(

@@ -22,6 +22,7 @@ from hivesql_planner.older_python import add_note
 if TYPE_CHECKING:
     from hivesql_executor.files.api import Files
     from hivesql_executor.runtime import Runtime
+    from hivesql_planner.model.statistics import StatisticsChange
     from hivesql_planner.model.table import Table
 
 
@@ -48,6 +49,8 @@ class FileChanges:
     """Those of them that the metastore does not know."""
     arrived: dict[Move, int] = field(default_factory=dict)
     """When the files that were brought had been modified: by that they are told from others'."""
+    counted: list[StatisticsChange] = field(default_factory=list)
+    """What a statement without a transaction does to what is known of tables."""
     key: str = ""
     all_came: bool = False
     """Whether all files had come while the note was ours: whoever takes it later does the rest."""
@@ -290,28 +293,33 @@ class FileChanges:
 
     @contextmanager
     def deciding(self) -> Iterator[None]:
-        """Decide by the end of the block, where no commit does."""
+        """Decide by the end of the block, where no commit does; with that, count."""
         try:
             yield
-            self._settle()
+            is_counted = self._settle()
         except BaseException as error:
             self.undo(error)
             raise
         self.finish()
+        if self.counted and not is_counted:
+            self.runtime.metastore.count_changes(self.counted)
 
-    def _settle(self) -> None:
-        """Decide that all of it is right; CommitUnknown where nobody can tell any more."""
+    def _settle(self) -> bool:
+        """Decide that all of it is right; CommitUnknown where nobody can tell any more.
+
+        False where nothing is noted, and nothing counted with it.
+        """
         if not self.key:
-            return
+            return False
         store = self.runtime.metastore
         self.all_came = store.noted_moves(self.key) is not None
         try:
-            is_settled = self.all_came and store.settle_moves(self.key)
+            is_settled = self.all_came and store.settle_moves(self.key, self.counted)
         except CommitUnknown as unknown:
             # Settling twice is harmless. Where nothing is noted any more, another has undone it
             # or, if it was settled, has finished it: then its files are committed.
             try:
-                is_settled = store.settle_moves(self.key)
+                is_settled = store.settle_moves(self.key, self.counted)
             except HiveSqlError as error:
                 raise unknown from error
             if not is_settled:
@@ -321,6 +329,7 @@ class FileChanges:
                 "the statement took so long between two files that it was taken for dead, and its "
                 "files were put back. Run it again"
             )
+        return True
 
     def _note(self, moves: Sequence[Move], *, lasts: bool = False) -> None:
         """Note what comes next.

@@ -230,11 +230,16 @@ def transaction(
         txns = store.valid_txns()
         visible = store.valid_write_ids(txns, plan.reads)
         changes = FileChanges(runtime, 0)
-        none = Transaction(id=0, txns=txns, write_ids={}, visible=visible, changes=changes)
+        none = Transaction(
+            id=0,
+            txns=txns,
+            write_ids={},
+            visible=visible,
+            changes=changes,
+            counted=changes.counted,
+        )
         with changes.deciding():
             yield none
-        if none.counted:
-            store.count_changes(none.counted)
         return
     began = runtime.clock.monotonic()
     try:

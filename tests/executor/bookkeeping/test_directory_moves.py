@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,9 +27,10 @@ from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.reaper import abort, mend, reap
 from hivesql_executor.transactions.transaction import open_transaction, roll_back
 from hivesql_planner.errors import CommitUnknown, ExecutionError, NoSuchObject, TransactionLost
+from hivesql_planner.model.statistics import StatisticsChange
 from hivesql_planner.model.table import Column, Partition, Table, TableName
 from hivesql_planner.settings.settings import Settings
-from interruption import lose_answer
+from interruption import Cut, Death, Steps, interrupted, lose_answer
 from waiting import wait_until
 
 T = TableName("default", "t")
@@ -345,6 +346,30 @@ def test_a_decision_that_nobody_answers(root: Path, runtime: Runtime) -> None:
             lose_answer(runtime.metastore._rdbms._engine, after=settled, times=2)  # type: ignore[attr-defined]
         assert tree(root) == (["a/x", "a/y"] if settled else ["a/x", "b/y"])
         (root / "a" / "y").rename(root / "b" / "y") if settled else None
+
+
+@pytest.mark.parametrize("cut", [Cut.DIES, Cut.UNANSWERED])
+def test_numbers_change_with_the_files(root: Path, runtime: Runtime, cut: Cut) -> None:
+    """Nobody, such as Hive's count(*), reads numbers of the files before as accurate ones."""
+    store = runtime.metastore
+    impatient = replace(runtime, settings=Settings.of({"hive.txn.timeout": "-1s"}))
+    loaded = StatisticsChange(table=T, rows=2, files=1, bytes=3)
+    arrived = set()
+    steps = Steps(cut=cut, at=0)
+    while steps.at == 0 or steps.happened:
+        store.count_changes([StatisticsChange(table=T, replaces=True)])
+        steps = Steps(cut=cut, at=steps.at + 1)
+        changes = FileChanges(runtime, 0, counted=[loaded])
+        with suppress(Death, OSError, CommitUnknown), interrupted(steps), changes.deciding():
+            changes.bring([(f"{root}/b/y", f"{root}/a/y")])
+        reap(impatient)
+        known, is_there = store.statistics(T), (root / "a" / "y").exists()
+        where = f"{cut} at step {steps.at} of {steps.taken}"
+        assert (known.rows, known.is_accurate) == (2 if is_there else 0, True), where
+        arrived.add(is_there)
+        if is_there:
+            (root / "a" / "y").rename(root / "b" / "y")
+    assert arrived == {True, False}
 
 
 def test_directories_above_what_is_worked_in_go_with_it(root: Path, runtime: Runtime) -> None:

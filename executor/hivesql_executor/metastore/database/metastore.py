@@ -214,9 +214,22 @@ class MoveCalls(Calls):
 
     note_moves = writing(moves.note_moves)
     forget_moves = writing(moves.forget_moves)
-    settle_moves = writing(moves.settle_moves)
     renew_moves = writing(moves.renew_moves)
     noted_moves = reading(moves.noted_moves)
+
+    def settle_moves(self, key: str, counted: Collection[StatisticsChange] = ()) -> bool:
+        """Decide what has no transaction, and count it at once; False if it is undone.
+
+        Once: who did not hear the answer asks again.
+        """
+
+        def decide(db: Connection) -> bool:
+            if moves.settle_noted(db, key):
+                statistics_changes.count(db, 0, counted)
+                return True
+            return moves.is_settled(db, key)
+
+        return self._write(decide)
 
     def lost_moves(self, timeout: float, of: Collection[int] = ()) -> tuple[BegunMoves, ...]:
         """Take what nobody finishes any more, or shall; what is left to do with it.

@@ -16,6 +16,7 @@ from hivesql_planner.errors import NotSupported
 
 if TYPE_CHECKING:
     from hivesql_executor.metastore.hms.access.transports import Access
+    from hivesql_planner.model.statistics import StatisticsChange
     from hivesql_planner.model.table import Database, Table
 
 
@@ -88,7 +89,7 @@ class HiveMetastore(NotificationCalls, AuthorizationCalls):
     def forget_moves(self, key: str, target: str | None = None) -> None:
         """Nothing: none were noted."""
 
-    def settle_moves(self, key: str) -> bool:
+    def settle_moves(self, key: str, counted: Collection[StatisticsChange] = ()) -> bool:
         """Nothing: none were noted."""
         return True
 

@@ -59,7 +59,7 @@ def import_table(statement: ImportTable, txn: Transaction | None, runtime: Runti
             else:
                 _into_place(part, changes, runtime)
         _add_partitions(statement, table, partitions, txn, runtime)
-    count([_counted(table, part) for part in parts], txn, runtime)
+        count([_counted(table, part) for part in parts], txn, changes)
     sizes = [size for part in parts for size in part.sizes]
     note_counts(table.name, RowCounts(inserted=None, files=len(sizes), bytes=sum(sizes)), txn)
     return Outcome(message=f"Imported {table.name} from {statement.dump.path}")

@@ -177,9 +177,15 @@ def forget_moves(db: Connection, key: str, target: str | None = None) -> None:
     db.execute(gone)
 
 
-def settle_moves(db: Connection, key: str) -> bool:
-    """Do what a commit would decide is right, without a transaction; False if it is undone."""
-    return settle(db, moves.c.key == key) > 0
+def settle_noted(db: Connection, key: str) -> bool:
+    """Decide, without a transaction, what a commit would; False if it is decided, or undone."""
+    return settle(db, and_(moves.c.key == key, moves.c.settled == _NOTED)) > 0
+
+
+def is_settled(db: Connection, key: str) -> bool:
+    """Tell whether what is noted under the key was decided to be right."""
+    query = select(moves.c.key).where(moves.c.key == key, moves.c.settled == _SETTLED)
+    return db.execute(query.limit(1)).first() is not None
 
 
 def renew_moves(db: Connection, key: str) -> None:
