@@ -63,6 +63,8 @@ SQL_SETTINGS: Mapping[str, str] = {
     "spark.sql.files.openCostInBytes": "256k",
     # Tables have no columns but their own; Spark's _metadata of files would be found first.
     "spark.sql.analyzer.subqueryAliasAlwaysPropagateMetadataColumns": "false",
+    # A common table expression over another takes Spark's analyzer one round, or more.
+    "spark.sql.analyzer.maxIterations": "10000",
     # ${…} in a text is the user's own; our scripts put variables in before Spark sees anything.
     "spark.sql.variable.substitute": "false",
 }

@@ -200,3 +200,11 @@ def test_what_spark_finds_is_told_where_it_stands(
     assert caught.value.line is not None
     assert caught.value.column is not None
     assert ((caught.value.line, caught.value.column), caught.value.end) == place
+
+
+@pytest.mark.slow
+def test_tables_over_tables(session: hivesql.Session) -> None:
+    """Of each Spark's analyzer may need a round."""
+    names = ["SELECT 1 AS x", *(f"SELECT x + 1 AS x FROM q{n}" for n in range(119))]
+    tables = ", ".join(f"q{n} AS ({query})" for n, query in enumerate(names))
+    assert session.sql(f"WITH {tables} SELECT x FROM q119").rows == [(120,)]
