@@ -41,7 +41,8 @@ def check_tables(plan: Plan, store: Metastore) -> None:
 def check_listings(plan: Plan, store: Metastore) -> None:
     """Raise StaleSnapshot when partitions came, went or moved since the plan listed them.
 
-    The snapshot is younger than that list: of a transaction that has written into old and new
+    Files of one that moved would be missing. And the snapshot of a statement that is alone in its
+    transaction is younger than that list: of a transaction that has written into old and new
     partitions in between, the plan would read a part.
     """
     # Imported late: START TRANSACTION decides nothing.

@@ -334,8 +334,7 @@ class _Request:
         """See who changed, since the snapshot, what the locks cover that are ours now."""
         store = self.runtime.metastore
         check_tables(self.plan, store)
-        if self.is_alone:
-            check_listings(self.plan, store)
+        check_listings(self.plan, store)
         newer = self._newer()
         return acquired if newer is None else _Acquired(acquired.write_ids, newer)
 
