@@ -227,7 +227,7 @@ class MoveCalls(Calls):
             if moves.settle_noted(db, key):
                 statistics_changes.count(db, 0, counted)
                 return True
-            return moves.is_settled(db, key)
+            return moves.is_decided(db, key)
 
         return self._write(decide)
 

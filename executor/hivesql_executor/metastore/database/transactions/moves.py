@@ -182,7 +182,7 @@ def settle_noted(db: Connection, key: str) -> bool:
     return settle(db, and_(moves.c.key == key, moves.c.settled == _NOTED)) > 0
 
 
-def is_settled(db: Connection, key: str) -> bool:
+def is_decided(db: Connection, key: str) -> bool:
     """Tell whether what is noted under the key was decided to be right."""
     query = select(moves.c.key).where(moves.c.key == key, moves.c.settled == _SETTLED)
     return db.execute(query.limit(1)).first() is not None
