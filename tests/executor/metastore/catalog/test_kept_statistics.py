@@ -126,6 +126,31 @@ def test_writes_that_overtake_each_other(
 
 
 @pytest.mark.thrift(hive3=False)
+def test_columns_of_each_partition_are_its_own(store: Store, make_table: MakeTable) -> None:
+    make_table(partitioned_by=("p",))
+    txn_id = begin(store)
+    values = [str(number) for number in range(4)]
+    new = [Partition(values=(value,), location="") for value in values]
+    store.calls.add_partitions(T, new, if_not_exists=True, txn_id=txn_id, for_rows=True)
+    first = [
+        change(3, f"p={value}", columns=(replace(NUMBER, nulls=int(value)),)) for value in values
+    ]
+    store.calls.commit_txn(txn_id, entries=CommitEntries(changes=[*first, NOTHING]))
+    # Of one more rows come, of one all are replaced, of one nobody has measured, one stays.
+    write(
+        store,
+        change(1, "p=0", columns=(replace(NUMBER, nulls=10),)),
+        change(1, "p=1", columns=(replace(NUMBER, nulls=20),), replaces=True),
+        change(1, "p=2"),
+        NOTHING,
+    )
+    found = [store.calls.statistics(T, (value,)) for value in values]
+    assert [[column.nulls for column in of.columns] for of in found] == [[10], [20], [2], [3]]
+    accurate = [of.accurate_columns for of in found]
+    assert accurate == [("a",), ("a",), (), ("a",)]
+
+
+@pytest.mark.thrift(hive3=False)
 def test_partitions_are_judged_one_by_one(
     store: Store, make_table: MakeTable, backend: str
 ) -> None:

@@ -103,12 +103,23 @@ def _add(
         ]
         for chunk in chunks(emptied):
             db.execute(delete(columns).where(columns.c.owner_id.in_(chunk)))
-        for owner_id, change in owners.items():
-            if change.columns and new[owner_id].known.accurate_columns:
-                measured = measured_columns(db, columns, owner_id)
-                put_columns(
-                    db, columns, owner_id, changed_columns(old[owner_id].known, measured, change)
-                )
+        telling = [
+            owner_id
+            for owner_id, change in owners.items()
+            if change.columns and new[owner_id].known.accurate_columns
+        ]
+        if telling:
+            measured = measured_columns(db, columns, telling)
+            put_columns(
+                db,
+                columns,
+                {
+                    owner_id: changed_columns(
+                        old[owner_id].known, measured[owner_id], owners[owner_id]
+                    )
+                    for owner_id in telling
+                },
+            )
 
 
 def _changed(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,7 +34,7 @@ from hivesql_executor.metastore.database.catalog.catalog_values import (
     STATISTICS_FIELDS,
 )
 from hivesql_executor.metastore.database.catalog.table_rows import owned
-from hivesql_executor.metastore.database.dialects.execution import run, run_many
+from hivesql_executor.metastore.database.dialects.execution import run, run_later, run_many
 from hivesql_executor.metastore.database.transactions import snapshots
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.cache.lists import compare
@@ -78,7 +78,7 @@ def put_statistics(db: Connection, name: TableName, statistics: Collection[Stati
             write_stored_statistics(
                 db, numbers, {owner: StoredStatistics(_with_stated(old.known, entry), old.base)}
             )
-            put_columns(db, columns, owner, entry.columns)
+            put_columns(db, columns, {owner: entry.columns})
             continue
         rows = old.known.rows if entry.rows is None else entry.rows
         accurate = entry.rows is not None and _is_of(current, entry.writes)
@@ -89,7 +89,7 @@ def put_statistics(db: Connection, name: TableName, statistics: Collection[Stati
             entry, rows=rows, is_accurate=accurate, accurate_columns=tuple(sorted(counted))
         )
         write_stored_statistics(db, numbers, {owner: StoredStatistics(merged, old.base)})
-        put_columns(db, columns, owner, entry.columns)
+        put_columns(db, columns, {owner: entry.columns})
 
 
 def _with_stated(stored: Statistics, stated: Statistics) -> Statistics:
@@ -105,19 +105,30 @@ def _with_stated(stored: Statistics, stated: Statistics) -> Statistics:
 
 
 def put_columns(
-    db: Connection, columns: SqlTable, owner: int, measured: Sequence[ColumnStatistics]
+    db: Connection, columns: SqlTable, measured: Mapping[int, Sequence[ColumnStatistics]]
 ) -> None:
-    """Store what is known of some columns of a table or partition."""
-    names = [column.name for column in measured]
-    db.execute(delete(columns).where(columns.c.owner_id == owner, columns.c.name.in_(names)))
+    """Store what is known of some columns of tables or partitions, by their ids."""
+    owners_by_names: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for owner, of_owner in measured.items():
+        owners_by_names[tuple(column.name for column in of_owner)].append(owner)
+    for names, owners in owners_by_names.items():
+        for chunk in _chunks(owners):
+            is_there = and_(columns.c.owner_id.in_(chunk), columns.c.name.in_(names))
+            db.execute(delete(columns).where(is_there))
     new = [
         {"owner_id": owner}
         | {field: getattr(column, field) for field in STATISTICS_FIELDS}
         | {"type": str(column.type)}
-        for column in measured
+        for owner, of_owner in measured.items()
+        for column in of_owner
     ]
     if new:
         db.execute(insert(columns), new)
+
+
+def _chunks(owners: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Cut ids into as many as one statement names: servers take some thousands of values."""
+    return (owners[start : start + _CHUNK] for start in range(0, len(owners), _CHUNK))
 
 
 def _current(db: Connection, table: Table) -> ValidWriteIdList | None:
@@ -144,7 +155,7 @@ def statistics(
     types = {column.name: column.type for column in table.columns}
     measured = tuple(
         column
-        for column in measured_columns(db, columns, owner)
+        for column in measured_columns(db, columns, [owner])[owner]
         if types.get(column.name) == column.type
     )
     basics = read_stored_statistics(db, numbers, [owner])[owner].known
@@ -167,9 +178,26 @@ def measured_of(columns: SqlTable) -> Select[Any]:
     return owned(columns, *STATISTICS_FIELDS, order="name")
 
 
-def measured_columns(db: Connection, columns: SqlTable, owner: int) -> tuple[ColumnStatistics, ...]:
-    """Tell what is known of the columns of a table or partition, of which types they were."""
-    return tuple(map(_measured, run(db, measured_of(columns), {"owner": owner})))
+@functools.cache
+def _measured_of_several(columns: SqlTable) -> Select[Any]:
+    of = columns.c
+    keys = ("owner_id", *STATISTICS_FIELDS)
+    query = select(*(of[key].label(key) for key in keys))
+    return query.where(of.owner_id.in_(bindparam("owners", expanding=True))).order_by(of.name)
+
+
+def measured_columns(
+    db: Connection, columns: SqlTable, owners: Sequence[int]
+) -> dict[int, list[ColumnStatistics]]:
+    """Tell what is known of the columns of tables or partitions, of which types they were."""
+    by_owner: dict[int, list[ColumnStatistics]] = {owner: [] for owner in owners}
+    if len(owners) == 1:
+        rows = run(db, measured_of(columns), {"owner": owners[0]})
+        return {owners[0]: list(map(_measured, rows))}
+    for chunk in _chunks(owners):
+        for row in run(db, _measured_of_several(columns), {"owners": chunk}):
+            by_owner[row.owner_id].append(_measured(row))
+    return by_owner
 
 
 def _measured(row: Any) -> ColumnStatistics:
@@ -235,22 +263,26 @@ def _sums(db: Connection, table_id: int) -> Statistics:
 @functools.cache
 def _stored(numbers: SqlTable, *, is_of_one: bool) -> Select[Any]:
     of = numbers.c
-    is_owned = (
-        of.owner_id == bindparam("owner")
-        if is_of_one
-        else of.owner_id.in_(bindparam("owners", expanding=True))
+    return select(of.owner_id, of.name, of.value).where(
+        _is_owned(numbers, is_of_one=is_of_one), _is_statistic(numbers)
     )
-    return select(of.owner_id, of.name, of.value).where(is_owned, _is_statistic(numbers))
 
 
 @functools.cache
-def _forget(numbers: SqlTable) -> Delete:
-    return delete(numbers).where(numbers.c.owner_id == bindparam("owner"), _is_statistic(numbers))
+def _forget(numbers: SqlTable, *, is_of_one: bool) -> Delete:
+    return delete(numbers).where(_is_owned(numbers, is_of_one=is_of_one), _is_statistic(numbers))
 
 
 @functools.cache
 def _keep(numbers: SqlTable) -> Insert:
     return insert(numbers)
+
+
+def _is_owned(numbers: SqlTable, *, is_of_one: bool) -> ColumnElement[bool]:
+    owner_id = numbers.c.owner_id
+    if is_of_one:
+        return owner_id == bindparam("owner")
+    return owner_id.in_(bindparam("owners", expanding=True))
 
 
 def _is_statistic(numbers: SqlTable) -> ColumnElement[bool]:
@@ -262,8 +294,7 @@ def read_stored_statistics(
 ) -> dict[int, StoredStatistics]:
     """Tell what the parameters of some tables or partitions tell."""
     parameters: dict[int, dict[str, str]] = defaultdict(dict)
-    for start in range(0, len(owners), _CHUNK):
-        chunk = owners[start : start + _CHUNK]
+    for chunk in _chunks(owners):
         is_of_one = len(chunk) == 1
         values: dict[str, Any] = {"owner": chunk[0]} if is_of_one else {"owners": chunk}
         rows = run(db, _stored(numbers, is_of_one=is_of_one), values)
@@ -281,7 +312,12 @@ def write_stored_statistics(
     db: Connection, numbers: SqlTable, stored: Mapping[int, StoredStatistics]
 ) -> None:
     """Make the parameters of some tables or partitions tell this, and nothing older."""
-    run_many(db, _forget(numbers), [{"owner": owner} for owner in stored])
+    owners = list(stored)
+    if len(owners) == 1:
+        run_later(db, _forget(numbers, is_of_one=True), {"owner": owners[0]})
+    else:
+        for chunk in _chunks(owners):
+            run(db, _forget(numbers, is_of_one=False), {"owners": chunk})
     rows = [
         {"owner_id": owner, "name": key, "value": value}
         for owner, entry in stored.items()
