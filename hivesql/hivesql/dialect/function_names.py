@@ -49,7 +49,7 @@ _FAMILIES = ("ds_", "st_")  # DataSketches and ESRI geometry
 REFUSED = frozenset(
     """assert_true_oom bloom_filter bucket_number cast_format
     compute_bit_vector_fm compute_bit_vector_hll current_authorizer
-    current_groups deserialize get_llap_splits
+    current_groups get_llap_splits
     get_splits get_sql_schema in_bloom_filter internal_interval
     matchpath ndv_compute_bit_vector noop
     noopstreaming noopwithmap noopwithmapstreaming

@@ -313,7 +313,9 @@ def _n_grams(call: Call) -> str:
     for i in range(2 if context else 1, len(call.types)):
         if (kind := call.type(i)) is not None and kind.kind not in INTEGERS:
             raise _unfit("integers", kind, i + 1)
-    return f"{CLASS_PREFIX}{call.name}(@*)"
+    # Nothing but NULLs: Hive's class wants texts.
+    arguments = ["@0", "CAST(@1 AS ARRAY<STRING>)" if context else "@1", *rest(call, 2)]
+    return f"{CLASS_PREFIX}{call.name}({', '.join(arguments)})"
 
 
 def _unfit(what: str, kind: HiveType, place: int) -> SemanticError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from hivesql.dialect.value_types import (
     TIMES,
@@ -45,6 +46,7 @@ from hivesql_planner.statements.functions import CLASS_PREFIX
 
 _NUMBER = re.compile(r"-?\s*(?:\d+\.?\d*|\.\d+)")
 _NEGATED_EXACTLY = 34
+_PACKINGS = ("gzip", "gzip(json-2.0)", "json-0.2")
 """Digits of a DECIMAL that Spark negates without rounding."""
 
 _OF_DELIMITER = (
@@ -156,8 +158,8 @@ def _replaced(call: Call) -> str | None:
     return f"if(@1 = '', if({text} = '', {by}, {between}), replace(@*))"
 
 
-def _text_only(call: Call) -> None:
-    if is_number(call.type(0)) or call.type(0) in (BOOLEAN, VOID, *TIMES):
+def _text_only(call: Call, others: Collection[Type]) -> None:
+    if is_number(call.type(0)) or call.type(0) in others:
         raise SemanticError(
             f"{call.name} takes only STRING/CHAR/VARCHAR types. Found {call.type(0)}", code=10014
         )
@@ -165,12 +167,12 @@ def _text_only(call: Call) -> None:
 
 def _length(call: Call) -> None:
     takes(1, 1)(call)
-    _text_only(call)
+    _text_only(call, (BOOLEAN, VOID, *TIMES))
 
 
 def _trimmed(call: Call) -> str | None:
     takes(1, 2)(call)
-    _text_only(call)
+    _text_only(call, (BOOLEAN, *TIMES))
     sides = {"trim": "BOTH", "ltrim": "LEADING", "rtrim": "TRAILING"}
     return f"trim({sides[call.name]} @1 FROM @0)" if len(call.types) == 2 else None
 
@@ -351,6 +353,20 @@ def _by_class(call: Call) -> str:
     return f"{CLASS_PREFIX}{call.name}(@*)"
 
 
+def _deserialized(call: Call) -> str:
+    """Read a message of the metastore's notification log: plain, or packed and in base 64."""
+    if len(call.types) != 2:
+        raise SemanticError("The function deserialize accepts 2 arguments.", code=10014)
+    for kind in call.types:
+        if kind is not None and not is_text(kind):
+            message = "The arguments to deserialize must be a string/varchar"
+            raise SemanticError(message, code=10016)
+    packing = call.literal(1)
+    if packing is not None and packing not in _PACKINGS:
+        raise SemanticError(f"compressionFormat: {packing} is not supported.", code=10014)
+    return _by_class(call)
+
+
 def _random(call: Call) -> str | None:
     """With a seed, each task counts through the numbers of Java's generator, as in Hive."""
     return _by_class(call) if call.types else None
@@ -523,6 +539,7 @@ RULES: dict[str, Rule] = {
         "conv(regexp_replace(@0, '^ ', '.'), @1, @2)" if is_text(call.type(0)) else None
     ),
     "decode": takes(2, 2),
+    "deserialize": _deserialized,
     "field": _position_in_list,
     "get_json_object": _json_part,
     "greatest": _null_if_any_null,
@@ -553,6 +570,8 @@ RULES: dict[str, Rule] = {
     "nvl": _first_known,
     "pmod": "(((@0) % (@1) + (@1)) % (@1))",
     "percentile_approx": _approximated,
+    # With two arguments, and not before WITHIN GROUP.
+    "percentile_cont": lambda call: "percentile(@0, @1)" if len(call.types) == 2 else None,
     "printf": _printed,
     "quote": _quoted,
     "replace": _replaced,

@@ -172,7 +172,7 @@ TYPES: dict[str, TypeRule] = {
         concat_ws trim ltrim rtrim lpad rpad repeat reverse space
         substr substring mid substring_index regexp_replace regexp_extract replace translate chr
         initcap hex bin conv soundex format_number printf quote base64 decode md5 sha sha1 sha2
-        get_json_object
+        get_json_object deserialize
         parse_url elt last_day next_day add_months from_unixtime date_format typeof uuid
         current_database current_user current_catalog current_schema array_join java_method reflect
         xpath_string version buildversion logged_in_user"""),

@@ -58,7 +58,7 @@ from hivesql.expressions.session_zone import (
     templates_of_common,
 )
 from hivesql.expressions.strict_mode import refuses, strict_error
-from hivesql.expressions.windows import Windows, shift_edits
+from hivesql.expressions.windows import Windows, grouping_edits, shift_edits
 from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import HiveSqlError, NotSupported, ParseError, SemanticError
 from hivesql_planner.model.cast_formats import format_template, parse_template
@@ -124,7 +124,9 @@ class Translator:
             kind = self._leave(node)
         except HiveSqlError as error:
             self.binding.fail(error, *place_of(node))
-        self.edits += [*shift_edits(node, self.binding.text.text), *precedence_edits(node)]
+        text = self.binding.text.text
+        self.edits += [*shift_edits(node, text), *grouping_edits(node, text)]
+        self.edits += precedence_edits(node)
         if kind is not None:
             self.types[id(node)] = kind
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -234,6 +234,72 @@ def shift_edits(call: exp.Expr, text: str) -> list[Edit]:
     place = place_of(call)
     parts = tuple(filled(f"@0 OVER @1{rest}", [place, (start, end)]))
     return [Edit(*place, "", parts)]
+
+
+_SETS = (exp.Cube, exp.Rollup, exp.GroupingSets)
+_BEHIND = ("cube", "rollup", "grouping_sets")
+_OF_KEY = "if(grouping(@0) = 1, NULL, first(@0))"
+
+
+def grouping_edits(node: exp.Expr, text: str) -> list[Edit]:
+    """Say what Spark does not see of keys: in aggregates over rows of grouping sets, and without.
+
+    Spark takes a key inside of such an aggregate for a column of the rows that were grouped.
+    ``grouping(key)`` is 0 where there are no sets, which Spark asks for.
+    """
+    select = node.find_ancestor(exp.Select)
+    group = select.args.get("group") if select is not None else None
+    if select is None or group is None:
+        return []
+    keys = [*group.expressions, *(key for name in _BEHIND for key in group.args.get(name) or ())]
+    has_sets = any(isinstance(key, _SETS) for key in keys)
+    if isinstance(node, exp.Anonymous) and str(node.this).lower() == "grouping" and not has_sets:
+        return [Edit(*place_of(node), "CAST(0 AS BIGINT)")]
+    if not isinstance(node, exp.Window) or not has_sets:
+        return []
+    function = node.this
+    while isinstance(function, (exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls, exp.Filter)):
+        function = function.this
+    if not isinstance(function, exp.Anonymous) or str(function.this).lower() in OF_ORDER:
+        return []
+    forms = {(type(key), _form(key, text)) for key in _members(keys, select)}
+    kinds = {kind for kind, _ in forms}
+    edits: list[Edit] = []
+    pending = list(function.expressions)
+    while pending:
+        part = pending.pop()
+        if isinstance(part, exp.Query) or _is_aggregate(part):
+            continue
+        if type(part) in kinds and (type(part), _form(part, text)) in forms:
+            start, end = place_of(part)
+            edits.append(Edit(start, end, "", tuple(filled(_OF_KEY, [(start, end)]))))
+        else:
+            pending += part.iter_expressions()
+    return edits
+
+
+def _is_aggregate(part: exp.Expr) -> bool:
+    name = str(part.this).lower() if isinstance(part, exp.Anonymous) else ""
+    return name in AGGREGATES or name == "grouping"
+
+
+def _members(keys: Sequence[exp.Expr], select: exp.Select) -> Iterator[exp.Expr]:
+    """Yield what is grouped by, out of CUBE and its like; a number is an item of SELECT."""
+    for key in keys:
+        if isinstance(key, (*_SETS, exp.Tuple)):
+            yield from _members(key.expressions, select)
+        elif isinstance(key, exp.Literal) and not key.is_string and key.name.isdigit():
+            yield from (item.unalias() for item in select.expressions[int(key.name) - 1 :][:1])
+        else:
+            yield key
+
+
+def _form(key: exp.Expr, text: str) -> str:
+    """Return what is alike for the same key: the name of a column, or how it is written."""
+    if isinstance(key, exp.Column):
+        return key.name.lower()
+    start, end = place_of(key)
+    return "".join(text[start:end].lower().split())
 
 
 def window_around(call: exp.Expr) -> exp.Window | None:

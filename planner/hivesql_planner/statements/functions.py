@@ -16,6 +16,7 @@ _UDF = "org.apache.hadoop.hive.ql.udf"
 BY_CLASS = {
     # Hive's classes of these two do not extend what Spark wants of an aggregate; ours hand on.
     "context_ngrams": "hivesql.ContextNGrams",
+    "deserialize": "hivesql.Deserialize",  # Hive 2.3, which Spark ships, has none
     "get_json_object": f"{_UDF}.UDFJson",
     "in_file": f"{_UDF}.generic.GenericUDFInFile",
     "mask_first_n": f"{_UDF}.generic.GenericUDFMaskFirstN",
@@ -30,7 +31,7 @@ BY_CLASS = {
     "reflect2": f"{_UDF}.generic.GenericUDFReflect2",
     "soundex": f"{_UDF}.generic.GenericUDFSoundex",
 }
-"""Functions of Hive's that Spark has none for, or another: their classes, which it ships."""
+"""Functions of Hive's that Spark has none for, or another: classes that it ships, and ours."""
 CLASS_PREFIX = "hive_class_"
 """What stands before the names of such functions in Spark's queries."""
 

@@ -90,6 +90,11 @@ def test_statistics_of_tables_partitions_and_columns(session: hivesql.Session) -
     assert names == ["concat", "concat_ws", "upper"]
     assert "concat(" in str(session.sql("DESCRIBE FUNCTION concat").rows)
     assert "array_distinct(" in str(session.sql("DESCRIBE FUNCTION array_distinct").rows)
+    assert "concat(" in str(session.sql("DESCRIBE FUNCTION `concat`").rows)
+    session.sql("SET hive.support.quoted.identifiers=none")
+    rows = session.sql("DESCRIBE FUNCTION `concat`").rows
+    session.sql("RESET hive.support.quoted.identifiers")
+    assert rows == [("Function '`concat`' does not exist.",)]
     for name in ("no_such", "'no_such'"):
         rows = session.sql(f"DESCRIBE FUNCTION EXTENDED {name}").rows
         assert rows == [("Function 'no_such' does not exist.",)]

@@ -22,7 +22,9 @@ def show_functions(statement: Show, runtime: Runtime) -> Outcome:
 
 def describe_function(statement: Show, runtime: Runtime) -> Outcome:
     """Tell of a function what Hive says of it, or its own class."""
-    name = (statement.key or "").replace("`", "")
+    name = statement.key or ""
+    if runtime.settings.text("hive.support.quoted.identifiers").strip().lower() != "none":
+        name = name.replace("`", "")
     described = described_functions().get(name.lower())
     if statement.function is not None:
         own = _described(statement.function, runtime)

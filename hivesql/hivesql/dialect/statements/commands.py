@@ -259,7 +259,7 @@ def _function(cursor: Cursor) -> str:
     if token.kind is Kind.STRING:
         return cursor.string()
     if token.kind is Kind.QUOTED and not cursor.peek(1).is_("."):
-        return cursor.next().text[1:-1]  # capitals stay: Hive repeats them
+        return cursor.next().text  # capitals and quotes stay: Hive repeats them
     if cursor.at_end or cursor.at(";") or cursor.peek(1).is_("."):
         called = cursor.name("a function").text
         return f"{called}.{cursor.name('a function').text}" if cursor.take(".") else called
