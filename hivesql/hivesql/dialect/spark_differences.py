@@ -327,6 +327,9 @@ def spark_edits(tokens: _Tokens) -> list[Edit]:
             edits += number_edits(token.text, token.start)
         elif token.is_("natural"):
             edits.append(Edit(token.start, token.end, "`natural`"))
+        elif token.is_("cluster") and i and tokens[i - 1].is_("("):
+            # In a window: to Hive it is an order too, of which all rows of a part are at one place.
+            edits.append(Edit(token.start, token.end, "PARTITION"))
         elif token.is_("grouping__id"):
             edits.append(Edit(token.start, token.end, "grouping_id()"))
         elif token.is_("limit") and _matches(tokens, i + 2, (",", Kind.NUMBER)):

@@ -196,6 +196,11 @@ class QueryParser(HiveParser):
         parse = super()._parse_range
         return self._ranged(lambda: parse(this, parse_is), start)
 
+    def _parse_partition_and_order(self) -> tuple[list[exp.Expr], exp.Expr | None]:
+        if self._match(TokenType.CLUSTER_BY):
+            return self._parse_csv(self._parse_disjunction), None
+        return super()._parse_partition_and_order()
+
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
         if this is not None:
             # IF, CAST and their like, of which IGNORE NULLS or OVER may be said, know no start.
