@@ -46,8 +46,9 @@ from hivesql_planner.statements.functions import CLASS_PREFIX
 
 _NUMBER = re.compile(r"-?\s*(?:\d+\.?\d*|\.\d+)")
 _NEGATED_EXACTLY = 34
-_PACKINGS = ("gzip", "gzip(json-2.0)", "json-0.2")
 """Digits of a DECIMAL that Spark negates without rounding."""
+_PACKINGS = ("gzip", "gzip(json-2.0)", "json-0.2")
+"""How messages of the metastore's notification log may be packed."""
 
 _OF_DELIMITER = (
     "concat(if(@2 < 0 AND length(substring_index(@0, @1, @2)) < length(@0), substr(@1, 2), ''), "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,6 +36,7 @@ from hivesql_executor.metastore.database.catalog.catalog_values import (
 from hivesql_executor.metastore.database.catalog.table_rows import owned
 from hivesql_executor.metastore.database.dialects.execution import run, run_later, run_many
 from hivesql_executor.metastore.database.transactions import snapshots
+from hivesql_executor.metastore.database.transactions.transactions import chunks
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.cache.lists import compare
 from hivesql_planner.errors import NoSuchObject
@@ -51,8 +52,6 @@ from hivesql_planner.model.statistics import (
     written_basics,
 )
 from hivesql_planner.model.table import Table, TableName, partition_name
-
-_CHUNK = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,7 @@ def put_columns(
     for owner, of_owner in measured.items():
         owners_by_names[tuple(column.name for column in of_owner)].append(owner)
     for names, owners in owners_by_names.items():
-        for chunk in _chunks(owners):
+        for chunk in chunks(owners):
             is_there = and_(columns.c.owner_id.in_(chunk), columns.c.name.in_(names))
             db.execute(delete(columns).where(is_there))
     new = [
@@ -124,11 +123,6 @@ def put_columns(
     ]
     if new:
         db.execute(insert(columns), new)
-
-
-def _chunks(owners: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Cut ids into as many as one statement names: servers take some thousands of values."""
-    return (owners[start : start + _CHUNK] for start in range(0, len(owners), _CHUNK))
 
 
 def _current(db: Connection, table: Table) -> ValidWriteIdList | None:
@@ -194,7 +188,7 @@ def measured_columns(
     if len(owners) == 1:
         rows = run(db, measured_of(columns), {"owner": owners[0]})
         return {owners[0]: list(map(_measured, rows))}
-    for chunk in _chunks(owners):
+    for chunk in chunks(owners):
         for row in run(db, _measured_of_several(columns), {"owners": chunk}):
             by_owner[row.owner_id].append(_measured(row))
     return by_owner
@@ -294,7 +288,7 @@ def read_stored_statistics(
 ) -> dict[int, StoredStatistics]:
     """Tell what the parameters of some tables or partitions tell."""
     parameters: dict[int, dict[str, str]] = defaultdict(dict)
-    for chunk in _chunks(owners):
+    for chunk in chunks(owners):
         is_of_one = len(chunk) == 1
         values: dict[str, Any] = {"owner": chunk[0]} if is_of_one else {"owners": chunk}
         rows = run(db, _stored(numbers, is_of_one=is_of_one), values)
@@ -316,7 +310,7 @@ def write_stored_statistics(
     if len(owners) == 1:
         run_later(db, _forget(numbers, is_of_one=True), {"owner": owners[0]})
     else:
-        for chunk in _chunks(owners):
+        for chunk in chunks(owners):
             run(db, _forget(numbers, is_of_one=False), {"owners": chunk})
     rows = [
         {"owner_id": owner, "name": key, "value": value}
