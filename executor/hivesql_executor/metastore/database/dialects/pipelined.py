@@ -164,7 +164,9 @@ class PipelinedConnection(psycopg.Connection[Any]):
         if self.pgconn.pipeline_status != _NO_PIPELINE:
             # Who was interrupted has left answers behind, which others would take for theirs.
             self.close()
-        super().rollback()
+        # SQLAlchemy rolls back whatever it gives back to its pool, after each commit too.
+        if self.pgconn.transaction_status != _IDLE:
+            super().rollback()
 
     def _deallocate(self, name: bytes | None) -> Any:
         # None stands for all: psycopg forgets so what it has prepared, and with it what we have.
