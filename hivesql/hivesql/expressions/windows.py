@@ -247,15 +247,18 @@ def grouping_edits(node: exp.Expr, text: str) -> list[Edit]:
     Spark takes a key inside of such an aggregate for a column of the rows that were grouped.
     ``grouping(key)`` is 0 where there are no sets, which Spark asks for.
     """
+    is_call = isinstance(node, exp.Anonymous) and str(node.this).lower() == "grouping"
+    if not is_call and not isinstance(node, exp.Window):
+        return []
     select = node.find_ancestor(exp.Select)
     group = select.args.get("group") if select is not None else None
     if select is None or group is None:
         return []
     keys = [*group.expressions, *(key for name in _BEHIND for key in group.args.get(name) or ())]
     has_sets = any(isinstance(key, _SETS) for key in keys)
-    if isinstance(node, exp.Anonymous) and str(node.this).lower() == "grouping" and not has_sets:
+    if is_call and not has_sets:
         return [Edit(*place_of(node), "CAST(0 AS BIGINT)")]
-    if not isinstance(node, exp.Window) or not has_sets:
+    if is_call or not has_sets:
         return []
     function = node.this
     while isinstance(function, (exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls, exp.Filter)):
