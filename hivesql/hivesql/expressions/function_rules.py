@@ -360,8 +360,7 @@ def _deserialized(call: Call) -> str:
         raise SemanticError("The function deserialize accepts 2 arguments.", code=10014)
     for kind in call.types:
         if kind is not None and not is_text(kind):
-            message = "The arguments to deserialize must be a string/varchar"
-            raise SemanticError(message, code=10016)
+            raise SemanticError("The arguments to deserialize must be a string/varchar", code=10016)
     packing = call.literal(1)
     if packing is not None and packing not in _PACKINGS:
         raise SemanticError(f"compressionFormat: {packing} is not supported.", code=10014)
