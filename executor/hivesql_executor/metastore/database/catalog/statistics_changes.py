@@ -12,6 +12,7 @@ from hivesql_executor.metastore.database.catalog import tables as catalog
 from hivesql_executor.metastore.database.catalog.statistics_rows import (
     StoredStatistics,
     measured_columns,
+    partition_ids,
     put_columns,
     read_stored_statistics,
     write_stored_statistics,
@@ -142,13 +143,8 @@ def _is_overtaken(db: Connection, name: TableName, write_id: int) -> bool:
 def _partitions(
     db: Connection, table_id: int, changes: dict[str | None, StatisticsChange]
 ) -> dict[int, StatisticsChange]:
-    names = [name for name in changes if name is not None]
-    rows = schema.partitions.c
-    changes_by_id: dict[int, StatisticsChange] = {}
-    for chunk in chunks(names):
-        query = select(rows.id, rows.name).where(rows.table_id == table_id, rows.name.in_(chunk))
-        changes_by_id |= {int(id_): changes[name] for id_, name in db.execute(query)}
-    return changes_by_id
+    ids = partition_ids(db, table_id, [name for name in changes if name is not None])
+    return {id_: changes[name] for name, id_ in ids.items()}
 
 
 def _mark_inaccurate(db: Connection, table_id: int, partitions: Sequence[str | None]) -> None:

@@ -70,25 +70,57 @@ def put_statistics(db: Connection, name: TableName, statistics: Collection[Stati
     catalog.table_id(db, name, lock=True)
     table = catalog.table(db, name)
     current = _current(db, table)
-    for entry in statistics:
-        owner, numbers, columns = _owner(db, table, entry.values)
-        old = read_stored_statistics(db, numbers, [owner])[owner]
-        if entry.is_stated:
-            write_stored_statistics(
-                db, numbers, {owner: StoredStatistics(_with_stated(old.known, entry), old.base)}
-            )
-            put_columns(db, columns, {owner: entry.columns})
-            continue
-        rows = old.known.rows if entry.rows is None else entry.rows
-        accurate = entry.rows is not None and _is_of(current, entry.writes)
-        counted = {column.name for column in entry.columns}
-        if accurate and old.known.is_accurate and old.known.rows == rows:
-            counted |= set(old.known.accurate_columns)
-        merged = replace(
-            entry, rows=rows, is_accurate=accurate, accurate_columns=tuple(sorted(counted))
-        )
-        write_stored_statistics(db, numbers, {owner: StoredStatistics(merged, old.base)})
-        put_columns(db, columns, {owner: entry.columns})
+    whole = next((entry for entry in statistics if entry.values is None), None)
+    of_partitions = {
+        partition_name(table.partition_names, entry.values): entry
+        for entry in statistics
+        if entry.values is not None
+    }
+    ids = partition_ids(db, table.id, list(of_partitions))
+    if missing := of_partitions.keys() - ids.keys():
+        raise NoSuchObject(f"Partition not found: {table.name} {min(missing)}", code=10006)
+    for numbers, columns, entries in (
+        (
+            schema.table_params,
+            schema.table_statistics,
+            {} if whole is None else {table.id: whole},
+        ),
+        (
+            schema.partition_params,
+            schema.partition_statistics,
+            {ids[key]: entry for key, entry in of_partitions.items()},
+        ),
+    ):
+        old = read_stored_statistics(db, numbers, list(entries))
+        merged = {
+            owner: _merged(old[owner], entry, is_current=_is_of(current, entry.writes))
+            for owner, entry in entries.items()
+        }
+        write_stored_statistics(db, numbers, merged)
+        put_columns(db, columns, {owner: entry.columns for owner, entry in entries.items()})
+
+
+def _merged(old: StoredStatistics, entry: Statistics, *, is_current: bool) -> StoredStatistics:
+    """Put what was counted, or stated, over what is stored."""
+    if entry.is_stated:
+        return StoredStatistics(_with_stated(old.known, entry), old.base)
+    rows = old.known.rows if entry.rows is None else entry.rows
+    accurate = entry.rows is not None and is_current
+    counted = {column.name for column in entry.columns}
+    if accurate and old.known.is_accurate and old.known.rows == rows:
+        counted |= set(old.known.accurate_columns)
+    known = replace(entry, rows=rows, is_accurate=accurate, accurate_columns=tuple(sorted(counted)))
+    return StoredStatistics(known, old.base)
+
+
+def partition_ids(db: Connection, table_id: int, names: Sequence[str]) -> dict[str, int]:
+    """Return the ids of a table's partitions by their names; of those that there are."""
+    rows = schema.partitions.c
+    ids: dict[str, int] = {}
+    for chunk in chunks(names):
+        query = select(rows.id, rows.name).where(rows.table_id == table_id, rows.name.in_(chunk))
+        ids |= {name: int(id_) for id_, name in db.execute(query)}
+    return ids
 
 
 def _with_stated(stored: Statistics, stated: Statistics) -> Statistics:
@@ -331,10 +363,7 @@ def _owner(
     if values is None:
         return table.id, schema.table_params, schema.table_statistics
     key = partition_name(table.partition_names, values)
-    rows = schema.partitions
-    partition_id = db.scalar(
-        select(rows.c.id).where(rows.c.table_id == table.id, rows.c.name == key)
-    )
-    if partition_id is None:
+    ids = partition_ids(db, table.id, [key])
+    if key not in ids:
         raise NoSuchObject(f"Partition not found: {table.name} {key}", code=10006)
-    return partition_id, schema.partition_params, schema.partition_statistics
+    return ids[key], schema.partition_params, schema.partition_statistics
