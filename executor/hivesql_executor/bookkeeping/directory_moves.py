@@ -16,6 +16,7 @@ from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.file_changes import making_moves, missing_directories
 from hivesql_executor.transactions.owned_places import owned_by
 from hivesql_executor.transactions.reaper import HIDDEN, left_to_reaper, mend, release
+from hivesql_planner.errors import CommitUnknown, HiveSqlError
 from hivesql_planner.model.table import Database, Table
 from hivesql_planner.older_python import add_note
 
@@ -141,16 +142,24 @@ def _put_right_by(
     error: BaseException,
     runtime: Runtime,
 ) -> None:
-    """Do what the catalog says, though it keeps no notes; go on trying where it does not answer.
+    """Do what the catalog says, though it keeps no notes.
 
-    Its answer to the change may be lost: what is moved back then is what it has moved.
+    Where its answer to the change is lost, or a part is done, we go on asking until it answers:
+    it may have what was moved under the new name. Where it is gone before that, all goes back.
     """
 
     def put() -> None:
         mend(_decide(moves, look()), runtime)
 
     with _noting_failure(error):
-        release(put, runtime)
+        if isinstance(error, CommitUnknown):
+            release(put, runtime)
+            return
+        try:
+            now = look()
+        except HiveSqlError:
+            now = CatalogPlaces(owned={(move.table_id, move.partition) for move in moves})
+        mend(_decide(moves, now), runtime)
 
 
 def _decide(moves: Sequence[Move], now: CatalogPlaces) -> BegunMoves:

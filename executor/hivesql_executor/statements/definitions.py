@@ -116,7 +116,8 @@ def take_steps(steps: Sequence[Step], txn_id: int, runtime: Runtime) -> None:
             effects.enter_context(
                 placing(moves, runtime, txn_id, look=look, around=around, doomed=doomed)
             )
-        if len(changes) > 1:
+        # One may be several calls of a Hive Metastore.
+        if len(changes) > 1 or not runtime.metastore.keeps_rows:
             runtime.metastore.run_in_transaction(lambda: [change() for change in changes])
         else:
             for change in changes:

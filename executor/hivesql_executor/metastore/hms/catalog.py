@@ -13,7 +13,6 @@ from hivesql_executor.metastore.hms.constraints import (
     constraint_lists,
     fetch_constraints,
 )
-from hivesql_executor.metastore.hms.failures import UNREACHABLE
 from hivesql_executor.metastore.hms.tables import (
     read_database,
     read_table,
@@ -21,7 +20,7 @@ from hivesql_executor.metastore.hms.tables import (
     write_table,
 )
 from hivesql_planner.definitions.places import usual_location
-from hivesql_planner.errors import CommitUnknown, ExecutionError, NoSuchObject, SemanticError
+from hivesql_planner.errors import NoSuchObject, SemanticError
 from hivesql_planner.model.names import check_database, check_table, halves
 from hivesql_planner.model.statistics import ACCURATE
 from hivesql_planner.model.table import Database, Table, TableName
@@ -82,33 +81,26 @@ class CatalogCalls:
         check_table(replace(table, name=name))
         new = write_table(replace(table, name=name), is_empty=is_empty)
         lists = constraint_lists(name, table.constraints)
-        try:
-            if self._client.is_old:
-                constraints = [lists.get(field, []) for field in _CONSTRAINT_FIELDS]
-                self._client.call("create_table_with_constraints", new, *constraints)
-            else:
-                request = idl().CreateTableRequest(
-                    table=new,
-                    processorCapabilities=list(CAPABILITIES),
-                    processorIdentifier=IDENTIFIER,
-                    **lists,
-                )
-                self._client.call("create_table_req", request)
-        except SemanticError as error:
-            if error.code == _EXISTS and not if_not_exists:
-                raise SemanticError(f"Table already exists: {name}", code=_EXISTS) from error
-            if error.code != _EXISTS:
-                self.database(name.database)
-                raise
-        try:
+        with self._client.noticing_parts():
+            try:
+                if self._client.is_old:
+                    constraints = [lists.get(field, []) for field in _CONSTRAINT_FIELDS]
+                    self._client.call("create_table_with_constraints", new, *constraints)
+                else:
+                    request = idl().CreateTableRequest(
+                        table=new,
+                        processorCapabilities=list(CAPABILITIES),
+                        processorIdentifier=IDENTIFIER,
+                        **lists,
+                    )
+                    self._client.call("create_table_req", request)
+            except SemanticError as error:
+                if error.code == _EXISTS and not if_not_exists:
+                    raise SemanticError(f"Table already exists: {name}", code=_EXISTS) from error
+                if error.code != _EXISTS:
+                    self.database(name.database)
+                    raise
             return self.table(name)
-        except ExecutionError as error:
-            if error.code != UNREACHABLE:
-                raise
-            raise CommitUnknown(
-                f"the metastore does not answer any more ({error.message}), and {name} was made "
-                "by then; look before running the statement again"
-            ) from error
 
     def table(self, name: TableName) -> Table:
         """Return the table or view of that name."""

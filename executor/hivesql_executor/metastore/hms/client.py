@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -77,6 +78,8 @@ class Client:
         self._first_seconds = min(timeout, _FIRST_ANSWER_SECONDS)
         self._guard = threading.Lock()
         self._closed = False
+        self._changes = 0
+        """How many calls have changed something, or may have."""
         try:
             self.version: str = self.call("getVersion", again=True)
         except BaseException:
@@ -114,10 +117,26 @@ class Client:
                 connection.close()
                 if again and attempt < _ROUNDS and time.monotonic() < end and not is_cancelled():
                     continue
+                self._changes += not again
                 raise self._unanswered(method, error, again=again) from error
             self._give_back(connection)
+            self._changes += not again
             return answer
         raise AssertionError("unreachable")
+
+    @contextmanager
+    def noticing_parts(self) -> Iterator[None]:
+        """Raise CommitUnknown where the server is gone after a part of the block's changes."""
+        before = self._changes
+        try:
+            yield
+        except ExecutionError as error:
+            if error.code != UNREACHABLE or self._changes == before:
+                raise
+            raise CommitUnknown(
+                f"the metastore does not answer any more ({error.message}), after it has done a "
+                "part; look before running the statement again"
+            ) from error
 
     def close(self) -> None:
         """Close all connections."""
