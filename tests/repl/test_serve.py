@@ -46,6 +46,8 @@ def test_a_server_with_passwords_ends_on_sigterm(tmp_path: Path) -> None:
             assert "hivesql_metastore_up 1.0" in told
             with urlopen(metrics.replace("metrics", "healthz")) as answer:
                 assert answer.status == 200
+            # Left open, it would ask the server that is gone once more, whenever it is collected.
+            cursor.close()
             os.kill(server.pid, signal.SIGTERM)
             assert server.wait(60) == 0
         log = server.stderr.read()
