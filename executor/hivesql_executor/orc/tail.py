@@ -154,6 +154,10 @@ def _tail_of(reader: Any, statistics: Sequence[bytes]) -> OrcTail:
     row_types = tuple(HiveType.as_stored(str(row.fields[name])) for name in row.fields)
     for row_type in row_types:
         _check_decimals(row_type)
+    counts = tuple(len(stripe) for stripe in reader.iter_stripes())
+    if sum(counts) != len(reader):
+        # pyorc ends the process where it is asked for a row behind the last stripe.
+        raise ValueError(f"its stripes have {sum(counts)} rows, and it says {len(reader)}")
     has_statistics = is_acid and reader.row_index_stride > 0
     columns = (*range(1, _WRITER + 1), row.column_id) if has_statistics and statistics else ()
     by_column = {column: Message(statistics[column]) for column in columns}
@@ -161,7 +165,7 @@ def _tail_of(reader: Any, statistics: Sequence[bytes]) -> OrcTail:
     single = len(reader) == 1 and key_range
     return OrcTail(
         rows=len(reader),
-        stripe_rows=tuple(len(stripe) for stripe in reader.iter_stripes()),
+        stripe_rows=counts,
         is_acid=is_acid,
         row_fields=tuple(row.fields),
         row_types=row_types,

@@ -79,6 +79,19 @@ def test_decimals_that_no_writer_makes(tmp_path: Path, kind: str, digits: int) -
         read_tail(LocalFiles(), str(path))
 
 
+def test_rows_that_are_in_no_stripe(tmp_path: Path) -> None:
+    """pyorc ends the process where it is asked for one of them."""
+    written = io.BytesIO()
+    with pyorc.Writer(written, "struct<n:int>", compression=pyorc.CompressionKind.NONE) as writer:
+        writer.writerows((number,) for number in range(77))
+    rows = b"\x30%c" % 77
+    assert written.getvalue().count(rows) == 1
+    path = tmp_path / "damaged"
+    path.write_bytes(written.getvalue().replace(rows, b"\x30%c" % 78))
+    with pytest.raises(DataError, match=f"{path}.*stripes have 77 rows, and it says 78"):
+        read_tail(LocalFiles(), str(path))
+
+
 def test_no_changed_byte_ends_the_process() -> None:
     seed = random.randrange(10**9)
     program = [sys.executable, damaged_orc.__file__, str(seed)]
