@@ -125,7 +125,6 @@ def test_writes_that_overtake_each_other(
     assert (known(store)[0], known(store)[3]) == (rows, accurate)
 
 
-@pytest.mark.thrift(hive3=False)
 def test_columns_of_each_partition_are_its_own(store: Store, make_table: MakeTable) -> None:
     make_table(partitioned_by=("p",))
     txn_id = begin(store)
