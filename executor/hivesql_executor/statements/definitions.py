@@ -155,13 +155,16 @@ def _places_now(steps: Iterable[Step], runtime: Runtime) -> CatalogPlaces:
 
 
 def _let_partitions_follow(before: Table, after: Table, runtime: Runtime) -> None:
+    """Give partitions that are below the old directory of a renamed table their places now."""
     store = runtime.metastore
     if before.name == after.name or not after.partition_columns:
         return
     with suppress(NoSuchObject):
         home = store.table(after.name).location
+        if home == before.location:
+            return
         for partition in store.foreign_partitions(after.name):
-            if home != before.location and partition.location.startswith(f"{before.location}/"):
+            if partition.location.startswith(f"{before.location}/"):
                 place = f"{home}{partition.location.removeprefix(before.location)}"
                 moved = replace(partition, location=place)
                 store.alter_partition(after.name, partition.values, moved)
