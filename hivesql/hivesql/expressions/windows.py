@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -236,8 +236,10 @@ def shift_edits(call: exp.Expr, text: str) -> list[Edit]:
     return [Edit(*place, "", parts)]
 
 
-_SETS = (exp.Cube, exp.Rollup, exp.GroupingSets)
-_BEHIND = ("cube", "rollup", "grouping_sets")
+SETS = (exp.Cube, exp.Rollup, exp.GroupingSets)
+"""What stands for several sets of keys in a GROUP BY."""
+BEHIND = ("cube", "rollup", "grouping_sets")
+"""What may stand behind the keys (a, b WITH CUBE)."""
 _OF_KEY = "if(grouping(@0) = 1, NULL, first(@0))"
 
 
@@ -254,8 +256,7 @@ def grouping_edits(node: exp.Expr, text: str) -> list[Edit]:
     group = select.args.get("group") if select is not None else None
     if select is None or group is None:
         return []
-    keys = [*group.expressions, *(key for name in _BEHIND for key in group.args.get(name) or ())]
-    has_sets = any(isinstance(key, _SETS) for key in keys)
+    has_sets = any(isinstance(key, SETS) for key in listed_keys(group))
     if is_call and not has_sets:
         return [Edit(*place_of(node), "CAST(0 AS BIGINT)")]
     if is_call or not has_sets:
@@ -265,7 +266,7 @@ def grouping_edits(node: exp.Expr, text: str) -> list[Edit]:
         function = function.this
     if not isinstance(function, exp.Anonymous) or str(function.this).lower() in OF_ORDER:
         return []
-    forms = {(type(key), _form(key, text)) for key in _members(keys, select)}
+    forms = {(type(key), _form(key, text)) for key in _keys(select, group)}
     kinds = {kind for kind, _ in forms}
     edits: list[Edit] = []
     pending = list(function.expressions)
@@ -286,12 +287,28 @@ def _is_aggregate(part: exp.Expr) -> bool:
     return name in AGGREGATES or name == "grouping"
 
 
-def _members(keys: Sequence[exp.Expr], select: exp.Select) -> Iterator[exp.Expr]:
-    """Yield what is grouped by, out of CUBE and its like; a number is an item of SELECT."""
-    for key in keys:
-        if isinstance(key, (*_SETS, exp.Tuple)):
-            yield from _members(key.expressions, select)
-        elif isinstance(key, exp.Literal) and not key.is_string and key.name.isdigit():
+def listed_keys(group: exp.Group) -> Iterator[exp.Expr]:
+    """Yield what a GROUP BY lists, CUBE and its like as they stand."""
+    yield from group.expressions
+    for name in BEHIND:
+        yield from group.args.get(name) or ()
+
+
+def grouped_keys(keys: Iterable[exp.Expr]) -> Iterator[exp.Expr]:
+    """Yield what is grouped by, out of CUBE and its like; in no order."""
+    pending = [*keys]
+    while pending:
+        key = pending.pop()
+        if isinstance(key, (*SETS, exp.Tuple)):
+            pending += key.expressions
+        else:
+            yield key
+
+
+def _keys(select: exp.Select, group: exp.Group) -> Iterator[exp.Expr]:
+    """Yield what is grouped by; a number is an item of SELECT."""
+    for key in grouped_keys(listed_keys(group)):
+        if isinstance(key, exp.Literal) and not key.is_string and key.name.isdigit():
             yield from (item.unalias() for item in select.expressions[int(key.name) - 1 :][:1])
         else:
             yield key

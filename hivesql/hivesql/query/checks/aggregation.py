@@ -11,9 +11,13 @@ from hivesql.dialect.structure import place_of, span_of
 from hivesql.expressions.translator import OWN_KIND
 from hivesql.expressions.windows import (
     AGGREGATES,
+    BEHIND,
     OF_ORDER,
+    SETS,
     SHIFTS,
     definition_of,
+    grouped_keys,
+    listed_keys,
     window_around,
 )
 from hivesql.python_sqlglot import exp
@@ -33,7 +37,6 @@ _WINDOW_ONLY = frozenset(
     row_number""".split()  # noqa: SIM905
 )
 _TREAT_NULLS = ("first_value", "last_value")
-_SETS = (exp.Cube, exp.Rollup, exp.GroupingSets)
 _CLAUSES = ("where", "group", "having", "order", "sort", "distribute", "cluster", "windows")
 _MOST_COLUMNS = 64
 _MOST_SETS = 2**14
@@ -157,15 +160,8 @@ def _keys(select: exp.Select, settings: Settings) -> list[exp.Expr]:
     if group is None:
         return []
     keys: list[exp.Expr] = []
-    pending = [*group.expressions]
-    for key in ("cube", "rollup", "grouping_sets"):
-        behind = group.args.get(key)
-        pending += behind if isinstance(behind, list) else []
-    while pending:
-        node = pending.pop()
-        if isinstance(node, (exp.Cube, exp.Rollup, exp.GroupingSets, exp.Tuple)):
-            pending += node.expressions
-        elif knows_positions("groupby", settings) and node.name.isdigit():
+    for node in grouped_keys(listed_keys(group)):
+        if knows_positions("groupby", settings) and node.name.isdigit():
             keys += [item.unalias() for item in select.expressions[int(node.name) - 1 :][:1]]
         else:
             keys.append(node)
@@ -442,13 +438,9 @@ def _count_sets(group: exp.Group) -> int:
 
 def _parts(group: exp.Group) -> tuple[list[exp.Expr], list[exp.Expr], list[exp.Expr]]:
     """Its plain columns, the sets among them (CUBE(a, b)), and those behind (a, b WITH CUBE)."""
-    plain = [key for key in group.expressions if not isinstance(key, _SETS)]
-    parts: list[exp.Expr] = [key for key in group.expressions if isinstance(key, _SETS)]
-    behind = [
-        key_set
-        for key in ("cube", "rollup", "grouping_sets")
-        for key_set in group.args.get(key) or ()
-    ]
+    plain = [key for key in group.expressions if not isinstance(key, SETS)]
+    parts: list[exp.Expr] = [key for key in group.expressions if isinstance(key, SETS)]
+    behind = [key_set for key in BEHIND for key_set in group.args.get(key) or ()]
     return plain, parts, behind
 
 
@@ -460,7 +452,7 @@ def _sets(node: exp.Expr, columns_before: int) -> int:
     if isinstance(node, exp.Rollup):
         return width + 1
     inner = (
-        _sets(inner_set, 0) if isinstance(inner_set, _SETS) else 1 for inner_set in node.expressions
+        _sets(inner_set, 0) if isinstance(inner_set, SETS) else 1 for inner_set in node.expressions
     )
     return max(1, sum(inner))
 
@@ -517,7 +509,7 @@ def _check_listed(group: exp.Group, forms: _Keys, binding: Binding) -> None:
     for key_set in sets:
         members = key_set.expressions if isinstance(key_set, exp.Tuple) else [key_set]
         for member in members:
-            if keys and not isinstance(member, _SETS) and forms.form(member) not in keys:
+            if keys and not isinstance(member, SETS) and forms.form(member) not in keys:
                 message = "Grouping sets expression is not in GROUP BY key"
                 fail(message, 10213, member, binding)
     if sets and all(isinstance(key_set, exp.Tuple) and not key_set.expressions for key_set in sets):
@@ -526,8 +518,8 @@ def _check_listed(group: exp.Group, forms: _Keys, binding: Binding) -> None:
 
 def _has_sets(group: exp.Group | None) -> bool:
     return group is not None and (
-        any(group.args.get(key) for key in ("cube", "rollup", "grouping_sets"))
-        or any(isinstance(key, _SETS) for key in group.expressions)
+        any(group.args.get(key) for key in BEHIND)
+        or any(isinstance(key, SETS) for key in group.expressions)
     )
 
 

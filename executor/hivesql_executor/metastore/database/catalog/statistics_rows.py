@@ -216,10 +216,10 @@ def measured_columns(
     db: Connection, columns: SqlTable, owners: Sequence[int]
 ) -> dict[int, list[ColumnStatistics]]:
     """Tell what is known of the columns of tables or partitions, of which types they were."""
-    by_owner: dict[int, list[ColumnStatistics]] = {owner: [] for owner in owners}
     if len(owners) == 1:
         rows = run(db, measured_of(columns), {"owner": owners[0]})
         return {owners[0]: list(map(_measured, rows))}
+    by_owner: dict[int, list[ColumnStatistics]] = {owner: [] for owner in owners}
     for chunk in chunks(owners):
         for row in run(db, _measured_of_several(columns), {"owners": chunk}):
             by_owner[row.owner_id].append(_measured(row))
