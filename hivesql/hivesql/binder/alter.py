@@ -25,18 +25,22 @@ from hivesql.dialect.tokens import Name
 from hivesql.python_sqlglot import exp
 from hivesql_planner.errors import HiveSqlError, NoSuchObject, NotSupported, SemanticError
 from hivesql_planner.model.names import check_table
+from hivesql_planner.model.partition_values import normal_value
 from hivesql_planner.model.table import TEMPORARY, Table, partition_name
 from hivesql_planner.statements.alter import (
     AddColumns,
     AddConstraint,
+    Change,
     ChangeColumn,
     ChangeFormat,
     ChangeLocation,
     ChangeOwner,
+    ChangePartitionColumn,
     ChangeProperties,
     ChangeRewrite,
     ReplaceColumns,
     apply_change,
+    cannot_convert,
 )
 from hivesql_planner.statements.ddl import AlterDatabase, AlterTable, AlterView, RenameTable
 
@@ -81,6 +85,7 @@ def bind_alter(body: AlterBody, binding: Binding) -> AlterTable | AlterView:
         ]
         check_new(after, new, binding)
         _check_renamed(table, after, binding)
+        _check_values(table, change, binding)
     except HiveSqlError as error:
         binding.fail(error, body.start)
     if body.view:
@@ -94,6 +99,23 @@ def _check_renamed(before: Table, after: Table, binding: Binding) -> None:
     if before.columns != after.columns:
         stale = [constraint for constraint in after.constraints if constraint.kind == "check"]
         check_texts(after, stale, binding)
+
+
+def _check_values(table: Table, change: Change, binding: Binding) -> None:
+    """Refuse to give a partition column a type that a value does not convert to."""
+    if not isinstance(change, ChangePartitionColumn):
+        return
+    if not binding.settings.flag("hive.typecheck.on.insert"):
+        return
+    column = change.column
+    place = table.partition_names.index(column.name)
+    for partition in binding.catalog.partitions(table.name):
+        value = partition.values[place]
+        if value is not None and normal_value(value, column.type) is None:
+            old = table.partition_columns[place].type
+            problem = f"Exception while converting {old} to {column.type} for partition"
+            name = partition_name(table.partition_names, partition.values)
+            raise cannot_convert(column, f"{problem}: {name}")
 
 
 def bind_refused(body: RefusedBody, binding: Binding) -> NoReturn:

@@ -457,7 +457,7 @@ def bind_concatenate(node: exp.Expr, binding: Binding) -> CompactTable | InsertR
     table, items = base_table(table_of(node.this), binding), partition_of(node.args["partition"])
     start, _ = node.meta[RANGE]
     partition = existing(table, items, binding) if items else None
-    if table.partition_columns and partition is None:
+    if table.partition_columns and partition is None and not table.is_transactional:
         error = SemanticError(
             f"source table {table.name} is partitioned but no partition desc found."
         )

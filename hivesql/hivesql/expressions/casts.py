@@ -42,6 +42,7 @@ from hivesql_planner.model.hive_type import (
     VOID,
     HiveType,
     Kind,
+    check_decimal,
     check_length,
     quote_name,
 )
@@ -63,6 +64,8 @@ def cast_template(call: Call, target: HiveType) -> str | None:
         return _json(source, "@0")
     if target.is_nested and source is not None and becomes_nothing(source, target):
         return f"CAST(NULL AS {target.spark})"
+    if target.kind is Kind.DECIMAL:
+        check_decimal(*target.arguments)
     if target.length is not None:
         check_length(target.kind, target.length)
         # Spark keeps such a cast as a plain string, Hive cuts it to length.

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from math import inf
 
 from hivesql.dialect.edits import Edit, Span, filled, insert
 from hivesql.dialect.structure import place_of, span_of
@@ -116,24 +117,41 @@ class Windows:
         definition = definition_of(node)
         edits: list[Edit] = []
         is_call = name and name not in OF_ORDER
-        if is_call and (column := self._emptied_by(definition)) is not None:
+        if is_call and (condition := self._emptied_by(definition)) is not None:
             empty = "0L" if name == "count" else "NULL"
-            template = f"CASE WHEN {column} IS NULL THEN {empty} ELSE @0 END"
+            template = f"CASE WHEN {condition} THEN {empty} ELSE @0 END"
             start, end = place_of(node)
             edits = [Edit(start, end, "", tuple(filled(template, [(start, end)])))]
         frame = self.frame(node)
         if frame is None:
             return edits
         (start, end), match = frame
+        self._check_frame(node, name, match)
         if name in OF_ORDER:
-            return [Edit(start, end, "")]  # Hive does not look at it
+            return [Edit(start, end, "")]
         if node.args.get("order") is None:
             # All rows are as far as each other.
             return [Edit(start, end, "")] if match[1].lower() == "range" else edits
         key = _key(node)
-        if match[1].lower() == "range" and key is not None:
+        if match[1].lower() == "range" and key is not None and not _is_empty(match):
             edits += self._bounds(key, match)
         return edits
+
+    def _check_frame(self, node: exp.Window, name: str, match: re.Match[str]) -> None:
+        """Refuse frames that Hive refuses: rows behind their end, and all but all for ranks."""
+        first, last = _ends(match)
+        problem = None
+        if first is not None and last is not None and first > last:
+            problem = "the frame begins behind its end"
+        elif name in OF_ORDER and (first, last) != (-inf, inf):
+            problem = f"{name} looks at all rows, and takes no frame of fewer"
+        if problem is not None:
+            raise SemanticError(f"Failed to breakup Windowing invocations into Groups: {problem}")
+        is_far = any(end is not None and 0 < abs(end) < inf for end in (first, last))
+        if match[1].lower() == "range" and is_far and node.args.get("order") is None:
+            raise SemanticError(
+                "RANGE with offset PRECEDING/FOLLOWING requires at least one ORDER BY column"
+            )
 
     def frame(self, node: exp.Window) -> tuple[Span, re.Match[str]] | None:
         """Find the frame that stands in this window's own brackets."""
@@ -154,17 +172,23 @@ class Windows:
         return max([span_of(key)[1] for key in keys] or [span_of(node.this)[1]])
 
     def _bounds(self, key: exp.Ordered, match: re.Match[str]) -> list[Edit]:
-        """Change distances: to Hive an end PRECEDING and a start FOLLOWING lie before them."""
+        """Change distances: to Hive an end PRECEDING and a start FOLLOWING lie before them.
+
+        No distance is the current row.
+        """
         kind, edits, is_far = self.type_of(key.this), [], False
         for group in ("start", "end", "only"):
             bound = _BOUND.fullmatch((match[group] or "").strip())
             if bound is None:
                 continue
-            is_far = True
             number, side = bound[1], bound[2].lower()
+            if float(number) == 0:
+                edits.append(Edit(match.start(group), match.end(group), "CURRENT ROW"))
+                continue
+            is_far = True
             beyond = (side == "preceding") if group == "end" else (side == "following")
             changed = _distance(number, kind, beyond=beyond)
-            if changed is not None and not _is_turned(key, self.text):
+            if changed is not None:
                 place = match.start(group) + match[group].index(number)
                 edits.append(Edit(place, place + len(number), changed))
         if is_far and kind in _MEASURED:
@@ -173,17 +197,19 @@ class Windows:
         return edits
 
     def _emptied_by(self, definition: exp.Window | None) -> str | None:
-        """Tell which key makes frames that begin after the row empty by being NULL, in Hive."""
-        spec = definition.args.get("spec") if definition is not None else None
+        """Tell when a frame by RANGE is empty in Hive, as a condition; None where Spark knows."""
+        frame = self.frame(definition) if definition is not None else None
         key = _key(definition) if definition is not None else None
-        if spec is None or key is None or _is_turned(key, self.text):
+        if frame is None or key is None or frame[1][1].lower() != "range":
             return None
-        if spec.args["kind"].upper() != "RANGE" or isinstance(spec.args["start"], str):
-            return None
-        if str(spec.args.get("start_side")).upper() != "FOLLOWING":
+        if _is_empty(frame[1]):
+            return "true"
+        first, _ = _ends(frame[1])
+        if _is_turned(key, self.text) or first is None or not 0 < first < inf:
             return None
         start, end = place_of(key.this)
-        return self.text[start:end] if isinstance(key.this, exp.Column) else None
+        # A frame that begins behind the row has nothing where the key is NULL.
+        return f"{self.text[start:end]} IS NULL" if isinstance(key.this, exp.Column) else None
 
     def _distinct(self, node: exp.Window, name: str, distinct: exp.Distinct) -> list[Edit]:
         """Spark knows no DISTINCT over windows: the set of the values tells as much."""
@@ -339,6 +365,30 @@ def _name_end(definition: exp.Window) -> int:
     return span_of(definition.this)[1]
 
 
+def _ends(match: re.Match[str]) -> tuple[float | None, float | None]:
+    """Give how far behind the current row a frame begins and ends; None for what is no number."""
+    if match["only"]:
+        return _far(match["only"]), 0.0
+    return _far(match["start"]), _far(match["end"])
+
+
+def _far(bound: str) -> float | None:
+    words = bound.lower().split()
+    if words == ["current", "row"]:
+        return 0.0
+    sign = -1 if words[-1:] == ["preceding"] else 1
+    if words[:1] == ["unbounded"]:
+        return sign * inf
+    match = _BOUND.fullmatch(bound.strip())
+    return None if match is None else sign * float(match[1])
+
+
+def _is_empty(match: re.Match[str]) -> bool:
+    """Tell whether a frame by RANGE is of one distance, at which Hive finds nothing."""
+    first, last = _ends(match)
+    return first is not None and first == last and 0 < abs(first) < inf
+
+
 def _distance(number: str, kind: Type, *, beyond: bool) -> str | None:
     """Say a distance as Spark measures it, or the next one ``beyond``; None to leave it."""
     if (is_integer(kind) or kind in TIMES) and number.isdigit():
@@ -374,6 +424,6 @@ def _key(node: exp.Window) -> exp.Ordered | None:
 
 
 def _is_turned(key: exp.Ordered, text: str) -> bool:
-    """Tell whether values go down or NULLs come first, where Hive's frames follow no rule."""
+    """Tell whether values go down or NULLs come first, where Hive's frames of NULLs are random."""
     start, end = place_of(key)
     return bool(key.args.get("desc")) or text[start:end].lower().split()[-2:] == ["nulls", "first"]

@@ -59,6 +59,7 @@ PLAIN_SCALE = 6
 """Java writes a decimal below ten to the power of minus this with an exponent."""
 
 _DIGITS = {Kind.TINYINT: 3, Kind.SMALLINT: 5, Kind.INT: 10, Kind.BIGINT: 19}
+LONGEST_DECIMAL = 38
 LONGEST = {Kind.CHAR: 255, Kind.VARCHAR: 65535}
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9_]+")
 _NO_PART_OF_NAMES = re.compile("[`:,<>]")
@@ -242,6 +243,14 @@ def check_length(kind: Kind, length: int) -> None:
         raise SemanticError(
             f"{kind.capitalize()} length {length} out of allowed range [1, {LONGEST[kind]}]"
         )
+
+
+def check_decimal(precision: int, scale: int) -> None:
+    """Refuse a precision or a scale that DECIMAL cannot have."""
+    if not 1 <= precision <= LONGEST_DECIMAL:
+        raise SemanticError(f"Decimal precision out of allowed range [1,{LONGEST_DECIMAL}]")
+    if scale > precision:
+        raise SemanticError("Decimal scale must be less than or equal to precision")
 
 
 def member_name(tag: int) -> str:

@@ -179,6 +179,8 @@ KEYS: Mapping[str, Setting] = _table(
     ("hive.metastore.disallow.incompatible.col.type.changes", "true", "bool",
      "false: ALTER TABLE gives columns types that their values do not convert to."),
     ("metastore.disallow.incompatible.col.type.changes", "true", "bool", "The same."),
+    ("hive.typecheck.on.insert", "true", "bool",
+     "false: PARTITION COLUMN gives types that values of partitions do not convert to."),
     ("metastore.create.as.acid", "false", "bool", "As hive.create.as.acid."),
     ("hive.groupby.position.alias", "false", "bool",
      "A number in GROUP BY is the position of a select item."),

@@ -480,6 +480,8 @@ def _renamed_everywhere(table: Table, old: str, new: str) -> Table:
 def _change_partition_column(table: Table, column: Column) -> Table:
     if column.name not in table.partition_names:
         raise _unknown_column(column.name, table.partition_names)
+    if column.type.is_nested:
+        raise cannot_convert(column, "it is of no primitive type")
     columns = tuple(
         replace(old, type=column.type, comment=column.comment or old.comment)
         if old.name == column.name
@@ -487,6 +489,15 @@ def _change_partition_column(table: Table, column: Column) -> Table:
         for old in table.partition_columns
     )
     return replace(table, partition_columns=columns)
+
+
+def cannot_convert(column: Column, problem: str) -> SemanticError:
+    """Return the error of values of partitions that are none of their column's new type."""
+    return SemanticError(
+        "Exception while checking type conversion of existing partition values to "
+        f"{column.name} {column.type}: {problem}",
+        code=40000,
+    )
 
 
 def _change_format(table: Table, format_: FileFormat) -> Table:

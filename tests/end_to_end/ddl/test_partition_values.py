@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -251,3 +252,43 @@ def test_names_of_partitions_as_they_are(alone: hivesql.Session) -> None:
         assert [row[0] for row in alone.sql("SHOW PARTITIONS t").rows] == names
         told = alone.sql("SHOW PARTITIONS t WHERE n > 0 ORDER BY n").rows
         assert [row[0] for row in told] == names
+
+
+def test_a_column_gets_a_type_that_its_values_convert_to(alone: hivesql.Session) -> None:
+    alone.sql(f"""
+        CREATE TABLE c (a int) PARTITIONED BY (d string, h string) {ACID};
+        INSERT INTO c PARTITION (d='2020-01-01', h='1') VALUES (1);
+        INSERT INTO c PARTITION (d, h) SELECT 2, CAST(NULL AS string), '2';
+        INSERT INTO c PARTITION (d='2020-01-02', h='x') VALUES (3);
+        ALTER TABLE c PARTITION COLUMN (d date);
+    """)
+    for type_ in ("int", "double", "decimal(5,2)", "date", "timestamp"):
+        with pytest.raises(SemanticError, match=r"<input>:1:15: .*d=2020-01-0\d/h=") as caught:
+            alone.sql(f"ALTER TABLE c PARTITION COLUMN (h {type_})")
+        assert caught.value.code == 40000
+    for nested in ("struct<x:int>", "array<int>", "map<string,int>", "uniontype<int,string>"):
+        with pytest.raises(SemanticError, match="no primitive type"):
+            alone.sql(f"""
+                SET hive.typecheck.on.insert=false;
+                ALTER TABLE c PARTITION COLUMN (h {nested});
+            """)
+        alone.sql("SET hive.typecheck.on.insert=true")
+    alone.sql("ALTER TABLE c DROP PARTITION (h='x'); ALTER TABLE c PARTITION COLUMN (h int)")
+    assert [(row[1], row[2]) for row in rows(alone, "SELECT * FROM c WHERE h < 2")] == [
+        (date(2020, 1, 1), 1)
+    ]
+
+
+def test_concatenate_of_all_partitions_compacts_those_that_need_it(alone: hivesql.Session) -> None:
+    alone.sql("""
+        CREATE TABLE c (a int) PARTITIONED BY (p int)
+        STORED AS ORC TBLPROPERTIES ('transactional'='true',
+            'compactorthreshold.hive.compactor.delta.num.threshold'='1');
+        INSERT INTO c PARTITION (p=1) VALUES (1);
+        INSERT INTO c PARTITION (p=1) VALUES (2);
+        INSERT INTO c PARTITION (p=2) VALUES (3);
+        ALTER TABLE c CONCATENATE;
+    """)
+    compactions = alone.sql("SHOW COMPACTIONS").rows
+    assert {(row[3], row[4]) for row in compactions} == {("p=1", "MAJOR")}
+    assert sorted(rows(alone, "SELECT a FROM c")) == [(1,), (2,), (3,)]

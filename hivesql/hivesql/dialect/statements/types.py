@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from hivesql.dialect.tokens import Cursor, Kind, at
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from hivesql.dialect.tokens import Cursor, Kind, Token, at
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model import hive_type
 from hivesql_planner.model.hive_type import (
@@ -19,6 +22,7 @@ from hivesql_planner.model.hive_type import (
     TIMESTAMP,
     TINYINT,
     HiveType,
+    check_decimal,
     check_length,
 )
 from hivesql_planner.model.table import Column
@@ -82,10 +86,8 @@ def parse_type(cursor: Cursor) -> HiveType:
         cursor.expect("(")
         start = cursor.peek()
         length = cursor.integer("a length")
-        try:
+        with _at(cursor, start):
             check_length(hive_type.Kind(word), length)
-        except SemanticError as error:
-            raise at(error, cursor.text, start.start, start.end) from None
         cursor.expect(")")
         return HiveType(hive_type.Kind(word), (length,))
     if word == "timestamp":
@@ -104,16 +106,23 @@ def parse_type(cursor: Cursor) -> HiveType:
     return nested(cursor)
 
 
+@contextmanager
+def _at(cursor: Cursor, token: Token) -> Iterator[None]:
+    """Let what is refused of a type's numbers name their place."""
+    try:
+        yield
+    except SemanticError as error:
+        raise at(error, cursor.text, token.start, token.end) from None
+
+
 def _decimal(cursor: Cursor) -> HiveType:
     precision, scale = 10, 0
     if cursor.take("("):
         start = cursor.peek()
         precision = cursor.integer("a precision")
-        if not 1 <= precision <= 38:
-            cursor.fail("Decimal precision out of allowed range [1,38]", start)
         scale = cursor.integer("a scale") if cursor.take(",") else 0
-        if scale > precision:
-            cursor.fail("Decimal scale must be less than or equal to precision", start)
+        with _at(cursor, start):
+            check_decimal(precision, scale)
         cursor.expect(")")
     return HiveType.decimal(precision, scale)
 
