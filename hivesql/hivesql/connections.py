@@ -208,6 +208,16 @@ def _address(metastore: str | None, settings: Mapping[str, str]) -> str:
     return address
 
 
+def missing_metastore(
+    metastore: str | None, settings: Mapping[str, str | float] | None = None
+) -> Path | None:
+    """Return the SQLite file that ``connect`` with the same would make; None where it makes none.
+
+    Nothing is opened.
+    """
+    return _file_to_make(_choose(metastore, settings or {}, None).address)
+
+
 def _file_to_make(url: str) -> Path | None:
     """Return the SQLite file that opening it makes; None where it is there."""
     if not url.startswith(SQLITE) or "?" in url or "file:" in url:

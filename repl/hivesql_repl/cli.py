@@ -149,6 +149,8 @@ def _flushed(code: int) -> int:
 def _run(options: argparse.Namespace, profile: Profile) -> int:
     if options.delimiter != ";":
         raise ValueError("not supported: a delimiter other than ';'")
+    if options.watch is not None and (len(options.texts) != 1 or options.files):
+        raise ValueError("--watch takes one -e, as in: hivesql --watch 2 -e 'SHOW LOCKS'")
     start = [(name, _read(name)) for name in options.init]
     scripts = _scripts(options)
     notes = options.checkpoint and not options.dry_run
@@ -186,8 +188,6 @@ def _run(options: argparse.Namespace, profile: Profile) -> int:
         if start and (failed := run_scripts(runner, start, force=options.force)):
             return failed
         if options.watch is not None:
-            if len(options.texts) != 1 or options.files:
-                raise ValueError("--watch takes one -e, as in: hivesql --watch 2 -e 'SHOW LOCKS'")
             text = options.texts[0].strip().rstrip(";")
             return 0 if runner.commands.run(f"watch {options.watch} {text}") else FAILED
         if scripts:

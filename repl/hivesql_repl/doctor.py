@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from hivesql import HiveSqlError, Session, connect
+from hivesql.connections import missing_metastore
 from hivesql.sessions.hive_site import METASTORE_ADDRESSES, site_settings
 from hivesql_executor.checks.executors import observe_executors
 from hivesql_executor.checks.finding import Observation
@@ -19,6 +20,7 @@ from hivesql_executor.checks.warehouse import observe_activity, observe_tables
 from hivesql_executor.files.locations import complete_location
 from hivesql_executor.hadoop_user import problem_of_user
 from hivesql_executor.jvm import java_program
+from hivesql_executor.metastore.hms.failures import UNREACHABLE
 from hivesql_executor.metastore.opening import THRIFT
 from hivesql_executor.spark.class_archive import find_archive, make_archive
 from hivesql_executor.translate_errors import translate_error
@@ -30,6 +32,7 @@ _OLDEST_JAVA = 17
 _ELSEWHERE = re.compile(r"[A-Za-z][\w+.-]*:")
 """How places begin that are not on this machine's disks."""
 _LITTLE_SPACE = 1 << 30
+_CHECK_METASTORE = "check --metastore, and that it runs"
 
 
 def examine(
@@ -58,31 +61,66 @@ def examine(
         answer = str(file) if file.exists() else f"none ({file} does not exist)"
         yield Observation("ok", "configuration", answer)
     yield from _all_guarded("login", lambda: _login(options))
-    notices: list[str] = []
-    try:
-        session = connect(
-            options.metastore, options.warehouse, settings=options.settings, notify=notices.append
-        )
-    except HiveSqlError as error:
-        yield Observation("failed", "metastore", str(error), "check --metastore, and that it runs")
-        return
-    except Exception as error:  # noqa: BLE001 - whatever the driver raises is the finding
-        answer = str(error).splitlines()[0]
-        yield Observation("failed", "metastore", answer, "check --metastore, and that it runs")
-        return
     starts = spark and java.state != "failed" and not nameless
-    yield from (Observation("warning", "metastore", notice) for notice in notices)
-    with session:
+    notices: list[str] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            missing = _metastore_to_make(options)
+            session = connect(
+                f"sqlite:///{scratch}/metastore.db" if missing else options.metastore,
+                options.warehouse, settings=options.settings, notify=notices.append,
+            )  # fmt: skip
+        except HiveSqlError as error:
+            yield Observation("failed", "metastore", str(error), _help(error))
+            return
+        except Exception as error:  # noqa: BLE001 - whatever the driver raises is the finding
+            answer = str(error).splitlines()[0]
+            yield Observation("failed", "metastore", answer, _CHECK_METASTORE)
+            return
+        with session:
+            if missing:
+                yield _not_made(missing)
+            # That one was made is true of the stand-in alone.
+            heard = [notice for notice in notices if scratch not in notice]
+            yield from (Observation("warning", "metastore", notice) for notice in heard)
+            yield from _look_into(
+                session, place, missing=missing is not None, starts=starts, every_table=every_table
+            )
+
+
+def _look_into(
+    session: Session, place: str | None, *, missing: bool, starts: bool, every_table: bool
+) -> Iterator[Observation]:
+    """Look at the metastore, unless it is ``missing``, at the warehouse, and what Spark does."""
+    if not missing:
         yield _guarded("metastore", lambda: _metastore(session))
         yield from _all_guarded("metastore", lambda: observe_activity(session.runtime))
-        yield from _warehouse(session, place, reachable=starts)
-        if not place and (starts or _is_local(session)):
-            yield from _all_guarded(
-                "tables", lambda: observe_tables(session.runtime, every_table=every_table)
-            )
-        if starts:
-            yield _guarded("Spark", lambda: _spark(session))
-            yield from _all_guarded("executors", lambda: observe_executors(session.runtime.spark()))
+    yield from _warehouse(session, place, reachable=starts)
+    if not (missing or place) and (starts or _is_local(session)):
+        yield from _all_guarded(
+            "tables", lambda: observe_tables(session.runtime, every_table=every_table)
+        )
+    if starts:
+        yield _guarded("Spark", lambda: _spark(session))
+        yield from _all_guarded("executors", lambda: observe_executors(session.runtime.spark()))
+
+
+def _metastore_to_make(options: Profile) -> Path | None:
+    """Return the file that the first session makes; None where there is one, or none can be."""
+    file = missing_metastore(options.metastore, options.settings)
+    return file if file is not None and os.access(file.parent, os.W_OK | os.X_OK) else None
+
+
+def _not_made(file: Path) -> Observation:
+    return Observation(
+        "warning", "metastore", f"{file} (not there yet: the first session makes it)",
+        "one that is elsewhere is named by --metastore, or for good in the configuration file",
+    )  # fmt: skip
+
+
+def _help(error: HiveSqlError) -> str:
+    """Most errors say themselves what helps."""
+    return _CHECK_METASTORE if error.code == UNREACHABLE else "see the message"
 
 
 def _guarded(subject: str, look: Callable[[], Observation]) -> Observation:

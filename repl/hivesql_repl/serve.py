@@ -66,10 +66,12 @@ def run(argv: Sequence[str]) -> int:
 
 def _add_user(arguments: argparse.Namespace) -> int:
     """Ask for a password, or read it from standard input, and write its hash into the file."""
-    from hivesql.server.transports.passwords import set_password
+    from hivesql.server.transports.passwords import require_hashing, set_password
 
     if arguments.password_file is None:
         raise ValueError("--add-user needs --password-file")
+    # Nobody types a password in vain.
+    require_hashing()
     if sys.stdin.isatty():
         password = getpass.getpass(f"password of {arguments.add_user}: ")
         if getpass.getpass("once more: ") != password:

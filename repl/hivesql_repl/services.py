@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from hivesql import HiveSqlError, connect
 from hivesql.services import run_services
@@ -21,6 +22,9 @@ from hivesql_repl.configuration import read_profile
 from hivesql_repl.logs import JSON, add_log_format, log_as_json
 from hivesql_repl.metrics import add_metrics, serving_metrics
 from hivesql_repl.output.errors import print_error
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
 
 _DRAIN_SECONDS = 300.0
 
@@ -45,17 +49,17 @@ def run(argv: Sequence[str]) -> int:
     # Until there is something to finish, a metastore that does not answer is waited for no longer.
     _heed(signal.default_int_handler)
     try:
+        # Before a metastore is made: the package that it needs may be missing.
+        registry = _registry(arguments)
         with connect(
             profile.metastore,
             profile.warehouse,
             settings=settings,
             notify=None if arguments.log_format == JSON else _tell,
         ) as session:
-            registry = None
-            if arguments.metrics is not None:
-                from hivesql.metrics.register import new_registry, register_metrics
+            if registry is not None:
+                from hivesql.metrics.register import register_metrics
 
-                registry = new_registry()
                 register_metrics(session, registry, warehouse=True, health=health)
             with serving_metrics(arguments.metrics, registry, health.problems):
                 _heed(lambda *_: stop.set())
@@ -77,6 +81,14 @@ def run(argv: Sequence[str]) -> int:
         sys.stderr.flush()
         os._exit(FAILED)
     return 0 if good else FAILED
+
+
+def _registry(arguments: argparse.Namespace) -> CollectorRegistry | None:
+    if arguments.metrics is None:
+        return None
+    from hivesql.metrics.register import new_registry
+
+    return new_registry()
 
 
 def _heed(handler: Callable[[int, FrameType | None], object]) -> None:

@@ -245,8 +245,18 @@ def test_doctor(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     out = capfd.readouterr().out
     assert [line.split()[:2] for line in out.splitlines()] == [
         ["ok", "Python"], ["ok", "Java"], ["ok", "configuration"],
-        # It was made, where one that is elsewhere may have been meant.
-        ["warning", "metastore"], ["ok", "metastore"],
+        # Nothing is made by a look, and one that is elsewhere may be meant.
+        ["warning", "metastore"], ["one", "that"], ["ok", "warehouse"],
+    ]  # fmt: skip
+    assert f"{tmp_path}/metastore.db (not there yet: the first session makes it)" in out
+    assert f"{tmp_path}/warehouse, " in out
+    assert [*tmp_path.iterdir()] == []
+    assert main(["-S", "-e", "CREATE DATABASE d"]) == 0
+    capfd.readouterr()
+    assert main(["doctor", "--no-spark"]) == 0
+    out = capfd.readouterr().out
+    assert [line.split()[:2] for line in out.splitlines()] == [
+        ["ok", "Python"], ["ok", "Java"], ["ok", "configuration"], ["ok", "metastore"],
         ["ok", "clock"], ["ok", "transactions"], ["ok", "heartbeats"], ["ok", "compactions"],
         ["ok", "warehouse"], ["ok", "tables"], ["ok", "files"],
     ]  # fmt: skip

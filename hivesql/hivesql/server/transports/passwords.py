@@ -31,6 +31,11 @@ _IPV6_PREFIX = 64
 """Whoever has one address of IPv6 has all with the same beginning."""
 
 
+def require_hashing() -> None:
+    """SemanticError without the package that hashes passwords."""
+    _hasher()
+
+
 def _hasher() -> Any:
     try:
         from argon2 import PasswordHasher

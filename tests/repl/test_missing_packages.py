@@ -1,0 +1,95 @@
+"""A package that a command needs is missed before anything is made, or asked of the user."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from hivesql_repl.cli import main
+
+pytestmark = pytest.mark.usefixtures("empty_home")
+
+KERBEROS = "hive.metastore.sasl.enabled=true", "hive.metastore.kerberos.principal=hive/h@REALM"
+THRIFT = ["--metastore", "thrift://127.0.0.1:1"]
+POSTGRES = ["--metastore", "postgresql+psycopg://a@127.0.0.1:1/x"]
+MARIADB = ["--metastore", "mysql://a@127.0.0.1:1/x"]
+SERVE = ["serve", "--port", "0", "--lazy-spark"]
+LOGIN = [word for setting in KERBEROS for word in ("--hiveconf", setting)]
+GSSAPI = "hivesql_executor.metastore.hms.access.kerberos"
+"""The module that imports gssapi: it stays loaded where another test had it."""
+COMMANDS = {
+    "services --metrics": ("prometheus_client", "metrics", ["services", "--once"], ["--metrics"]),
+    "serve --metrics": ("prometheus_client", "metrics", SERVE, ["--metrics"]),
+    "serve": ("thriftpy2", "serve", SERVE, []),
+    "serve --password-file": ("argon2", "serve", SERVE, ["--password-file", "users"]),
+    "serve --add-user": (
+        "argon2", "serve", ["serve", "--add-user", "ann"], ["--password-file", "users"],
+    ),
+    "serve --ldap-url": (
+        "ldap3", "ldap", SERVE, ["--ldap-url", "ldaps://127.0.0.1:1", "--ldap-name", "uid=%s"],
+    ),
+    "serve --keytab": (
+        "gssapi", "kerberos", SERVE, ["--keytab", "keytab", "--principal", "hive/_HOST@REALM"],
+    ),
+    "Hive Metastore": ("thriftpy2", "hms", ["-e", "SHOW TABLES"], THRIFT),
+    "Hive Metastore by Kerberos": (
+        "gssapi", "kerberos", ["-e", "SHOW TABLES"], [*THRIFT, *LOGIN],
+    ),
+    "serve beside a Hive Metastore by Kerberos": (
+        "gssapi", "kerberos", SERVE, [*THRIFT, *LOGIN],
+    ),
+    "PostgreSQL": ("psycopg", "postgres", ["-e", "SHOW TABLES"], POSTGRES),
+    "services in PostgreSQL": ("psycopg", "postgres", ["services", "--once"], POSTGRES),
+    "serve in PostgreSQL": ("psycopg", "postgres", SERVE, POSTGRES),
+    "top in PostgreSQL": ("psycopg", "postgres", ["top", "--once"], POSTGRES),
+    "MariaDB": ("pymysql", "mysql", ["-e", "SHOW TABLES"], MARIADB),
+    "check in MariaDB": ("pymysql", "mysql", ["check", "t"], MARIADB),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("package", "extra", "words", "more"), COMMANDS.values(), ids=COMMANDS)
+def test_nothing_is_made_before_a_missing_package_is_named(
+    package: str, extra: str, words: list[str], more: list[str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    (tmp_path / "users").touch(0o600)
+    (tmp_path / "keytab").touch()
+    there = sorted(tmp_path.iterdir())
+    # Who types a password finds out before.
+    monkeypatch.setattr(sys, "stdin", io.StringIO("secret\n"))
+    if package == "gssapi":
+        monkeypatch.delitem(sys.modules, GSSAPI, raising=False)
+    monkeypatch.setitem(sys.modules, package, None)
+    words = [*words, *more, "0"] if more == ["--metrics"] else [*words, *more]
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert f"(the extra {extra})" in error
+    assert "pip install '" in error
+    assert "made a new metastore" not in error
+    assert sorted(tmp_path.iterdir()) == there
+    assert (tmp_path / "users").read_text() == ""
+    assert sys.stdin.read() == "secret\n"
+
+
+@pytest.mark.parametrize("place", [POSTGRES, MARIADB, THRIFT], ids=["psycopg", "pymysql", "thrift"])
+def test_doctor_says_what_to_install_and_nothing_else(
+    place: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for package in ("psycopg", "pymysql", "thriftpy2"):
+        monkeypatch.setitem(sys.modules, package, None)
+    assert main(["doctor", "--no-spark", *place]) == 1
+    failed, help_ = capsys.readouterr().out.splitlines()[-2:]
+    assert failed.startswith("failed   metastore ")
+    assert "pip install '" in failed
+    assert help_.strip() == "see the message"
+
+
+def test_what_watch_lacks_is_told_before_a_metastore_is_made(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--watch", "2"]) == 1
+    assert "--watch takes one -e" in capsys.readouterr().err
+    assert [*tmp_path.iterdir()] == []
