@@ -54,6 +54,13 @@ def _no_other_user(user: str, work: Any, runtime: Any) -> Any:
     raise NotSupported(f"working as {user} outside of `hivesql services`")
 
 
+def _no_server(query_id: str) -> None:
+    raise NotSupported(
+        "KILL QUERY outside of a server (hivesql serve): whoever runs a statement stops it, by "
+        "Ctrl-C or Session.cancel()"
+    )
+
+
 def _nobody_looks(runtime: Any) -> Sequence[str]:
     raise NotSupported("looking for writes that the metastore has forgotten, outside of a session")
 
@@ -85,6 +92,8 @@ class Runtime:
     """Does in another user's name what a compaction does with files: see ``rewriting``."""
     newer_files: Callable[[Runtime], Sequence[str]] = _nobody_looks
     """Lists directories of writes that the metastore does not know: see ``replaced_servers``."""
+    kill_query: Callable[[str], None] = _no_server
+    """Cancels another session's statement by its id; a notice where there is none of that id."""
     program: str = "hivesql"
     """Who writes, as the history of a table tells it."""
     query_id: str = ""

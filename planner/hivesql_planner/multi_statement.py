@@ -14,6 +14,7 @@ from hivesql_planner.statements.bound import (
     AbortTransactions,
     Describe,
     Explain,
+    KillQueries,
     SetSetting,
     Show,
     StartTransaction,
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 _Rows = TypeVar("_Rows", Insert, Change)
 
 # They neither read nor write rows, and change nothing that others see.
-_HARMLESS = (AbortTransactions, Describe, Explain, SetSetting, Show, UseDatabase)
+_HARMLESS = (
+    AbortTransactions, Describe, Explain, KillQueries, SetSetting, Show, UseDatabase,
+)  # fmt: skip
 
 
 def check_inside(

@@ -376,6 +376,8 @@ RULES: dict[type, Callable[[Any, Reads], Required]] = {
     authorization.ShowGrant: _free,
     bound.AbortCompactions: _free,
     bound.AbortTransactions: _free,
+    # Whose statements they may be is the server's to say.
+    bound.KillQueries: _free,
     bound.StartTransaction: _free,
     bound.EndTransaction: _free,
     bound.LockObject: _free,

@@ -291,6 +291,7 @@ SAMPLES: tuple[Statement, ...] = (
     bound.CompactTable(table=T, kind="major"),
     bound.AbortCompactions(ids=(1,)),
     bound.AbortTransactions(txn_ids=(1,)),
+    bound.KillQueries(query_ids=("q",)),
     bound.LockObject(database="d", table=T, mode="SHARED"),
     authorization.GrantPrivileges(
         privileges=("SELECT",), about=PrivilegeObject("d", "t"), principals=(Principal("joe"),)

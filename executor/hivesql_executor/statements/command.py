@@ -22,6 +22,7 @@ from hivesql_planner.statements.bound import (
     AbortTransactions,
     CompactTable,
     Describe,
+    KillQueries,
     LockObject,
     Show,
     UseDatabase,
@@ -54,8 +55,8 @@ def run_command(statement: Statement, txn: Transaction | None, runtime: Runtime)
             from hivesql_executor.compaction.request import abort_compactions
 
             return abort_compactions(statement, runtime)
-        case AbortTransactions(txn_ids=txn_ids):
-            _abort(txn_ids, runtime)
+        case AbortTransactions() | KillQueries():
+            _stop(statement, runtime)
         case LockObject():
             from hivesql_executor.transactions.object_locks import lock_object
 
@@ -99,6 +100,15 @@ def _run_on_files(statement: Statement, txn: Transaction | None, runtime: Runtim
 
             return import_table(statement, txn, runtime)
     raise NotSupported(type(statement).__name__)
+
+
+def _stop(statement: AbortTransactions | KillQueries, runtime: Runtime) -> None:
+    """End transactions, or statements, of others."""
+    if isinstance(statement, AbortTransactions):
+        _abort(statement.txn_ids, runtime)
+        return
+    for query_id in statement.query_ids:
+        runtime.kill_query(query_id)
 
 
 def _abort(txn_ids: Sequence[int], runtime: Runtime) -> None:

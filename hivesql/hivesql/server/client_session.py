@@ -7,7 +7,7 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -91,16 +91,21 @@ class Caller:
     """A secret of the connection, or of the user where many connections are one client's."""
 
 
+Kill = Callable[["ClientSession", str], None]
+"""Cancels a statement of any session, by its id, in the name of the session that wants it."""
+
+
 class ClientSession:
     """One session of a client; its statements run one after the other."""
 
     def __init__(
         self, caller: Caller, version: int, options: ServerOptions, *, memory: ResultMemory,
-        number: int = 0,
+        number: int = 0, kill: Kill,
     ) -> None:  # fmt: skip
         """Open it; ``number``, of its share of Spark, is no other open session's.
 
-        Its results share ``memory`` with those of all sessions.
+        Its results share ``memory`` with those of all sessions, whose statements KILL QUERY finds
+        by ``kill``.
         """
         self.number = number
         self.caller = caller
@@ -120,7 +125,11 @@ class ClientSession:
         self.session: Session = hivesql.connect(
             **options.of_sessions, user=caller.user, notify=self._tell
         )
-        self.session.runtime = replace(self.session.runtime, is_logged_in=True)
+        self.session.runtime = replace(
+            self.session.runtime,
+            is_logged_in=True,
+            kill_query=lambda query_id: kill(self, query_id),
+        )
         settings = self.session.settings
         self.server_settings: dict[str, str] = {key: settings.text(key) for key in _OF_DRIVERS}
         """What its client learns of the server; as in Hive nothing that the client configures."""
@@ -192,6 +201,15 @@ class ClientSession:
         with self._turn:
             if self._running is operation:
                 self.session.cancel()
+
+    def running(self, query_id: str) -> Operation | None:
+        """Return the operation of an id, if it has not ended."""
+        operations = list(self._operations.values())
+        return next((of for of in operations if of.is_running and of.query_id == query_id), None)
+
+    def tell(self, line: str) -> None:
+        """Add a line to the log of the statement that runs."""
+        self._tell(line)
 
     def note_progress(self, operation: Operation) -> None:
         """Let an operation know how far Spark is with it."""
@@ -355,6 +373,7 @@ class ClientSession:
             operation.expect(statement, has_aliases=self.session.settings.flag(UNIQUE_NAMES))
         operation.end_step()
         operation.begin_step("Executing")
+        operation.begin_task(statement)
         return statement
 
     def _as_error(self, error: BaseException) -> Exception:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import threading
 import time
@@ -26,10 +27,17 @@ from hivesql_planner.model.table import Column
 from hivesql_planner.settings.file_system_keys import cover_beginning
 from hivesql_planner.statements.bound import (
     CreateTable,
+    DeleteRows,
     Explain,
+    FileSystemShell,
     InsertRows,
+    MergeRows,
     SelectRows,
+    SessionFiles,
+    SetSetting,
     Statement,
+    UpdateRows,
+    WriteDirectory,
 )
 
 if TYPE_CHECKING:
@@ -47,6 +55,11 @@ _LOG = 1
 _BAR = (
     "VERTICES", "MODE", "STATUS", "TOTAL", "COMPLETED", "RUNNING", "PENDING", "FAILED", "KILLED"
 )  # fmt: skip
+_WORKING = SelectRows | InsertRows | WriteDirectory | UpdateRows | DeleteRows | MergeRows
+_NO_TASK: dict[str, str] = {}
+_WORK = {"taskId": "Stage-1", "taskType": "MAPRED", "name": "HIVESQL"}
+_DEFINITION = {"taskId": "Stage-0", "taskType": "DDL", "name": "DDL"}
+"""As Hive calls its stages."""
 _TEXTS_TO_SPARK = INTERVALS | {Kind.CHAR, Kind.VARCHAR}
 """Kinds of columns that are STRING in what a query by Spark gives."""
 
@@ -89,6 +102,10 @@ class Operation:
         self.is_logged: bool = True
         """Whether its client wants a log of it."""
         self._step: tuple[str, float] = ("", 0.0)
+        self._task = _NO_TASK
+        self._task_began: float = 0.0
+        """Seconds since the epoch; 0 before."""
+        self._is_by_spark = False
         self._log: list[str] = []
         self._log_position = 0
         self._guard = threading.Lock()
@@ -123,6 +140,7 @@ class Operation:
 
     def take(self, frame: DataFrame) -> int:
         """Take the rows of a query by Spark; how many there were."""
+        self._is_by_spark = True
         spool = self._open_spool([HiveType.parse(kind) for kind in types_of(frame.schema)])
         spool.add_frame(frame)
         return spool.row_count
@@ -141,6 +159,14 @@ class Operation:
         else:
             self._columns = _written_columns(statement)
         self.answerable.set()
+
+    def begin_task(self, statement: Statement) -> None:
+        """Note what is to be done, once it is known: of it, a client is told the state."""
+        if isinstance(statement, _WORKING):
+            self._task = _WORK
+        elif not isinstance(statement, SetSetting | SessionFiles | FileSystemShell):
+            self._task = _DEFINITION
+        self._task_began = time.time()
 
     def finish(self, result: Result) -> None:
         """Note what the statement gave."""
@@ -244,6 +270,7 @@ class Operation:
             operationCompleted=int(self.completed * 1000),
             hasResultSet=self.has_rows,
             numModifiedRows=self.modified_rows or 0,
+            taskStatus=self._task_status(),
         )
         if self.error is not None:
             answer.sqlState, answer.errorCode, answer.errorMessage = describe_error(self.error)
@@ -252,6 +279,24 @@ class Operation:
         if with_progress:
             answer.progressUpdateResponse = self._progress_update()
         return answer
+
+    def _task_status(self) -> str | None:
+        """Tell of its one task as Hive tells of its stages; None of what is none in Hive either.
+
+        As in Hive, a query whose rows are only fetched has none.
+        """
+        if self.kind != "EXECUTE_STATEMENT" or self._task is _NO_TASK:
+            return None
+        if self.has_rows and self._task is _WORK and not (self._is_by_spark or self.progress):
+            return "[]"
+        task: dict[str, Any] = {"beginTime": int(self._task_began * 1000)}
+        if self.ended.is_set():
+            task["returnValue"] = 0 if self.error is None else 1
+            task["endTime"] = int(self.completed * 1000)
+            if self.error is not None:
+                task["errorMsg"] = str(self.error)
+        task["taskState"] = "FINISHED" if self.ended.is_set() else "RUNNING"
+        return json.dumps([task | self._task])
 
     def _progress_update(self) -> Any:
         """Draw beeline's bar: a row as of Tez, whose columns are the only ones that it knows."""

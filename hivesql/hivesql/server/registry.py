@@ -15,7 +15,9 @@ from hivesql.server.operation import Operation
 from hivesql.server.options import ServerOptions
 from hivesql.server.protocol import BadHandleError
 from hivesql.server.row_spool import ResultMemory
+from hivesql_executor.statements.authorization import is_admin
 from hivesql_planner.errors import ExecutionError
+from hivesql_planner.model.privileges import AuthorizationError
 
 _LOG = logging.getLogger("hivesql.server")
 
@@ -41,7 +43,7 @@ class SessionRegistry:
             self._opening[number] = caller.user
         try:
             session = ClientSession(
-                caller, version, self.options, memory=self.memory, number=number
+                caller, version, self.options, memory=self.memory, number=number, kill=self.kill
             )
             try:
                 session.configure(configuration)
@@ -90,6 +92,27 @@ class SessionRegistry:
             if session.owns(identifier.guid) and _is_own(session, caller):
                 return session, session.operation(identifier.guid, identifier.secret or b"")
         raise BadHandleError("no such operation")
+
+    def kill(self, killer: ClientSession, query_id: str) -> None:
+        """Cancel the statement of an id, which is the killer's own or the killer an admin.
+
+        AuthorizationError where it is another's. As in Hive nothing fails where there is none.
+        """
+        with self._guard:
+            sessions = list(self._sessions.values())
+        for session in sessions:
+            if (operation := session.running(query_id)) is None:
+                continue
+            user = killer.caller.user
+            if session.caller.user != user and not is_admin(killer.session.runtime):
+                raise AuthorizationError(
+                    f"No privilege to kill the query {query_id}: it is another's than {user}'s, "
+                    "and that takes the role ADMIN (SET ROLE ADMIN)"
+                )
+            _LOG.info("%s kills a query of %s: %s", user, session.caller.user, query_id)
+            session.cancel(operation)
+            return
+        killer.tell(f"no statement of the id {query_id} runs at this server")
 
     def has_session(self, caller: Caller) -> bool:
         """Tell whether a connection has a session."""

@@ -12,6 +12,7 @@ from hivesql_planner.statements.bound import (
     AbortCompactions,
     AbortTransactions,
     CompactTable,
+    KillQueries,
     LockObject,
     Statement,
     WriteDirectory,
@@ -40,10 +41,8 @@ def describe_command(statement: Statement) -> Description | None:
             return Description(action=f"REPLACE {format_} files of", of=path)
         case CompactTable():
             return _compact(statement)
-        case AbortCompactions(ids=ids):
-            return Description(action="ABORT COMPACTIONS", of=", ".join(map(str, ids)))
-        case AbortTransactions(txn_ids=ids):
-            return Description(action="ABORT TRANSACTIONS", of=", ".join(map(str, ids)))
+        case AbortCompactions() | AbortTransactions() | KillQueries():
+            return _describe_end(statement)
         case LockObject(database=database, table=locked, partition=partition, mode=mode):
             names = [database, *([locked.name.name] if locked else []), *filter(None, [partition])]
             details = {"mode": mode} if mode else {}
@@ -51,6 +50,17 @@ def describe_command(statement: Statement) -> Description | None:
                 action="LOCK" if mode else "UNLOCK", of="@".join(names), details=details
             )  # fmt: skip
     return _describe_authorization(statement)
+
+
+def _describe_end(statement: AbortCompactions | AbortTransactions | KillQueries) -> Description:
+    """Tell what of others is ended."""
+    match statement:
+        case AbortCompactions(ids=ids):
+            return Description(action="ABORT COMPACTIONS", of=", ".join(map(str, ids)))
+        case AbortTransactions(txn_ids=ids):
+            return Description(action="ABORT TRANSACTIONS", of=", ".join(map(str, ids)))
+        case KillQueries(query_ids=ids):
+            return Description(action="KILL QUERY", of=", ".join(ids))
 
 
 def _compact(statement: CompactTable) -> Description:

@@ -270,6 +270,13 @@ class AbortTransactions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KillQueries:
+    """KILL QUERY: the statements of a server that have these ids are cancelled."""
+
+    query_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StartTransaction:
     """START TRANSACTION, BEGIN: the statements up to COMMIT are one transaction."""
 
@@ -416,6 +423,7 @@ Statement = Union[
     CompactTable,
     AbortCompactions,
     AbortTransactions,
+    KillQueries,
     StartTransaction,
     EndTransaction,
     LockObject,
@@ -449,6 +457,7 @@ WITHOUT_LOCKS = (
     Explain,
     GrantPrivileges,
     GrantRoles,
+    KillQueries,
     LockObject,
     ReloadFunctions,
     SetRole,

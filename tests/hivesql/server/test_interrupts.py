@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyspark
 import pytest
 
 from hivesql.server.server import Server
@@ -18,7 +21,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 ACID = "STORED AS ORC TBLPROPERTIES ('transactional'='true')"
 ENDLESS = "SELECT count(*) FROM endless WHERE id % 7 = 8"
-CANCELED, FINISHED, TIMED_OUT = 3, 2, 8
+ADMIN = "chief"
+RUNNING, FINISHED, CANCELED, TIMED_OUT = 1, 2, 3, 8
 """States of an operation."""
 
 
@@ -28,7 +32,9 @@ def server(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Ite
     session.range(10**15).createOrReplaceTempView("endless")
     session.range(4_000_000).createOrReplaceTempView("many")
     home = tmp_path_factory.mktemp("server")
-    with serving(home, authentication="nosasl", connection={"spark": session}) as server:
+    settings = {"hive.users.in.admin.role": ADMIN}
+    connection = {"spark": session, "settings": settings}
+    with serving(home, authentication="nosasl", connection=connection) as server:
         yield server
 
 
@@ -111,6 +117,82 @@ def test_cancelled_while_spark_runs_it(server: Server, client: Client, text: str
     assert (status.operationState, status.errorMessage) == (CANCELED, None)
     cancel(client, handle)
     check_clean(server, client, before)
+
+
+def id_of(client: Client, handle: Any) -> str:
+    request = client.thrift.TGetQueryIdReq(operationHandle=handle)
+    return str(client.calls.GetQueryId(request).queryId)
+
+
+def test_a_query_is_killed_by_its_user_or_an_admin(server: Server, client: Client) -> None:
+    handle = begin(client, "INSERT INTO t SELECT id FROM endless")
+    query, before = id_of(client, handle), files(server)
+    with Client(server).open("bob") as bob, Client(server).open("ann") as ann:
+        refused = bob.execute(f"KILL QUERY '{query}'").status
+        assert f"No privilege to kill the query {query}" in refused.errorMessage
+        request = client.thrift.TGetOperationStatusReq(operationHandle=handle)
+        assert client.calls.GetOperationStatus(request).operationState == RUNNING
+        # As in Hive, where there is none nothing fails.
+        answer = ann.checked(ann.execute("KILL QUERY 'nobody' 'other'"))
+        log = ann.thrift.TFetchResultsReq(
+            operationHandle=answer.operationHandle, maxRows=99, fetchType=1
+        )
+        lines = ann.calls.FetchResults(log).results.columns[0].stringVal.values
+        assert "INFO  : no statement of the id nobody runs at this server" in lines
+        ann.checked(ann.execute(f"KILL QUERY 'nobody' '{query}'"))
+        assert client.end(handle).operationState == CANCELED
+        check_clean(server, client, before)
+        handle = begin(client, ENDLESS)
+        query = id_of(client, handle)
+        with Client(server).open(ADMIN) as admin:
+            assert "No privilege" in admin.execute(f"KILL QUERY '{query}'").status.errorMessage
+            admin.checked(admin.execute("SET ROLE ADMIN"))
+            admin.checked(admin.execute(f"KILL QUERY '{query}'"))
+        assert client.end(handle).operationState == CANCELED
+
+
+def test_beeline_kills_a_query(server: Server, client: Client) -> None:
+    handle = begin(client, ENDLESS)
+    url = f"jdbc:hive2://127.0.0.1:{server.port}/default;auth=noSasl"
+    done = subprocess.run(
+        [Path(pyspark.__path__[0], "bin", "beeline"), "-u", url, "-n", "ann",
+         "-e", f"KILL QUERY '{id_of(client, handle)}'"],
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert client.end(handle).operationState == CANCELED
+
+
+def test_a_task_is_told_as_hive_tells_of_stages(client: Client) -> None:
+    def task(handle: Any) -> list[dict[str, Any]]:
+        request = client.thrift.TGetOperationStatusReq(operationHandle=handle)
+        status = client.calls.GetOperationStatus(request).taskStatus
+        return [] if status is None else json.loads(status)
+
+    def done(text: str) -> list[dict[str, Any]]:
+        return task(client.checked(client.execute(text)).operationHandle)
+
+    (shown,) = done("SHOW TABLES")
+    assert shown["endTime"] >= shown["beginTime"] > 1.7e12
+    assert {**shown, "beginTime": 0, "endTime": 0} == {
+        "returnValue": 0, "beginTime": 0, "endTime": 0, "taskId": "Stage-0",
+        "taskState": "FINISHED", "taskType": "DDL", "name": "DDL",
+    }  # fmt: skip
+    (inserted,) = done("INSERT INTO t VALUES (1)")
+    assert (inserted["taskId"], inserted["taskType"]) == ("Stage-1", "MAPRED")
+    # What is only fetched, or set, is no task in Hive either.
+    assert done("SELECT i FROM t") == done("SET a=b") == []
+    handle = begin(client, ENDLESS)
+    wait_until(lambda: client.calls.GetOperationStatus(client.thrift.TGetOperationStatusReq(
+        operationHandle=handle, getProgressUpdate=True)).progressUpdateResponse.rows)  # fmt: skip
+    (running,) = task(handle)
+    assert running.keys() == {"beginTime", "taskId", "taskState", "taskType", "name"}
+    assert running["taskState"] == "RUNNING"
+    cancel(client, handle)
+    client.end(handle)
+    (ended,) = task(handle)
+    assert (ended["taskState"], ended["returnValue"]) == ("FINISHED", 1)
+    assert "cancelled" in ended["errorMsg"]
 
 
 def test_cancelled_before_it_begins(server: Server, client: Client) -> None:

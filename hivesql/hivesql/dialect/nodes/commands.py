@@ -13,6 +13,7 @@ from hivesql_planner.statements.bound import (
     AbortTransactions,
     EndTransaction,
     FileSystemShell,
+    KillQueries,
     SessionFiles,
     SetSetting,
     ShowKind,
@@ -111,6 +112,7 @@ Bound = (
     | ReloadFunctions
     | EndTransaction
     | FileSystemShell
+    | KillQueries
     | SessionFiles
     | SetSetting
     | StartTransaction

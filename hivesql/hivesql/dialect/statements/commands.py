@@ -21,6 +21,7 @@ from hivesql_planner.statements.bound import (
     AbortTransactions,
     EndTransaction,
     FileSystemShell,
+    KillQueries,
     SessionFiles,
     SetSetting,
     StartTransaction,
@@ -345,6 +346,19 @@ def parse_abort(cursor: Cursor) -> AbortTransactions | AbortCompactions:
     while not cursor.at_end:
         ids.append(cursor.integer("a transaction id"))
     return AbortTransactions(txn_ids=tuple(ids))
+
+
+def parse_kill(cursor: Cursor) -> KillQueries:
+    """KILL QUERY 'id' …."""
+    cursor.expect("kill")
+    cursor.expect("query")
+    ids: list[str] = []
+    while not (ids and cursor.at_end):
+        if cursor.peek().kind is not Kind.STRING:
+            cursor.fail("expected the id of a statement, in quotes")
+        # Not one text of several parts, as elsewhere.
+        ids.append(cursor.next().value)
+    return KillQueries(query_ids=tuple(ids))
 
 
 _TIME_ZONE = re.compile(r"time\s+zone\s+(local|'[^']*'|\"[^\"]*\"|[\w/+:-]+)", re.IGNORECASE)

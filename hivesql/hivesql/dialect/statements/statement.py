@@ -14,6 +14,7 @@ from hivesql.dialect.statements.commands import (
     parse_dfs,
     parse_end,
     parse_files,
+    parse_kill,
     parse_lock,
     parse_set,
     parse_show,
@@ -26,7 +27,6 @@ from hivesql_planner.errors import NotSupported, ParseError
 
 _REFUSED = {
     "repl": "REPL",
-    "kill": "KILL QUERY",
     "optimize": "OPTIMIZE TABLE",
     "prepare": "PREPARE",
     "execute": "EXECUTE",
@@ -163,6 +163,7 @@ _STATEMENTS: dict[str, Callable[[Cursor], Body]] = {
     "describe": parse_describe,
     "desc": parse_describe,
     "abort": parse_abort,
+    "kill": parse_kill,
     "start": parse_start,
     "begin": parse_begin,
     "commit": parse_end,
