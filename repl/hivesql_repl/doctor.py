@@ -9,7 +9,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hivesql import HiveSqlError, Session, connect
 from hivesql.connections import missing_metastore
@@ -24,15 +26,22 @@ from hivesql_executor.metastore.hms.failures import UNREACHABLE
 from hivesql_executor.metastore.opening import THRIFT
 from hivesql_executor.spark.class_archive import find_archive, make_archive
 from hivesql_executor.translate_errors import translate_error
+from hivesql_planner.errors import ExecutionError
 from hivesql_planner.settings.settings import Settings
 from hivesql_repl.arguments import add_connection, command_parser, with_flags
 from hivesql_repl.configuration import Profile, default_path, read_profile
 
+if TYPE_CHECKING:
+    from hivesql_executor.files.api import Files
+    from hivesql_executor.runtime import Runtime
+
 _OLDEST_JAVA = 17
 _ELSEWHERE = re.compile(r"[A-Za-z][\w+.-]*:")
 """How places begin that are not on this machine's disks."""
+_SPARK_FAILED = (
+    "what Java has printed above says why: look at --master, spark.jars and other settings of Spark"
+)
 _LITTLE_SPACE = 1 << 30
-_CHECK_METASTORE = "check --metastore, and that it runs"
 
 
 def examine(
@@ -71,11 +80,8 @@ def examine(
                 options.warehouse, settings=options.settings, notify=notices.append,
             )  # fmt: skip
         except HiveSqlError as error:
-            yield Observation("failed", "metastore", str(error), _help(error))
-            return
-        except Exception as error:  # noqa: BLE001 - whatever the driver raises is the finding
-            answer = str(error).splitlines()[0]
-            yield Observation("failed", "metastore", answer, _CHECK_METASTORE)
+            # Drivers write of several addresses in several lines.
+            yield Observation("failed", "metastore", " ".join(str(error).split()), _help(error))
             return
         with session:
             if missing:
@@ -97,11 +103,16 @@ def _look_into(
         yield from _all_guarded("metastore", lambda: observe_activity(session.runtime))
     yield from _warehouse(session, place, reachable=starts)
     if not (missing or place) and (starts or _is_local(session)):
-        yield from _all_guarded(
-            "tables", lambda: observe_tables(session.runtime, every_table=every_table)
-        )
+        runtime = session.runtime if starts else _without_spark(session.runtime)
+        yield from _all_guarded("tables", lambda: observe_tables(runtime, every_table=every_table))
     if starts:
-        yield _guarded("Spark", lambda: _spark(session))
+        started = _guarded("Spark", lambda: _spark(session))
+        if started.state == "failed":
+            # An error of a session sends its user here.
+            why = started.message.partition(". Run `hivesql doctor`")[0]
+            yield replace(started, message=why, help=_SPARK_FAILED)
+            return
+        yield started
         yield from _all_guarded("executors", lambda: observe_executors(session.runtime.spark()))
 
 
@@ -120,7 +131,8 @@ def _not_made(file: Path) -> Observation:
 
 def _help(error: HiveSqlError) -> str:
     """Most errors say themselves what helps."""
-    return _CHECK_METASTORE if error.code == UNREACHABLE else "see the message"
+    is_gone = error.code == UNREACHABLE
+    return "check --metastore, and that it runs" if is_gone else "see the message"
 
 
 def _guarded(subject: str, look: Callable[[], Observation]) -> Observation:
@@ -140,6 +152,17 @@ def _all_guarded(subject: str, look: Callable[[], Iterator[Observation]]) -> Ite
 def _failure(subject: str, error: Exception) -> Observation:
     known = translate_error(error) if isinstance(error, OSError) else error
     return Observation("failed", subject, str(known).splitlines()[0], "see the message")
+
+
+def _without_spark(runtime: Runtime) -> Runtime:
+    """Return the runtime without the file systems that Spark reaches: it would start."""
+
+    def files(place: str) -> Files:
+        if _ELSEWHERE.match(place.removeprefix("file:")):
+            raise ExecutionError(f"{place} is not on this machine: doctor with Spark looks there")
+        return runtime.files(place)
+
+    return replace(runtime, files=files)
 
 
 def _is_local(session: Session) -> bool:

@@ -1,4 +1,4 @@
-"""`hivesql doctor` on a warehouse in which things are wrong, and what it says helps."""
+"""`hivesql doctor` where things are wrong, each brought about; and what it says helps."""
 
 from __future__ import annotations
 
@@ -19,9 +19,11 @@ from hivesql_executor.checks import warehouse
 from hivesql_executor.checks.executors import observe_executors
 from hivesql_executor.checks.finding import Observation
 from hivesql_executor.checks.warehouse import observe_activity, observe_tables
-from hivesql_executor.metastore.database.schema import txns
+from hivesql_executor.metastore.database.schema import sds, txns
 from hivesql_planner.model.table import TableName
 from hivesql_repl.cli import main
+from programs import free_port
+from rights import read_only
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -194,3 +196,169 @@ def test_a_user_without_a_name_is_told_what_helps(tmp_path: Path) -> None:
     looked = run("doctor", USER="ann")
     assert looked.returncode == 1
     assert "failed   user          the user 4242" in looked.stdout
+
+
+def finding(capsys: pytest.CaptureFixture[str], subject: str, *words: str) -> tuple[str, str, str]:
+    """State, message and help of the first finding about a subject that is not fine."""
+    main(["doctor", "--no-spark", *words])
+    lines = capsys.readouterr().out.splitlines()
+    for line, after in zip(lines, [*lines[1:], ""], strict=True):
+        if line[9:].startswith(f"{subject} ") and not line.startswith("ok"):
+            return line[:8].strip(), line[23:], after.strip()
+    raise AssertionError(lines)
+
+
+def test_a_configuration_that_cannot_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "c.toml").write_text("[profiles\n")
+    state, message, help_ = finding(capsys, "configuration", "--config", "c.toml")
+    assert (state, help_) == ("failed", "correct the file")
+    assert message.startswith("c.toml") and "line 1" in message
+
+
+def test_a_java_that_is_not_there_or_says_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    state, message, help_ = finding(capsys, "Java")
+    assert (state, message) == ("failed", f"{tmp_path}/bin/java is not there")
+    assert help_.startswith("install a JDK 17 and set JAVA_HOME")
+    program = tmp_path / "bin" / "java"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho nothing\n")
+    program.chmod(0o755)
+    assert finding(capsys, "Java")[1] == f"{program} does not tell its version"
+
+
+def test_a_metastore_that_does_not_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    url = f"postgresql+psycopg://a@127.0.0.1:{free_port()}/x"
+    state, message, help_ = finding(capsys, "metastore", "--metastore", url)
+    assert (state, help_) == ("failed", "check --metastore, and that it runs")
+    assert "refused" in message
+
+
+def test_a_login_whose_keytab_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("gssapi", reason="pip install 'hivesql[kerberos]'")
+    settings = (
+        "hive.metastore.sasl.enabled=true", "hive.metastore.kerberos.principal=hive/h@REALM",
+        "hivesql.kerberos.keytab=nothing", "hivesql.kerberos.principal=ann@REALM",
+    )  # fmt: skip
+    words = [word for setting in settings for word in ("--hiveconf", setting)]
+    state, message, help_ = finding(
+        capsys, "login", "--metastore", f"thrift://127.0.0.1:{free_port()}", *words
+    )
+    assert (state, help_) == ("failed", "correct the settings")
+    assert "nothing" in message and "hivesql.kerberos.keytab" in message
+
+
+def test_a_warehouse_that_may_not_be_used(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "full").mkdir()
+    advice = "give yourself the right to it, or choose another --warehouse"
+    for place, problem in (
+        (f"{tmp_path}/file", f"{tmp_path}/file cannot be written: Not a directory"),
+        (f"{tmp_path}/file/w", f"{tmp_path}/file/w cannot be made: Not a directory"),
+    ):
+        assert finding(capsys, "warehouse", place) == ("failed", problem, advice)
+    with read_only(tmp_path / "full"):
+        for place, step in ((f"{tmp_path}/full", "written"), (f"{tmp_path}/full/w", "made")):
+            problem = f"{place} cannot be {step}: Permission denied"
+            assert finding(capsys, "warehouse", place) == ("failed", problem, advice)
+    (tmp_path / "full").chmod(0o300)
+    with read_only():
+        problem = f"{tmp_path}/full cannot be listed: Permission denied"
+        assert finding(capsys, "warehouse", f"{tmp_path}/full") == ("failed", problem, advice)
+    (tmp_path / "full").chmod(0o700)
+
+
+def test_a_disk_that_is_nearly_full(tmp_path: Path) -> None:
+    as_root = ["unshare", "--user", "--map-root-user", "--mount"]
+    if subprocess.run([*as_root, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this system has no name spaces of users for everybody")
+    small = tmp_path / "small"
+    small.mkdir()
+    command = f"mount -t tmpfs -o size=16m none {small} && exec {sys.executable} -m hivesql_repl"
+    done = subprocess.run(
+        [*as_root, "sh", "-c", f"{command} doctor --no-spark {small}"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert f"warning  warehouse     {small}, 0.0 GiB free\n" in done.stdout
+    assert "make room: Spark's jobs spill to disk too" in done.stdout
+
+
+def test_a_cache_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    cached = ["--hiveconf", "hivesql.metastore.cache=true"]
+    assert main(["-S", "-e", "CREATE DATABASE d"]) == 0
+    assert main(["doctor", "--no-spark", *cached]) == 0
+    assert "schema revision" in (out := capsys.readouterr().out)
+    assert ", cache on (notification log at event " in out
+
+
+def test_tables_that_cannot_be_looked_into_hide_no_others(house: Warehouse) -> None:
+    for _ in range(11):
+        house.write()
+    (house.home / ".hive-staging_hivesql_7_x").mkdir()
+    for number in range(7):
+        name = TableName("default", f"a{number}")
+        made = house.store.create_table(replace(house.table, name=name, location="", id=0))
+        Path(made.location).mkdir()
+        Path(made.location, "base_0000001").write_text("a file, where a directory should be")
+    findings = [*observe_tables(house.runtime)]
+    due, *others = findings
+    assert due.message == f"need a compaction: {T} (major)"
+    assert [(of.state, of.subject) for of in others] == [("warning", "files")] * len(others)
+    assert any(of.message.startswith(f"{house.home}/.hive-staging") for of in others), others
+
+
+def test_a_table_elsewhere_starts_no_spark(capsys: pytest.CaptureFixture[str]) -> None:
+    script = "; ".join(
+        f"CREATE TRANSACTIONAL TABLE {name} (a INT) STORED AS ORC; INSERT INTO {name} VALUES (1)"
+        for name in ("t", "u")
+    )
+    assert main(["-S", "-e", script]) == 0
+    house = Warehouse(Path.cwd())
+    place = sds.c.location
+    house.rdbms.write(
+        lambda db: db.execute(
+            update(sds).where(place.endswith("/warehouse/t")).values(location="hdfs://far/t")
+        )
+    )
+    house.close()
+    Path("warehouse", "u", "delta_0000009_0000009_0000").mkdir()
+    state, message, help_ = finding(capsys, "files")
+    assert (state, help_) == ("warning", "see the message")
+    assert message == (
+        "default.t cannot be looked into: hdfs://far/t is not on this machine: doctor with Spark "
+        "looks there"
+    )
+    state, message, _ = finding(capsys, "restore")
+    assert state == "failed" and "warehouse/u/delta_0000009" in message
+
+
+def test_more_places_without_an_owner_than_are_named(house: Warehouse) -> None:
+    for number in range(8):
+        (house.home / f".hive-staging_hivesql_{number}_x").mkdir()
+    *named, rest = (of for of in observe_tables(house.runtime) if of.subject == "files")
+    assert len(named) == 5
+    assert rest.message == "3 more such places in 1 transactional tables"
+
+
+@pytest.mark.spark
+def test_a_spark_that_does_not_start(tmp_path: Path) -> None:
+    """In a process of its own: here one runs."""
+    done = subprocess.run(
+        [sys.executable, "-m", "hivesql_repl", "doctor", "--master", "nosuch"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert done.returncode == 1
+    *_, failed, help_ = done.stdout.splitlines()
+    assert failed.startswith("failed   Spark         Spark cannot be started: ")
+    assert "doctor" not in failed
+    assert help_.strip().startswith("what Java has printed above says why: look at --master")
+    assert "Master must either be yarn or start with spark, k8s, or local" in done.stderr

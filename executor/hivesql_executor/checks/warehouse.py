@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from hivesql_executor.activity import Ages, measure_ages
 from hivesql_executor.checks.check import find_orphans
 from hivesql_executor.checks.finding import Finding, Observation
 from hivesql_executor.compaction.initiator import due_compactions
+from hivesql_executor.translate_errors import translate_error
 from hivesql_planner.compaction.queue import FAILED, INITIATED, READY, SUCCEEDED
 from hivesql_planner.errors import HiveSqlError, NoSuchObject
 from hivesql_planner.model.table import TEMPORARY
@@ -18,6 +19,7 @@ from hivesql_planner.model.table import TEMPORARY
 if TYPE_CHECKING:
     from hivesql_executor.metastore.api import Activity, Compaction, TxnRow
     from hivesql_executor.runtime import Runtime
+    from hivesql_planner.compaction.initiator import Candidate
     from hivesql_planner.model.table import TableName
 
 _LONG = 3600.0
@@ -46,11 +48,17 @@ def observe_activity(runtime: Runtime) -> Iterator[Observation]:
 def observe_tables(runtime: Runtime, *, every_table: bool = False) -> Iterator[Observation]:
     """Look for tables that need a compaction, and for files that belong to nobody.
 
-    Of the first transactional tables, as far as that is done soon, or of all.
+    Of the first transactional tables, as far as that is done soon, or of all. Those that cannot be
+    looked into are named, and the others looked at all the same.
     """
-    yield _due(runtime)
+    failures: dict[TableName, str] = {}
+    yield _due(runtime, failures)
     chosen, more = _chosen(runtime, every_table=every_table)
-    findings = [(name, finding) for name in chosen for finding in _orphans_of(name, runtime)]
+    findings = [
+        (name, finding) for name in chosen for finding in _orphans_of(name, runtime, failures)
+    ]
+    yield from _unseen(failures)
+    chosen = [name for name in chosen if name not in failures]
     scope = f"{'the first ' if more else ''}{len(chosen)} transactional tables"
     advice = "doctor --every-table looks at all" if more else ""
     newer = [(name, finding) for name, finding in findings if finding.is_newer]
@@ -71,6 +79,16 @@ def observe_tables(runtime: Runtime, *, every_table: bool = False) -> Iterator[O
     if len(findings) > _MOST_NAMED:
         rest = f"{len(findings) - _MOST_NAMED} more such places in {scope}"
         yield Observation("warning", "files", rest, advice)
+
+
+def _unseen(failures: Mapping[TableName, str]) -> Iterator[Observation]:
+    """Name tables that cannot be looked into, and why."""
+    for name, reason in list(failures.items())[:_MOST_NAMED]:
+        message = f"{name} cannot be looked into: {reason}"
+        yield Observation("warning", "files", message, "see the message")
+    if len(failures) > _MOST_NAMED:
+        rest = f"{len(failures) - _MOST_NAMED} more tables that cannot be looked into"
+        yield Observation("warning", "files", rest, "see the messages")
 
 
 def newer_places(runtime: Runtime) -> list[str]:
@@ -182,10 +200,13 @@ def _failing(rows: tuple[Compaction, ...]) -> list[Compaction]:
     return [row for row in newest.values() if row.state == FAILED]
 
 
-def _due(runtime: Runtime) -> Observation:
+def _due(runtime: Runtime, failures: dict[TableName, str]) -> Observation:
+    def note(candidate: Candidate, error: Exception) -> None:
+        failures[candidate.table] = _first_line(error)
+
     due = [
         f"{_unit(candidate.table, candidate.partition)} ({kind})"
-        for candidate, kind in due_compactions(runtime, limit=_MOST_UNITS)
+        for candidate, kind in due_compactions(runtime, limit=_MOST_UNITS, on_failure=note)
     ]
     if not due:
         return Observation("ok", "tables", "none needs a compaction that nobody has asked for")
@@ -225,11 +246,19 @@ def _chosen(runtime: Runtime, *, every_table: bool) -> tuple[list[TableName], bo
     return chosen, False
 
 
-def _orphans_of(name: TableName, runtime: Runtime) -> Iterator[Finding]:
+def _orphans_of(
+    name: TableName, runtime: Runtime, failures: dict[TableName, str]
+) -> Iterator[Finding]:
     try:
         yield from find_orphans(name, runtime)
-    except HiveSqlError as error:
-        yield Finding(str(name), error.message)
+    except NoSuchObject:
+        return  # Dropped meanwhile.
+    except (HiveSqlError, OSError) as error:
+        failures[name] = _first_line(error)
+
+
+def _first_line(error: Exception) -> str:
+    return str(translate_error(error)).splitlines()[0]
 
 
 def _unit(table: TableName, partition: str | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 from hivesql_executor.compaction.unit import each, find_place
@@ -20,7 +20,7 @@ from hivesql_planner.compaction.initiator import (
 )
 from hivesql_planner.compaction.queue import QUEUED
 from hivesql_planner.compaction.request import CompactionDetails
-from hivesql_planner.errors import NoSuchObject
+from hivesql_planner.errors import HiveSqlError, NoSuchObject
 from hivesql_planner.model.table import Table
 from hivesql_planner.settings.settings import Settings
 
@@ -70,9 +70,12 @@ def decide_kind(
 
 
 def due_compactions(
-    runtime: Runtime, *, limit: int
+    runtime: Runtime, *, limit: int, on_failure: Callable[[Candidate, Exception], None]
 ) -> Iterator[tuple[Candidate, Literal["minor", "major"]]]:
-    """Yield units that need a compaction for which nobody has asked; looks at ``limit`` units."""
+    """Yield units that need a compaction for which nobody has asked; looks at ``limit`` units.
+
+    ``on_failure`` is told of a unit whose directory cannot be looked into, and why.
+    """
     store = runtime.metastore
     queued = {row.unit for row in store.compactions() if row.state in QUEUED.values()}
     for candidate in store.compaction_candidates(limit=limit):
@@ -84,7 +87,11 @@ def due_compactions(
             continue
         if not place.table.is_transactional or place.table.sort_columns:
             continue
-        kind = decide_kind(candidate, place.table, place.location, runtime)
+        try:
+            kind = decide_kind(candidate, place.table, place.location, runtime)
+        except (HiveSqlError, OSError) as error:
+            on_failure(candidate, error)
+            continue
         if kind is not None:
             yield candidate, kind
 
