@@ -13,7 +13,7 @@ from hivesql.session import Session
 from hivesql.sessions.hive_site import METASTORE_ADDRESSES, site_settings
 from hivesql.sessions.settings import unheeded_notice
 from hivesql.sessions.spark_start import LazySpark
-from hivesql_executor.files.locations import complete_location
+from hivesql_executor.files.locations import complete_location, require_below_root
 from hivesql_executor.hadoop_user import hadoop_user
 from hivesql_executor.metastore.cache.shelf import Limits
 from hivesql_executor.metastore.opening import SQLITE, THRIFT, open_metastore
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from hivesql_executor.files.api import Files
     from hivesql_executor.metastore.api import Metastore
+    from hivesql_executor.metastore.database.catalog.relocation import Relocated
     from hivesql_executor.metastore.hms.access.transports import Access
 
 DEFAULT_METASTORE = "sqlite:///metastore.db"
@@ -117,6 +118,39 @@ def connect(
     except BaseException:
         store.close()
         raise
+
+
+@translate_errors
+def relocate_metastore(
+    metastore: str | None,
+    old: str,
+    new: str,
+    *,
+    settings: Mapping[str, str | float] | None = None,
+    dry_run: bool = False,
+) -> Relocated:
+    """Let a metastore's locations at ``old``, or below it, be at ``new``.
+
+    No session is opened: it would look for files where they are not yet. SemanticError where there
+    is no metastore, or a Hive Metastore, which has a tool of its own.
+    """
+    choices = _choose(metastore, settings or {}, None)
+    if choices.address.startswith(THRIFT):
+        raise NotSupported(
+            "changing the locations of a Hive Metastore: its own tool does it, "
+            "hive --service metatool -updateLocation NEW OLD"
+        )
+    if (missing := _file_to_make(choices.address)) is not None:
+        raise SemanticError(f"there is no metastore at {missing}: name it by --metastore")
+    # Imported late: a session may not need all of it.
+    from hivesql_executor.metastore.database.metastore import DatabaseMetastore
+
+    store = DatabaseMetastore.open(choices.address, DEFAULT_WAREHOUSE)
+    try:
+        places = (complete_location(old), complete_location(new))
+        return store.relocate(*map(require_below_root, places), dry_run=dry_run)
+    finally:
+        store.close()
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ COMMANDS = {
     "inspect": "draw what lies in a table's directories",
     "check": "verify a table's files",
     "migrate": "copy a table to Iceberg or Delta, or back",
+    "relocate": "tell the metastore that the warehouse has another path",
     "top": "show what runs now and who waits for whom",
     "services": "compact, clean and expire in the background",
     "serve": "answer beeline and JDBC as HiveServer2 does",

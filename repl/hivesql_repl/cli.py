@@ -78,6 +78,12 @@ def _migrate(argv: Sequence[str]) -> int:
     return run_migrate(argv)
 
 
+def _relocate(argv: Sequence[str]) -> int:
+    from hivesql_repl.table_commands import run_relocate
+
+    return run_relocate(argv)
+
+
 def _top(argv: Sequence[str]) -> int:
     from hivesql_repl.top import run_top
 
@@ -97,7 +103,11 @@ def _serve(argv: Sequence[str]) -> int:
 
 
 _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = dict(
-    zip(COMMANDS, (_doctor, _inspect, _check, _migrate, _top, _services, _serve), strict=True)
+    zip(
+        COMMANDS,
+        (_doctor, _inspect, _check, _migrate, _relocate, _top, _services, _serve),
+        strict=True,
+    )
 )
 
 

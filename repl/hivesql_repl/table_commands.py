@@ -1,4 +1,4 @@
-"""`hivesql inspect`, `check` and `migrate`: a look at a table's files, and a copy of it."""
+"""`hivesql inspect`, `check`, `migrate` and `relocate`: tables' files, copies and places."""
 
 from __future__ import annotations
 
@@ -41,6 +41,36 @@ def run_migrate(argv: Sequence[str]) -> int:
         "--partitioned-by", metavar="A,B", help="partition columns of a copy here (default: none)"
     )
     return _run(parser, argv, _migrate)
+
+
+def run_relocate(argv: Sequence[str]) -> int:
+    """Tell the metastore that what was at OLD, and below it, is at NEW; no file is touched.
+
+    For a backup that was put in place elsewhere: before anybody opens it.
+    """
+    parser = command_parser("hivesql relocate", run_relocate.__doc__)
+    parser.add_argument("old", metavar="OLD", help="directory or URI, as the metastore has it")
+    parser.add_argument("new", metavar="NEW", help="directory or URI where its files are now")
+    parser.add_argument("--dry-run", action="store_true", help="count what would be changed")
+    add_connection(parser)
+    arguments = parser.parse_args(argv)
+    profile = with_flags(read_profile(arguments.config, arguments.profile), arguments)
+    # Imported late: the other commands leave it to their session.
+    from hivesql.connections import relocate_metastore
+
+    try:
+        counts = relocate_metastore(
+            profile.metastore, arguments.old, arguments.new, settings=profile.settings,
+            dry_run=arguments.dry_run,
+        )  # fmt: skip
+    except HiveSqlError as error:
+        print_error(error)
+        return FAILED
+    print(
+        f"{'would be changed' if arguments.dry_run else 'changed'}: {counts.databases} locations "
+        f"of databases, {counts.tables} of tables and partitions, {counts.others} others"
+    )
+    return 0
 
 
 def _migrate(session: Session, options: argparse.Namespace) -> int:

@@ -125,7 +125,8 @@ def test_each_command_says_what_it_does_and_what_was_meant(
     told = capsys.readouterr().out
     assert "exit codes: 0 when all went well, 1 for wrong arguments" in told
     assert "``" not in told
-    needed = {"inspect": ["t"], "check": ["t"], "migrate": ["t", "--to", "delta", "--as", "c.d.t"]}
+    needed = {"inspect": ["t"], "check": ["t"], "migrate": ["t", "--to", "delta", "--as", "c.d.t"],
+              "relocate": ["/a", "/b"]}  # fmt: skip
     assert main([name, *needed.get(name, ()), "--metastroe=x"]) == 1
     assert "did you mean --metastore=x?" in capsys.readouterr().err
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import sqlite3
 import subprocess
@@ -25,29 +24,17 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "operate.md"
 TABLES = ("stock", "sales", "orders")
 BY_ID = "SELECT id, n FROM stock ORDER BY id"
 BY_DAY = "SELECT n, day FROM sales ORDER BY n"
 STATES = "SELECT id, state FROM orders ORDER BY id"
 
 
-def moving_statements(old: Path, new: Path) -> str:
-    """What the guide has the metastore's database told when the warehouse's path is another."""
-    (text,) = re.findall(
-        r'^```sql file="move.sql"\n(.*?)^```$', GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL
-    )
-    assert "'/old/warehouse'" in text
-    assert "'/new/warehouse'" in text
-    moved = text.replace("'/old/warehouse'", f"'{old}'").replace("'/new/warehouse'", f"'{new}'")
-    return str(moved)
-
-
 @contextmanager
 def copied_metastore(url: str, backup: Path, restored: Path, server: str | None) -> Iterator[
-    tuple[Callable[[], None], Callable[[str], str]]
+    tuple[Callable[[], None], Callable[[], str]]
 ]:  # fmt: skip
-    """How it is backed up; how it is restored, with statements that follow, and its new URL."""
+    """How it is backed up; how it is restored, and its new URL."""
     if server is None:
 
         def back_up() -> None:
@@ -55,11 +42,9 @@ def copied_metastore(url: str, backup: Path, restored: Path, server: str | None)
             with closing(sqlite3.connect(file)) as db, closing(sqlite3.connect(backup)) as copy:
                 db.backup(copy)
 
-        def restore(statements: str) -> str:
+        def restore() -> str:
             file = restored / "metastore.db"
             shutil.copy(backup, file)
-            with closing(sqlite3.connect(file)) as db:
-                db.executescript(statements)
             return f"sqlite:///{file}"
 
         yield back_up, restore
@@ -75,11 +60,8 @@ def copied_metastore(url: str, backup: Path, restored: Path, server: str | None)
         def dump() -> None:
             run("pg_dump", url, "-f", str(backup))
 
-        def load(statements: str) -> str:
-            after = backup.with_name("move.sql")
-            after.write_text(statements, encoding="utf-8")
-            for script in (backup, after):
-                run("psql", target, "-q", "-v", "ON_ERROR_STOP=1", "-f", str(script))
+        def load() -> str:
+            run("psql", target, "-q", "-v", "ON_ERROR_STOP=1", "-f", str(backup))
             return target
 
         yield dump, load
@@ -121,7 +103,10 @@ def test_a_backup_is_restored_elsewhere_and_goes_on(
         shutil.rmtree(old)
         for part in ("warehouse", "checkpoint"):
             shutil.copytree(backup / part, new / part)
-        url = restore(moving_statements(old / "warehouse", new / "warehouse"))
+        url = restore()
+        # As the guide says, whose paths are others.
+        paths = [str(home / "warehouse") for home in (old, new)]
+        assert main(["relocate", *paths, "--metastore", url]) == 0
         with hivesql.connect(url, str(new / "warehouse"), spark=spark) as session:
             assert [rows(session, query) for query in (BY_ID, BY_DAY, STATES)] == expected
             assert [session.check(table) for table in TABLES] == [(), (), ()]

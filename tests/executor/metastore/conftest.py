@@ -78,7 +78,7 @@ ALSO_ON_MARIADB = {
     "test_batches", "test_cleanup", "test_commit", "test_compactions", "test_deadlocks",
     "test_housekeeping", "test_idempotence", "test_object_locks", "test_snapshots",
     "test_transactions",
-    "test_write_history",
+    "test_write_history", "test_relocation",
 }  # fmt: skip
 DATABASES = [
     "sqlite",

@@ -24,6 +24,7 @@ from hivesql_executor.metastore.database import compactions as compaction_queue
 from hivesql_executor.metastore.database.calls import Calls, changing, reading, writing
 from hivesql_executor.metastore.database.catalog import (
     functions,
+    relocation,
     shared_places,
     statistics_changes,
     statistics_rows,
@@ -87,6 +88,8 @@ class CatalogCalls(Calls):
     drop_function = changing(functions.drop_function)
     function = reading(functions.function)
     function_names = reading(functions.function_names)
+
+    relocate = changing(relocation.relocate)
 
     statistics = reading(statistics_rows.statistics)
     put_statistics = changing(statistics_rows.put_statistics)
