@@ -130,6 +130,8 @@ class Query:
     """The rows that it gives, where they stand in the statement."""
     look: Look | None = field(default=None, repr=False, compare=False)
     """What it asks of its one source, where it is as simple as that."""
+    is_empty: bool = field(default=False, repr=False, compare=False)
+    """Whether it says that it gives no rows, and nothing about it is left to Spark to find out."""
 
 
 @dataclass(frozen=True, slots=True)

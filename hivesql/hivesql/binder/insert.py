@@ -17,8 +17,8 @@ from hivesql.dialect.tokens import Cursor, Name, TableRef, first_from
 from hivesql.expressions.session_zone import check_zone_of
 from hivesql.python_sqlglot import exp
 from hivesql.query.meaning.rows import Row, rows_of
-from hivesql.query.scope import Output
-from hivesql.query.walk import BoundQuery, bind_query
+from hivesql.query.scope import BoundQuery, Output
+from hivesql.query.walk import bind_query
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.conversions import check_assignment
 from hivesql_planner.model.hive_type import quote_name

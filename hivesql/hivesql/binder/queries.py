@@ -11,7 +11,8 @@ from hivesql.dialect.slices import Slice
 from hivesql.expressions.intervals import TEXTS
 from hivesql.python_sqlglot import exp
 from hivesql.query.inline_tables import named_as_values
-from hivesql.query.walk import BoundQuery, bind_query
+from hivesql.query.scope import BoundQuery
+from hivesql.query.walk import bind_query
 from hivesql_planner.model.hive_type import STRING, UNKNOWN, YEAR_MONTH, quote_name
 from hivesql_planner.model.table import Column
 from hivesql_planner.relations import Query

@@ -13,7 +13,8 @@ from hivesql.dialect.slices import Slice
 from hivesql.dialect.spark_differences import tokens_in
 from hivesql.dialect.tokens import Kind, Name
 from hivesql.python_sqlglot import exp
-from hivesql.query.walk import BoundQuery, bind_query
+from hivesql.query.scope import BoundQuery
+from hivesql.query.walk import bind_query
 from hivesql_planner.errors import HiveSqlError, SemanticError
 from hivesql_planner.model.hive_type import UNKNOWN, quote_name
 from hivesql_planner.model.names import check_column_name

@@ -1,4 +1,4 @@
-"""What names mean inside one SELECT: its tables, their columns, and the SELECTs around it."""
+"""What names mean inside one SELECT, its tables, their columns; and a query that is bound."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from hivesql.binding import Binding
 from hivesql_planner.errors import AmbiguousColumn, NoSuchObject, SemanticError
-from hivesql_planner.model.hive_type import HiveType
-from hivesql_planner.model.table import Partition, Table
-from hivesql_planner.predicates.predicate import AllOf, Predicate
+from hivesql_planner.model.hive_type import UNKNOWN, HiveType
+from hivesql_planner.model.table import Column, Partition, Table
+from hivesql_planner.predicates.predicate import AllOf, Look, Predicate
 from hivesql_planner.predicates.pruning import PartitionPruner, partition_tests
-from hivesql_planner.relations import AsOf, Changes, Listing, Scan, Source
+from hivesql_planner.relations import AsOf, Changes, Listing, Query, Scan, Source
 
 ROW_ID = "row__id"
 FILE_NAME = "input__file__name"
@@ -315,3 +315,24 @@ def _names(relation: Relation) -> str:
     if relation.columns is None:
         return f"{relation.alias}.*"
     return ", ".join(column.name for column in relation.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundQuery:
+    """Spark SQL, what it gives, and what it reads; ``hive`` has the tables by full name."""
+
+    sql: str
+    columns: Outputs
+    uses: tuple[TableUse, ...]
+    hive: str
+    look: Look | None = None
+
+    def query(self, binding: Binding, sql: str | None = None, columns: Outputs = None) -> Query:
+        """Return the query of a plan; ``sql`` and its ``columns`` when it was wrapped."""
+        outputs = self.columns if sql is None else columns
+        return Query(
+            sql=sql or self.sql,
+            sources=tuple(use.source(binding) for use in self.uses),
+            columns=tuple(Column(output.name, output.type or UNKNOWN) for output in outputs or ()),
+            look=self.look if sql is None else None,
+        )

@@ -56,6 +56,7 @@ from hivesql.query.outputs import (
 from hivesql.query.qualify import names_in_qualify, qualify_edits
 from hivesql.query.scope import (
     HIDDEN,
+    BoundQuery,
     Meaning,
     Output,
     Outputs,
@@ -69,10 +70,10 @@ from hivesql.query.table_changes import changes_in
 from hivesql.query.time_travel import clause_after, name_end
 from hivesql.query.transform import transform_edits, transform_of, transform_outputs
 from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
-from hivesql_planner.model.hive_type import INT, UNKNOWN, Kind, quote_name
-from hivesql_planner.model.table import Column, Table, TableName
-from hivesql_planner.predicates.predicate import ALWAYS, Look, Predicate
-from hivesql_planner.relations import Expr, Query
+from hivesql_planner.model.hive_type import INT, Kind, quote_name
+from hivesql_planner.model.table import Table, TableName
+from hivesql_planner.predicates.predicate import ALWAYS, Predicate
+from hivesql_planner.relations import Expr
 
 Ctes = Mapping[str, Outputs]
 _ALIASES_SEEN = ("having", "order", "sort", "distribute", "cluster", "windows", "qualify")
@@ -86,27 +87,6 @@ def _is_hash_of_star(node: exp.Expr) -> bool:
         and len(node.expressions) == 1
         and bool(node.expressions[0].is_star)
     )
-
-
-@dataclass(frozen=True, slots=True)
-class BoundQuery:
-    """Spark SQL, what it gives, and what it reads; ``hive`` has the tables by full name."""
-
-    sql: str
-    columns: Outputs
-    uses: tuple[TableUse, ...]
-    hive: str
-    look: Look | None = None
-
-    def query(self, binding: Binding, sql: str | None = None, columns: Outputs = None) -> Query:
-        """Return the query of a plan; ``sql`` and its ``columns`` when it was wrapped."""
-        outputs = self.columns if sql is None else columns
-        return Query(
-            sql=sql or self.sql,
-            sources=tuple(use.source(binding) for use in self.uses),
-            columns=tuple(Column(output.name, output.type or UNKNOWN) for output in outputs or ()),
-            look=self.look if sql is None else None,
-        )
 
 
 def bind_query(
