@@ -326,6 +326,8 @@ class BoundQuery:
     uses: tuple[TableUse, ...]
     hive: str
     look: Look | None = None
+    is_empty: bool = False
+    """Whether it says that it gives no rows, and Spark knows nothing more of it."""
 
     def query(self, binding: Binding, sql: str | None = None, columns: Outputs = None) -> Query:
         """Return the query of a plan; ``sql`` and its ``columns`` when it was wrapped."""
@@ -335,4 +337,5 @@ class BoundQuery:
             sources=tuple(use.source(binding) for use in self.uses),
             columns=tuple(Column(output.name, output.type or UNKNOWN) for output in outputs or ()),
             look=self.look if sql is None else None,
+            is_empty=self.is_empty and sql is None,
         )

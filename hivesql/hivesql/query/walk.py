@@ -32,6 +32,7 @@ from hivesql.query.hidden_columns import hidden_text, note_properties
 from hivesql.query.inline_tables import columns_of_rows, constant_rows, tables_of_rows
 from hivesql.query.meaning.learning import QUERIES, learn
 from hivesql.query.meaning.looks import Looked, look_of
+from hivesql.query.meaning.no_rows import Known, gives_no_rows
 from hivesql.query.meaning.predicates import all_of, conjuncts
 from hivesql.query.ordering import null_order, position_edits
 from hivesql.query.outputs import (
@@ -107,7 +108,9 @@ def bind_query(
     hive = apply_edits(binding.text.text, part.spans, walk.hive_edits + named, part.prefix)
     looked = walk.looked.get(id(part.tree))
     look = look_of(part.tree, looked) if looked is not None else None
-    return BoundQuery(walk.render(part), columns, tuple(walk.uses), hive, look)
+    known = Known(columns, walk.translator.types)
+    is_empty = look is None and gives_no_rows(part, binding.text.text, known)
+    return BoundQuery(walk.render(part), columns, tuple(walk.uses), hive, look, is_empty)
 
 
 @dataclass(slots=True)

@@ -38,6 +38,8 @@ _NOT_SHOWN = (Kind.INSTANT, Kind.UNION, *INTERVALS, Kind.OTHER)
 def small_select(query: Query, most_bytes: int) -> SmallSelect:
     """Return what the query asks; Unclear where it is more than a look into one table or none."""
     look = query.look
+    if look is None and query.is_empty:
+        return _without_rows(query, most_bytes)
     if look is None or len(query.sources) > 1:
         raise Unclear
     if not query.sources:
@@ -60,6 +62,13 @@ def small_select(query: Query, most_bytes: int) -> SmallSelect:
         limit=look.limit,
         most_bytes=most_bytes,
     )
+
+
+def _without_rows(query: Query, most_bytes: int) -> SmallSelect:
+    """Return what is asked by a query that has columns and no rows."""
+    if not all(column.type.is_known and _is_shown(column.type) for column in query.columns):
+        raise Unclear
+    return SmallSelect(items=(), where=None, limit=0, most_bytes=most_bytes)
 
 
 def _without_table(look: Look, columns: Sequence[Column], most_bytes: int) -> SmallSelect:
