@@ -41,6 +41,7 @@ def test_no_class_of_statements_is_forgotten() -> None:
 
 FREE = {
     bound.CreateDatabase, bound.UseDatabase, bound.AbortCompactions, bound.AbortTransactions,
+    bound.KillQueries,
     bound.StartTransaction, bound.EndTransaction, bound.LockObject, bound.SetSetting,
     functions.ReloadFunctions, *classes(authorization.AuthorizationStatement),
 }  # fmt: skip
