@@ -25,7 +25,7 @@ from hivesql_planner.acid.files_to_read import DataFile, DeleteFile
 from hivesql_planner.acid.layout import ACID_FIELDS
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.local.decide import is_small
-from hivesql_planner.model.hive_type import SIZED_TEXTS, TIMESTAMPS, Kind
+from hivesql_planner.model.hive_type import TEXTS, TIMESTAMPS, Kind
 from hivesql_planner.model.table import Column, Table
 
 _CODEC_V1 = 1
@@ -158,6 +158,9 @@ def is_seekable(snapshot: SmallSnapshot, path: str, columns: Sequence[Column]) -
     )
 
 
+_ALIKE = TEXTS | TIMESTAMPS
+
+
 @dataclass(frozen=True, slots=True)
 class _Field:
     """A wanted column, its place in the file's row and its name there; None where it is newer."""
@@ -168,18 +171,17 @@ class _Field:
 
 
 def _fields(snapshot: SmallSnapshot, path: str, columns: Sequence[Column]) -> tuple[_Field, ...]:
-    """By position in the file, as Hive finds columns. OnlySpark for texts cut to another length."""
+    """By position in the file, as Hive finds columns. OnlySpark where values are to be converted.
+
+    What Arrow reads as another type it does not take; texts and times of all kinds it reads alike.
+    """
     tail = snapshot.tails[path]
     places = {column.name: i for i, column in enumerate(snapshot.table.columns)}
     orc_fields = []
     for column in columns:
         position = places[column.name]
         is_present = position < len(tail.row_fields)
-        if (
-            is_present
-            and column.type.kind in SIZED_TEXTS
-            and not is_as_stored(tail, position, column)
-        ):
+        if is_present and column.type.holds(*_ALIKE) and not is_as_stored(tail, position, column):
             raise OnlySpark
         name = tail.row_fields[position] if is_present else None
         orc_fields.append(_Field(column, position, name))

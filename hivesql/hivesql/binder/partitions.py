@@ -28,6 +28,7 @@ from hivesql.dialect.nodes.parts import (
     table_of,
 )
 from hivesql.dialect.slices import (
+    IS_NULL,
     RANGE,
     CombinedFilters,
     PartitionCondition,
@@ -342,6 +343,8 @@ def _no_filter(name: str, table: Table) -> SemanticError:
 
 
 def _filter(filter_: PartitionFilter, type_: HiveType, binding: Binding) -> Predicate:
+    if filter_.operator == IS_NULL:
+        return _is_default(filter_, type_, binding)
     value = partition_value(filter_.value)
     if filter_.value is None or (value == "" and type_.kind in (Kind.STRING, Kind.VARCHAR)):
         error = SemanticError(
@@ -408,7 +411,7 @@ def _number(text: str) -> Value:
 
 def _is_default(filter_: PartitionFilter, type_: HiveType, binding: Binding) -> Predicate:
     """Tell whether a value is that of the default partition."""
-    if filter_.operator not in ("=", "!=", "<>"):
+    if filter_.operator not in ("=", "!=", "<>", IS_NULL):
         error = SemanticError(
             f"Cannot use {filter_.operator} in a default partition spec; only '=' and '!=' are "
             "allowed."
@@ -418,7 +421,7 @@ def _is_default(filter_: PartitionFilter, type_: HiveType, binding: Binding) -> 
     is_default: Predicate = IsNull(filter_.key.text)
     if text is not None:
         is_default = Compare(filter_.key.text, "=", text)
-    return is_default if filter_.operator == "=" else Not(is_default)
+    return is_default if filter_.operator in ("=", IS_NULL) else Not(is_default)
 
 
 def chosen_names(

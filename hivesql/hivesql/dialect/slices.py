@@ -54,9 +54,13 @@ class PartitionItem:
 PartitionItems = tuple[PartitionItem, ...]
 
 
+IS_NULL = "is null"
+"""The operator of ``key IS NULL``."""
+
+
 @dataclass(frozen=True, slots=True)
 class PartitionFilter:
-    """``key operator value`` of DROP PARTITION and SHOW PARTITIONS."""
+    """``key operator value`` of DROP PARTITION and SHOW PARTITIONS; IS_NULL has no value."""
 
     key: Name
     operator: str

@@ -97,6 +97,10 @@ def test_partitions_that_are_shown_and_dropped(alone: hivesql.Session) -> None:
     assert shown("d != 'x'") == ["c=*/d=*", "c=1/d=*", "c=2/d=y"]
     assert shown(f"d = '{NAME}'") == ["c=*/d=*", "c=1/d=*"]
     assert shown("c != 1") == ["c=2/d=y"]
+    assert shown("d IS NULL") == ["c=*/d=*", "c=1/d=*"]
+    assert shown("d IS NOT NULL") == shown("NOT d IS NULL") == ["c=*/d=x", "c=1/d=x", "c=2/d=y"]
+    assert shown("c IS NULL AND d IS NULL OR c = 2") == ["c=*/d=*", "c=2/d=y"]
+    assert shown("d IS NULL ORDER BY c LIMIT 1") == ["c=1/d=*"]
     for condition, rest in [
         (f"d != '{NAME}', c != '{NAME}'", ["c=*/d=*", "c=*/d=x", "c=1/d=*"]),
         ("c != 1", ["c=*/d=*", "c=*/d=x", "c=1/d=*"]),

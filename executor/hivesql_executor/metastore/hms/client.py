@@ -113,7 +113,7 @@ class Client:
                         self._give_back(connection)
                     else:
                         connection.close()
-                    raise self._failure(method, error) from error
+                    raise self._failure(method, error, again=again) from error
                 connection.close()
                 if again and attempt < _ROUNDS and time.monotonic() < end and not is_cancelled():
                     continue
@@ -145,14 +145,16 @@ class Client:
         for _, connection in idle:
             connection.close()
 
-    def _failure(self, method: str, error: Exception) -> Exception:
+    def _failure(self, method: str, error: Exception, *, again: bool) -> HiveSqlError:
         from thriftpy2.thrift import TApplicationException
 
         if isinstance(error, TApplicationException) and error.type == _UNKNOWN_METHOD:
             return NotSupported(f"{method} by this Hive Metastore (version {self.version})")
         if isinstance(error, HiveSqlError):
             return error
-        return failure(method, error)
+        failed = failure(method, error, again=again)
+        self._changes += isinstance(failed, CommitUnknown)
+        return failed
 
     def _unanswered(self, method: str, error: Exception, *, again: bool) -> Exception:
         if again:

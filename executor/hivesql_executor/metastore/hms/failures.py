@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from hivesql_planner.errors import (
+    CommitUnknown,
     ExecutionError,
     HiveSqlError,
     NoSuchObject,
@@ -14,13 +17,25 @@ from hivesql_planner.errors import (
 UNREACHABLE = 10280
 """Hive's code for a metastore that does not answer, or lets nobody in."""
 _NO_SUCH_LOCK = 10270
+# What HMSHandler and TxnHandler pass on when their database, or their way to it, fails. What they
+# had asked it for may be done: the answer to a COMMIT is lost with the connection too.
+_DATABASE_FAILED = re.compile(
+    r"\bjava(?:x\.jdo|\.sql)\.|\bJDO\w*Exception\b|\bSQL\w*Exception\b|\bJDBC\b"
+    r"|\b(?:transaction|backend) database\b|\borg\.(?:datanucleus|springframework)\."
+)
 # Methods about one kind of thing, and Hive's codes for "unknown" and "exists" of it.
 _TABLE, _DATABASE, _PARTITION = (10001, 10073), (10072, 10242), (10006, 10073)
 
 
-def failure(method: str, error: Exception) -> HiveSqlError:
-    """Return the error for an exception that the metastore answered with."""
+def failure(method: str, error: Exception, *, again: bool = False) -> HiveSqlError:
+    """Return the error for an exception that the metastore answered with.
+
+    Where its database failed, a call that does not do the same ``again`` may have changed some.
+    """
     name, message = type(error).__name__, getattr(error, "message", None) or str(error)
+    # A server that fails inside of a call answers with TApplicationException.
+    if (again and name == "TApplicationException") or _DATABASE_FAILED.search(message):
+        return _failed(method, message, again=again)
     unknown, existing = _codes(method, message)
     match name:
         case "NoSuchObjectException":
@@ -43,6 +58,21 @@ def failure(method: str, error: Exception) -> HiveSqlError:
         case "TxnOpenException":
             return ExecutionError(f"{message}. Commit or abort the transaction")
     return ExecutionError(f"the metastore refused {method}: {message}")
+
+
+def _failed(method: str, message: str, *, again: bool) -> HiveSqlError:
+    # Whoever passes a lost answer on takes it up to the semicolon.
+    first = message.strip().partition("\n")[0].replace(";", ",").strip().rstrip(".")
+    failed = f"the metastore failed in {method}: {first}"
+    if again:
+        return ExecutionError(
+            f"{failed}. Look into its log and at its database, then run the statement again",
+            code=UNREACHABLE,
+        )
+    return CommitUnknown(
+        f"{failed}; the change may or may not have happened. Look into its log and at its "
+        "database, and at what is there before running the statement again"
+    )
 
 
 def _codes(method: str, message: str) -> tuple[int, int]:

@@ -207,9 +207,11 @@ def _conversion(value: str, own: HiveType, wanted: HiveType) -> str:
         return f"if({value} IS NULL, NULL, struct({', '.join(fields)}))"
     if own.kind is wanted.kind is Kind.ARRAY:
         return f"transform({value}, item -> {_conversion('item', *own.children, *wanted.children)})"
-    if own.kind is wanted.kind is Kind.MAP and own.children[0] == wanted.children[0]:
-        inside = _conversion("item", own.children[1], wanted.children[1])
-        return f"transform_values({value}, (key, item) -> {inside})"
+    if own.kind is wanted.kind is Kind.MAP:
+        # Spark casts no map whose values it cannot cast, and no key that may become NULL.
+        key, item = map(_conversion, ("entry.key", "entry.value"), own.children, wanted.children)
+        entries = f"transform(map_entries({value}), entry -> struct({key} AS key, {item} AS value))"
+        return f"map_from_entries(filter({entries}, entry -> entry.key IS NOT NULL))"
     if own.kind is Kind.TIMESTAMP and wanted.kind in INTEGERS:
         # Where a query's CAST would be NULL, it wraps around.
         return f"CAST(CAST({value} AS BIGINT) AS {wanted.spark})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hivesql.dialect.nodes.commands import ChosenPartitions
 from hivesql.dialect.numbers import number_text
 from hivesql.dialect.slices import (
+    IS_NULL,
     CombinedFilters,
     PartitionCondition,
     PartitionFilter,
@@ -99,12 +100,17 @@ def _simple_condition(cursor: Cursor) -> PartitionCondition:
 
 
 def _comparison(cursor: Cursor, key: Name, *, is_negated: bool) -> PartitionCondition:
-    """Take what is behind a column: an operator and a constant, IN or BETWEEN."""
+    """Take what is behind a column: an operator and a constant, IN, BETWEEN or IS NULL."""
 
     def compare(operator: str) -> PartitionFilter:
         value = constant(cursor)
         return PartitionFilter(key, operator, value, cursor.last_end)
 
+    if not is_negated and cursor.take("is"):
+        turned = cursor.take("not")
+        cursor.expect("null")
+        condition = PartitionFilter(key, IS_NULL, None, cursor.last_end)
+        return CombinedFilters("not", (condition,)) if turned else condition
     if cursor.take("in"):
         cursor.expect("(")
         choices = [compare("=")]

@@ -147,6 +147,56 @@ def test_what_may_not_be_asked_again(serve: Callable[[Handler], str]) -> None:
     store.close()
 
 
+FAILURES_OF_ITS_DATABASE = [
+    "Unable to update transaction database org.postgresql.util.PSQLException: FATAL: it stops",
+    "JDOException: Exception thrown when executing query : SELECT 1\nNestedThrowables:\n\tat x",
+    "javax.jdo.JDODataStoreException: Commit failed\n\tat org.datanucleus.api.jdo.X",
+    "org.springframework.dao.DataAccessResourceFailureException: the way is gone",
+    "java.sql.SQLRecoverableException: I/O error",
+]
+"""What Hive 4.1's metastore answers when its PostgreSQL breaks connections inside of calls."""
+
+
+@pytest.mark.parametrize("message", FAILURES_OF_ITS_DATABASE)
+def test_a_failing_database_of_the_metastore(serve: Callable[[Handler], str], message: str) -> None:
+    """Nobody knows what became of a change, which is asked for once; a question changes nothing."""
+    failed = idl().MetaException(message=message)
+    handler = Handler(create_database=[failed], get_all_databases=[failed], commit_txn=[failed])
+    store = HiveMetastore.open(serve(handler), timeout=5)
+    changes = [lambda: store.create_database(Database(name="d", location="")),
+               lambda: store.commit_txn(7)]  # fmt: skip
+    for change in changes:
+        with pytest.raises(CommitUnknown, match="may or may not have happened") as unknown:
+            change()
+        assert "\n" not in str(unknown.value) and "refused" not in str(unknown.value)
+    with pytest.raises(ExecutionError, match=r"failed in get_all_databases.*again") as error:
+        store.databases()
+    assert (type(error.value), error.value.code) == (ExecutionError, 10280)
+    assert "\n" not in str(error.value)
+    assert handler.calls == ["create_database", *["commit_txn"] * 2, "get_all_databases"]
+    store.close()
+
+
+def test_a_refusal_of_the_metastore(serve: Callable[[Handler], str]) -> None:
+    """It has looked before it changed anything."""
+    answer = idl().MetaException(message="Database location must not be the warehouse's")
+    store = HiveMetastore.open(serve(Handler(create_database=[answer])), timeout=5)
+    with pytest.raises(ExecutionError, match="refused create_database: Database loc") as error:
+        store.create_database(Database(name="d", location=""))
+    assert not isinstance(error.value, CommitUnknown)
+    store.close()
+
+
+def test_an_outcome_that_the_database_failed_to_tell(serve: Callable[[Handler], str]) -> None:
+    """A commit that is asked for again, and was done, is a success."""
+    failed = idl().MetaException(message=FAILURES_OF_ITS_DATABASE[0])
+    handler = Handler(commit_txn=[failed, None])
+    store = HiveMetastore.open(serve(handler), timeout=5)
+    store.commit_txn(7)
+    assert handler.calls == ["commit_txn", "commit_txn"]
+    store.close()
+
+
 @pytest.mark.parametrize(
     ("second", "error", "code"),
     [
