@@ -8,6 +8,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import pymysql
 import pytest
 from sqlalchemy import create_engine, event, func, make_url, select, text
 
@@ -16,7 +17,9 @@ import mariadb
 from hivesql_executor.metastore.api import LockOwner, Once
 from hivesql_executor.metastore.database.catalog import tables as catalog
 from hivesql_executor.metastore.database.connection import Rdbms, TryAgain, now
+from hivesql_executor.metastore.database.dialects.mysql import MySqlTerms
 from hivesql_executor.metastore.database.dialects.registry import terms_named
+from hivesql_executor.metastore.database.dialects.terms import LOGIN_ADVICE
 from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 from hivesql_executor.metastore.database.schema import txns
 from hivesql_executor.metastore.file_moves import Move, MoveKind, Remedy
@@ -469,3 +472,13 @@ def test_of_several_hosts_the_one_is_taken_that_may_be_written(
         admin.dispose()
     with pytest.raises(ExecutionError, match="session is read-only"):
         hivesql.connect(either.render_as_string(hide_password=False), tmp_path)
+
+
+@pytest.mark.postgres
+def test_a_login_that_is_refused(postgres_url: str, tmp_path: Path) -> None:
+    """Passwords change while sessions live; that the server can be reached is no question then."""
+    stranger = make_url(postgres_url).set(username="nobody_of_that_name")
+    with pytest.raises(ExecutionError, match=r"Check the user and the password\. A session goes"):
+        hivesql.connect(stranger.render_as_string(hide_password=False), tmp_path)
+    denied = pymysql.err.OperationalError(1045, "Access denied for user 'h'@'127.0.0.1'")
+    assert MySqlTerms().advice(denied) == LOGIN_ADVICE

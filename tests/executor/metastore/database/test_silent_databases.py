@@ -148,6 +148,22 @@ def test_nobody_waits_for_an_answer_that_was_cancelled(
     session.sql("UPDATE t SET id = 4; DROP TABLE t")
 
 
+def test_nobody_waits_for_a_connection_that_was_cancelled(
+    server: tuple[Server, str], tmp_path: Path
+) -> None:
+    """Who takes connections and greets nobody may do so for an hour."""
+    url = server[1].replace("connect_timeout=2", "connect_timeout=3600")
+    with hivesql.connect(url, str(tmp_path / "w")) as session:
+        session.sql("CREATE TRANSACTIONAL TABLE t (id INT) STORED AS ORC; INSERT INTO t VALUES (1)")
+        for statement in ("SELECT * FROM t", "INSERT INTO t VALUES (2)", "SHOW TABLES"):
+            session.runtime.metastore._rdbms._engine.dispose()  # type: ignore[attr-defined]
+            with server[0].standing_still():
+                threading.Thread(target=wait_until, args=[session.cancel]).start()
+                with pytest.raises(Cancelled):
+                    session.sql(statement)
+            assert rows(session, "SELECT id FROM t") == [(1,)]
+
+
 def test_nobody_waits_for_what_another_client_has_locked(
     server: tuple[Server, str], connect: Callable[..., hivesql.Session], tmp_path: Path
 ) -> None:

@@ -33,6 +33,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from hivesql_executor.metastore.database.dialects.terms import (
     ANSWER_SECONDS,
+    LOGIN_ADVICE,
     OTHER_ADVICE,
     POOL,
     Terms,
@@ -55,7 +56,9 @@ _LOST = frozenset({1053, 1158, 1159, 1160, 1161, 1927, 2006, 2013, 2055, 3169, 4
 # With a deadlock a cluster answers a commit that another node's came before. Read-only servers.
 _ROLLED_BACK = frozenset({_DEADLOCK, 1290, 1792, 1836})
 _TOO_LONG, _TOO_LARGE, _NO_ROWS_IN_LOG = 1406, 1153, 1665
+_NOT_LET_IN = (1044, 1045, 1698)
 _ADVICE = {
+    **dict.fromkeys(_NOT_LET_IN, LOGIN_ADVICE),
     _TOO_LONG: "Shorten it",
     _TOO_LARGE: "Raise max_allowed_packet in the server's configuration",
     _NO_ROWS_IN_LOG: "Set binlog_format=MIXED or ROW in the server's configuration",

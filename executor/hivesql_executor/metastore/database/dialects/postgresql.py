@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from threading import Event
 from typing import Any, cast
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -31,6 +33,7 @@ from sqlalchemy import text as sql
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.exc import DBAPIError
 
+from hivesql_executor.beats import answer_of
 from hivesql_executor.metastore.database.dialects.conflicts import OnConflict, advancing
 from hivesql_executor.metastore.database.dialects.execution import (
     NO_VALUES,
@@ -42,6 +45,7 @@ from hivesql_executor.metastore.database.dialects.execution import (
 )
 from hivesql_executor.metastore.database.dialects.terms import (
     ANSWER_SECONDS,
+    LOGIN_ADVICE,
     OTHER_ADVICE,
     POOL,
     PROBES,
@@ -63,6 +67,9 @@ _IDLED = "25P03"
 _MISPLACED_STATES = frozenset({"26000", "42P05"})
 # Whose servers are reached so: nothing is prepared there any more.
 _unprepared: WeakSet[Any] = WeakSet()
+_LOGIN_REFUSED = re.compile(
+    r"authentication failed|no password supplied|no pg_hba\.conf entry|role .* does not exist"
+)
 _NO_NUL = "Leave the character of code 0 out: no name, comment or property can have it there"
 _OPTIONS = {
     # A database of SQL_ASCII gives bytes otherwise, and PGCLIENTENCODING may say anything.
@@ -162,6 +169,9 @@ class PostgresTerms(OnConflict):
 
     def advice(self, cause: BaseException | None) -> str:
         """Tell the user what to do about an error of the server or the driver."""
+        # Of a connection that is refused psycopg tells no state.
+        if _LOGIN_REFUSED.search(str(cause)):
+            return LOGIN_ADVICE
         return _NO_NUL if "NUL (0x00)" in str(cause) else OTHER_ADVICE
 
     def is_rolled_back(self, error: DBAPIError) -> bool:
@@ -264,7 +274,19 @@ def _connecting(seconds: float) -> Callable[..., Any]:
 
         if dialect in _unprepared:
             options = {**options, "prepare_threshold": None}
-        connection = PipelinedConnection.connect(*place, **options)
+        is_unwanted = Event()
+
+        def log_in() -> PipelinedConnection:
+            connection = PipelinedConnection.connect(*place, **options)
+            if is_unwanted.is_set():
+                connection.close()
+            return connection
+
+        try:
+            connection = answer_of(log_in, "the metastore's database")
+        except BaseException:
+            is_unwanted.set()
+            raise
         connection.limit_waiting(seconds, idle_seconds(seconds))
         return connection
 

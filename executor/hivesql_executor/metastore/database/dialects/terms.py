@@ -30,6 +30,11 @@ from sqlalchemy.sql.dml import ReturningInsert, ReturningUpdate
 from hivesql_executor.metastore.database.dialects.execution import NO_VALUES, Statement, run
 
 OTHER_ADVICE = "Check that it is reachable and run the statement again"
+LOGIN_ADVICE = (
+    "Check the user and the password. A session goes on with those of its address: open another "
+    "one where they have changed"
+)
+"""What to do where the server lets nobody in, as after a change of passwords."""
 POOL = "hivesql"
 """How SQLAlchemy calls the pools of metastores in its log."""
 SILENCE_SECONDS = 60
