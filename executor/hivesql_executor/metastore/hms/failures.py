@@ -23,6 +23,11 @@ _DATABASE_FAILED = re.compile(
     r"\bjava(?:x\.jdo|\.sql)\.|\bJDO\w*Exception\b|\bSQL\w*Exception\b|\bJDBC\b"
     r"|\b(?:transaction|backend) database\b|\borg\.(?:datanucleus|springframework)\."
 )
+# What it has refused itself, so that all of the call was taken back; or the call never began.
+_DATABASE_REFUSED = re.compile(
+    r"(?:DuplicateKey|DataIntegrityViolation|BadSqlGrammar|CannotCreateTransaction)Exception"
+    r"|\bviolates \w+ constraint\b|\bduplicate key\b"
+)
 # Methods about one kind of thing, and Hive's codes for "unknown" and "exists" of it.
 _TABLE, _DATABASE, _PARTITION = (10001, 10073), (10072, 10242), (10006, 10073)
 
@@ -34,7 +39,8 @@ def failure(method: str, error: Exception, *, again: bool = False) -> HiveSqlErr
     """
     name, message = type(error).__name__, getattr(error, "message", None) or str(error)
     # A server that fails inside of a call answers with TApplicationException.
-    if (again and name == "TApplicationException") or _DATABASE_FAILED.search(message):
+    has_failed = _DATABASE_FAILED.search(message) and not _DATABASE_REFUSED.search(message)
+    if (again and name == "TApplicationException") or has_failed:
         return _failed(method, message, again=again)
     unknown, existing = _codes(method, message)
     match name:
@@ -57,12 +63,12 @@ def failure(method: str, error: Exception, *, again: bool = False) -> HiveSqlErr
             return ExecutionError(advice, code=_NO_SUCH_LOCK)
         case "TxnOpenException":
             return ExecutionError(f"{message}. Commit or abort the transaction")
-    return ExecutionError(f"the metastore refused {method}: {message}")
+    return ExecutionError(f"the metastore refused {method}: {_first_line(message)}")
 
 
 def _failed(method: str, message: str, *, again: bool) -> HiveSqlError:
     # Whoever passes a lost answer on takes it up to the semicolon.
-    first = message.strip().partition("\n")[0].replace(";", ",").strip().rstrip(".")
+    first = _first_line(message).replace(";", ",").rstrip(".")
     failed = f"the metastore failed in {method}: {first}"
     if again:
         return ExecutionError(
@@ -73,6 +79,11 @@ def _failed(method: str, message: str, *, again: bool) -> HiveSqlError:
         f"{failed}; the change may or may not have happened. Look into its log and at its "
         "database, and at what is there before running the statement again"
     )
+
+
+def _first_line(message: str) -> str:
+    """Leave Java's trace out, which some messages have behind."""
+    return message.strip().partition("\n")[0].strip()
 
 
 def _codes(method: str, message: str) -> tuple[int, int]:
