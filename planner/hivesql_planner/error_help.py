@@ -302,6 +302,7 @@ HELP: Mapping[int, Help] = {
                 "`WHEN MATCHED AND condition THEN …` for all but the last one"),
         10408: ("SET names a column that the table does not have",
                 "Look at `DESCRIBE t`; the column stands alone before `=`"),
+        10409: ("grouping() of what GROUP BY does not have", "Name a column of GROUP BY"),
         10410: ("CASCADE for a table without partitions", "Leave CASCADE out"),
         10411: ("More than 64 columns in grouping sets, CUBE or ROLLUP",
                 "Group by fewer columns, or join several queries by UNION ALL"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql import functions as f
 from pyspark.sql.pandas.conversion import SparkConversionMixin
 from pyspark.sql.pandas.serializers import ArrowStreamSerializer
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
@@ -147,13 +148,87 @@ def _batches_in(block: bytes | None, schema: pa.Schema) -> Iterator[pa.RecordBat
 
 
 def collect_rows(frame: DataFrame) -> list[Row]:
-    """Return all rows of a frame; binary values are bytes."""
-    rows = frame.collect()
+    """Return all rows of a frame; binary values are bytes, and maps keep their order."""
     kind = frame.schema
+    has_maps = any(_holds_map(field.dataType) for field in kind.fields)
+    rows = _collect_ordered(frame) if has_maps else frame.collect()
     if spark_line() >= (4, 1) or not _holds_binary(kind):
         return rows
     # Before Spark 4.1 they are arrays that may be changed.
     return [_with_bytes(row, kind) for row in rows]
+
+
+def _collect_ordered(frame: DataFrame) -> list[Row]:
+    """Return all rows, with the entries of maps in the order in which Spark has them.
+
+    A map comes to Python through a HashMap of Java, which has an order of its own; a list of its
+    entries does not.
+    """
+    if type(frame) is not ClassicFrame:
+        return frame.collect()  # It has rows of its own.
+    fields = frame.schema.fields
+    names = [f"c{i}" for i in range(len(fields))]
+    values = (
+        _with_entries(f.col(name), field.dataType).alias(name)
+        for name, field in zip(names, fields, strict=True)
+    )
+    make = Row(*frame.schema.names)
+    return [
+        make(*(_with_maps(v, field.dataType) for v, field in zip(row, fields, strict=True)))
+        for row in frame.toDF(*names).select(*values).collect()
+    ]
+
+
+def _holds_map(kind: DataType) -> bool:
+    if isinstance(kind, StructType):
+        # Of fields of one name none can be named.
+        return _are_apart(kind) and any(_holds_map(field.dataType) for field in kind.fields)
+    if isinstance(kind, ArrayType):
+        return _holds_map(kind.elementType)
+    return isinstance(kind, MapType)
+
+
+def _are_apart(kind: StructType) -> bool:
+    return len({name.lower() for name in kind.names}) == len(kind.names)
+
+
+def _with_entries(value: Column, kind: DataType) -> Column:
+    """Put a list of its entries in the place of each map."""
+    if not _holds_map(kind):
+        return value
+    if isinstance(kind, MapType):
+        item, entries = kind.valueType, f.map_entries(value)
+        if not _holds_map(item):
+            return entries
+        return f.transform(
+            entries,
+            lambda entry: f.struct(
+                entry.getField("key").alias("key"),
+                _with_entries(entry.getField("value"), item).alias("value"),
+            ),
+        )
+    if isinstance(kind, ArrayType):
+        element = kind.elementType
+        return f.transform(value, lambda item: _with_entries(item, element))
+    assert isinstance(kind, StructType)
+    inside = (
+        _with_entries(value.getField(field.name), field.dataType).alias(field.name)
+        for field in kind.fields
+    )
+    return f.when(value.isNotNull(), f.struct(*inside))
+
+
+def _with_maps(value: Any, kind: DataType) -> Any:
+    """Make maps of the lists that stand in their places."""
+    if value is None or not _holds_map(kind):
+        return value
+    if isinstance(kind, MapType):
+        return {key: _with_maps(item, kind.valueType) for key, item in value}
+    if isinstance(kind, ArrayType):
+        return [_with_maps(item, kind.elementType) for item in value]
+    assert isinstance(kind, StructType)
+    fields = zip(value, kind.fields, strict=True)
+    return Row(*kind.names)(*(_with_maps(item, field.dataType) for item, field in fields))
 
 
 def _holds_binary(kind: DataType) -> bool:

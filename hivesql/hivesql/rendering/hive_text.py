@@ -28,7 +28,11 @@ class Instant:
 
 
 class Struct(dict[str, Any]):
-    """The fields of a STRUCT by name, in their order."""
+    """The fields of a STRUCT by name, in their order; two may have one name."""
+
+    def __init__(self, pairs: Iterable[tuple[str, Any]]) -> None:
+        self.pairs: tuple[tuple[str, Any], ...] = tuple(pairs)
+        super().__init__(self.pairs)
 
 
 def hive_text(value: Any, *, nested: bool = False) -> str:
@@ -179,12 +183,12 @@ def _unless_null(mark: _Mark) -> _Mark:
 
 
 def _nested_text(value: Any) -> str:
-    if hasattr(value, "asDict"):
-        value = value.asDict()
+    if hasattr(value, "__fields__"):
+        value = Struct(zip(value.__fields__, value, strict=True))
     if isinstance(value, dict):
         pairs = (
             f"{hive_text(key, nested=True)}:{hive_text(item, nested=True)}"
-            for key, item in value.items()
+            for key, item in (value.pairs if isinstance(value, Struct) else value.items())
         )
         return "{" + ",".join(pairs) + "}"
     if isinstance(value, (list, tuple)):

@@ -237,6 +237,9 @@ def test_orc_without_row_ids_has_them(session: hivesql.Session, tmp_path: Path) 
     for table in "oc":
         rows = session.sql(f"SELECT ts, id FROM {table} ORDER BY id").rows
         assert [hive_text(row.ts) for row in rows] == [FINE, "NULL"], table
+    # Rows whose maps come in their order come with nanoseconds too.
+    (row, _) = session.sql("SELECT ts, map('zz', unhex('00'), 'b', NULL) m FROM o ORDER BY id").rows
+    assert (hive_text(row.ts), list(row.m.items())) == (FINE, [("zz", b"\0"), ("b", None)])
     home = Path(session.runtime.metastore.table(TableName("default", "c")).location)
     (first, _) = whole_rows(home, "delta_*/bucket_*").values()
     assert [nanos for _, nanos in times_in(first)] == [789012345] * 2

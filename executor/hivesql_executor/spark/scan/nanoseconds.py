@@ -18,7 +18,7 @@ from hivesql_executor.jvm import java_list, new_object
 from hivesql_executor.orc.footers import read_footers
 from hivesql_executor.outcome import with_text
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.spark.lines import ClassicFrame
+from hivesql_executor.spark.lines import ClassicFrame, collect_rows
 from hivesql_executor.spark.nanoseconds.columns import nanosecond_column, nanosecond_columns
 from hivesql_executor.spark.scan.plain_tables import finer_times
 from hivesql_executor.spark.scan.sources import list_scan, plain_parts, read, read_plain, rows_of
@@ -217,7 +217,7 @@ class NanosecondFrame(ClassicFrame):
 
     def collect(self) -> list[Row]:
         """All rows."""
-        return [self._exact(row) for row in self.whole.collect()]
+        return [self._exact(row) for row in collect_rows(self.whole)]
 
     def toLocalIterator(self, prefetchPartitions: bool = False) -> Iterator[Row]:  # noqa: N802, N803
         """All rows, one partition at a time."""

@@ -145,7 +145,8 @@ def describe_column(
         is_known = key is not None or name in statistics.known_everywhere
         accurate = f'{{"COLUMN_STATS":{{"{name}":"true"}}}}' if is_known else "{}"
     headings = ("column_property", "value")
-    if not accurate:
+    # Of a partition's column Hive does not say whether its statistics are those of the present.
+    if not accurate or statement.partition is not None:
         return Outcome.of_table(headings, rows)
     mark = detail(ACCURATE, escaped(accurate)).sent
     return Outcome.of_table(

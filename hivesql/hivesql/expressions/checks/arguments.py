@@ -11,7 +11,7 @@ import re
 from hivesql.dialect.value_types import Type, element, is_text, kind_of
 from hivesql.expressions.calls import Call
 from hivesql_planner.errors import SemanticError
-from hivesql_planner.model.hive_type import INTEGERS, NUMBERS, TEXTS, Kind
+from hivesql_planner.model.hive_type import INTEGERS, NUMBERS, TEXTS, VOID, Kind
 
 _SMALL = INTEGERS - {Kind.BIGINT}
 _TIMES = frozenset({Kind.DATE, Kind.TIMESTAMP})
@@ -90,6 +90,34 @@ _WITHOUT_ARGUMENTS: dict[str, int] = {
 }
 """Functions that take nothing, with the error of Hive where something is in their brackets."""
 
+_NullPlaces = tuple[int | None, tuple[int, ...]]
+"""An error of Hive, and the arguments in whose place it is raised for a NULL without a type."""
+
+
+def _no_null(names: str, code: int | None, *places: int) -> dict[str, _NullPlaces]:
+    return dict.fromkeys(names.split(), (code, places))
+
+
+_NULL_PLACES: dict[str, _NullPlaces] = {
+    **_no_null("abs from_unixtime octet_length unix_timestamp", 10014, 0),
+    **_no_null("date_add date_sub to_unix_timestamp trunc", 10014, 0, 1),
+    **_no_null("xpath_boolean xpath_double xpath_float xpath_int", 10014, 0, 1),
+    **_no_null("xpath_long xpath_number xpath_short", 10014, 0, 1),
+    **_no_null("regexp_extract", 10014, 2),
+    **_no_null("str_to_map", 10014, 0, 1, 2),
+    **_no_null("array_compact array_distinct array_join array_max array_min", 10016, 0),
+    **_no_null("initcap map_keys map_values sort_array to_epoch_milli", 10016, 0),
+    **_no_null("aes_decrypt aes_encrypt date_format datediff encode", 10016, 0, 1),
+    **_no_null("months_between sha2", 10016, 0, 1),
+    **_no_null("array_append array_position array_remove decode lpad rpad", 10016, 1),
+    **_no_null("array_slice substring_index", 10016, 0, 1, 2),
+    **_no_null("avg histogram_numeric parse_url_tuple percentile_approx sum", None, 0),
+    **_no_null("std stddev stddev_pop stddev_samp var_pop var_samp variance", None, 0),
+    **_no_null("corr covar_pop covar_samp regr_avgx regr_avgy regr_count", None, 0, 1),
+    **_no_null("regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy", None, 0, 1),
+}
+"""Where Hive's functions take no NULL without a type, and its error; most others give NULL."""
+
 _WHOLE = re.compile(r"-?\s*\d+")
 _QUICK = re.compile(r"[^*+?{|]*")
 _BELOW_ZERO = re.compile(r"-\s*\d+")
@@ -110,6 +138,7 @@ def check_arguments(call: Call) -> None:
         if _is_refused(*kinds):
             message = f"Argument type mismatch: {call.name} takes no {kinds[0]} as argument {i}"
             raise SemanticError(message, code=10016)
+    _check_nulls(call)
     if call.name == "array_contains":
         _check_member(element(call.type(0)), call.type(1))
     if call.name == "regexp_extract":
@@ -117,6 +146,17 @@ def check_arguments(call: Call) -> None:
     if call.name == "format_number" and _BELOW_ZERO.fullmatch("".join(call.texts[1:2])):
         what = f'Argument 2 of function FORMAT_NUMBER must be >= 0, but "{call.texts[1]}" was found'
         raise SemanticError(what, code=10014)
+
+
+def _check_nulls(call: Call) -> None:
+    code, places = _NULL_PLACES.get(call.name, (None, ()))
+    for i in places:
+        if call.type(i) == VOID:
+            what = "Wrong arguments" if code == 10014 else "Argument type mismatch"
+            raise SemanticError(
+                f"{what}: {call.name} takes no void as argument {i + 1}: write CAST(NULL AS …)",
+                code=code,
+            )
 
 
 def _check_member(member: Type, value: Type) -> None:

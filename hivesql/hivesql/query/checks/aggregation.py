@@ -60,7 +60,7 @@ def check_aggregation(
     stars: Mapping[int, tuple[Output, ...]],
     binding: Binding,
 ) -> None:
-    """Refuse columns beside aggregates that no key of GROUP BY gives (SemanticError 10025).
+    """Refuse columns beside aggregates that no key of GROUP BY gives (SemanticError 10025, 10409).
 
     And aggregates inside of others, or before rows are grouped (10128), windows in the wrong place
     (10002, 10011, 10247), positions (10220, 10221), grouping sets (10209 to 10226), several
@@ -95,6 +95,10 @@ def _check_beside(
     """Refuse columns that neither a key nor an aggregate gives."""
     selected = [item for item in select.expressions if not item.is_star]
     for part in (*selected, select.args.get("having")):
+        for argument in _grouping_arguments(part) if part is not None else ():
+            if keys.missing_in(argument) is not None:
+                message = "Expression in GROUPING function not present in GROUP BY"
+                fail(message, 10409, argument, binding)
         wrong = keys.missing_in(part) if part is not None else None
         if wrong is not None:
             _refuse_column(wrong.parts[-1].name.lower(), wrong, binding)
@@ -109,6 +113,13 @@ def _check_beside(
             what = f"Invalid table alias or column reference '{wrong.parts[0].name}'"
             error = NoSuchObject(f"{what}: it is neither grouped by nor selected", code=10004)
             binding.fail(error, *span_of(wrong))
+
+
+def _grouping_arguments(part: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield the columns of which ``grouping`` asks whether a row is grouped by them."""
+    for node in _outside_queries(part):
+        if isinstance(node, exp.Anonymous) and str(node.this).lower() == "grouping":
+            yield from (argument for argument in node.expressions if argument.find(exp.Column))
 
 
 def _refuse_place(call: exp.Expr, binding: Binding) -> None:
