@@ -111,7 +111,8 @@ def _as_texts(call: Call, start: int = 0) -> list[str]:
 
 def _first_known(call: Call) -> str | None:
     arguments = _as_texts(call)
-    return f"coalesce({', '.join(arguments)})" if arguments != rest(call, 0) else None
+    is_whole = arguments == rest(call, 0) and (call.name == "coalesce" or len(arguments) == 2)
+    return f"coalesce({', '.join(arguments)})" if arguments and not is_whole else None
 
 
 def _concatenated(call: Call) -> str | None:
@@ -531,7 +532,6 @@ RULES: dict[str, Rule] = {
     "asin": _not_nan,
     "char_length": _length,
     "character_length": _length,
-    "coalesce": _first_known,
     "concat": _concatenated,
     "concat_ws": _joined,
     # What does not begin with a digit is 0 to Hive; Spark leaves out blanks before it.
@@ -567,7 +567,7 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("max", "min"), _extreme),
     "mid": _part,
     "nullif": _same_category,
-    "nvl": _first_known,
+    **dict.fromkeys(("coalesce", "nvl"), _first_known),
     "pmod": "(((@0) % (@1) + (@1)) % (@1))",
     "percentile_approx": _approximated,
     # With two arguments, and not before WITHIN GROUP.

@@ -225,7 +225,9 @@ class Translator:
                 self._now(node, "{}")
                 return TIMESTAMP
         if isinstance(node, _BITS):
-            return common([self.type_of(node.this), self.type_of(node.expression)])
+            kinds = self.type_of(node.this), self.type_of(node.expression)
+            operands.check_bytes(node.key, *kinds)
+            return common(kinds)
         return None
 
     def unify_types(self, values: Sequence[exp.Expr]) -> None:
@@ -328,6 +330,7 @@ class Translator:
     def _arithmetic(self, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr) -> Type:
         kinds = self.type_of(left), self.type_of(right)
         check_terms(operator, kinds)
+        operands.check_bytes(operator, *kinds)
         operands.check_days(operator, *kinds)
         if operator in "+-" and (any(map(is_interval, kinds)) or set(kinds) <= set(TIMES)):
             return self._time_arithmetic(left, right)

@@ -122,6 +122,21 @@ def test_expressions_that_hive_refuses(session: hivesql.Session) -> None:
     assert accepted == []
 
 
+def test_codes_of_wrong_numbers_of_arguments(session: hivesql.Session) -> None:
+    """Those that Hive gives, whether it looks for a method or counts for itself."""
+    others = []
+    for one in answers():
+        code = re.search(r"\[Error (\d+)\]", one.value or "") if one.type is None else None
+        is_counted = re.search(r"No matching method for class|Arguments length", one.value or "")
+        if code is None or not is_counted or one.expression in KNOWN:
+            continue
+        with pytest.raises(HiveSqlError) as caught:
+            session.sql(f"SELECT {one.expression}")
+        if caught.value.code != int(code[1]):
+            others.append((one.expression, caught.value.code, one.value))
+    assert others == []
+
+
 def test_known_differences_are_still_there(session: hivesql.Session) -> None:
     asked = {one.expression: one for one in answers()}
     gone = []

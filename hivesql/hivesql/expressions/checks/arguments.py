@@ -46,8 +46,10 @@ _BY_METHOD: dict[str, _Places] = {
     **_alike("date_add date_sub to_date unix_timestamp weekofyear", _READ_AS_TIME),
     **_alike("find_in_set get_json_object like parse_url", _READ_AS_TEXT, _READ_AS_TEXT),
     **_alike("log pmod", _READ_AS_NUMBER, _READ_AS_NUMBER),
-    **_alike("regexp_extract regexp_replace", _READ_AS_TEXT, _READ_AS_TEXT),
+    **_alike("regexp_extract", _READ_AS_TEXT, _READ_AS_TEXT, _SMALL),
+    **_alike("regexp_replace", _READ_AS_TEXT, _READ_AS_TEXT),
     **_alike("replace", _READ_AS_TEXT, _READ_AS_TEXT, _READ_AS_TEXT),
+    **_alike("length", _PRIMITIVE),
     **_alike("percentile", INTEGERS),
     **_alike("repeat", _READ_AS_TEXT, _SMALL),
     **_alike("shiftleft shiftright shiftrightunsigned", INTEGERS, _SMALL),
@@ -90,6 +92,40 @@ _WITHOUT_ARGUMENTS: dict[str, int] = {
 }
 """Functions that take nothing, with the error of Hive where something is in their brackets."""
 
+_Counts = tuple[int, int, int]
+_ANY = 10_000
+
+
+def _count(names: str, least: int, most: int, code: int) -> dict[str, _Counts]:
+    return dict.fromkeys(names.split(), (least, most, code))
+
+
+_COUNTS: dict[str, _Counts] = {
+    **_count("buildversion", 0, 0, 10014),
+    **_count("acos ascii asin atan bin ceil ceiling chr cos cosh crc32 degrees exp", 1, 1, 10014),
+    **_count("dayofweek hex ln log10 log2 md5 negative positive quote radians", 1, 1, 10014),
+    **_count("reverse sha sha1 sign sin sinh space sqrt tan tanh unbase64 unhex", 1, 1, 10014),
+    **_count("weekofyear", 1, 1, 10014),
+    **_count("extract_union log ltrim rtrim trunc", 1, 2, 10014),
+    **_count("array_contains find_in_set get_json_object mod pmod pow power", 2, 2, 10014),
+    **_count("repeat shiftleft shiftright shiftrightunsigned xpath", 2, 2, 10014),
+    **_count("xpath_boolean xpath_double xpath_float xpath_int xpath_long", 2, 2, 10014),
+    **_count("xpath_number xpath_short xpath_string", 2, 2, 10014),
+    **_count("mid parse_url regexp_extract substr substring", 2, 3, 10014),
+    **_count("field", 2, _ANY, 10014),
+    **_count("conv lpad regexp_replace replace rpad", 3, 3, 10014),
+    **_count("assert_true hour minute second soundex to_date to_epoch_milli", 1, 1, 10015),
+    **_count("bround from_unixtime", 1, 2, 10015),
+    **_count("java_method reflect", 2, _ANY, 10015),
+    **_count("array_position datediff decode in_file levenshtein sha2", 2, 2, 10015),
+    **_count("add_months months_between", 2, 3, 10015),
+    **_count("if", 3, 3, 10015),
+}
+"""How many arguments functions take at least and at most, and Hive's error for other numbers.
+
+Those of Hive's older kind look for a method with so many arguments, and find none.
+"""
+
 _NullPlaces = tuple[int | None, tuple[int, ...]]
 """An error of Hive, and the arguments in whose place it is raised for a NULL without a type."""
 
@@ -131,6 +167,7 @@ def check_arguments(call: Call) -> None:
             f"arguments, but found {len(call.types)}",
             code=code,
         )
+    _check_count(call)
     if any(map(_is_refused, call.types, _BY_METHOD.get(call.name, ()))):
         listed = ", ".join(str(kind or "unknown") for kind in call.types)
         raise SemanticError(f"No matching method for {call.name} with ({listed})", code=10014)
@@ -146,6 +183,18 @@ def check_arguments(call: Call) -> None:
     if call.name == "format_number" and _BELOW_ZERO.fullmatch("".join(call.texts[1:2])):
         what = f'Argument 2 of function FORMAT_NUMBER must be >= 0, but "{call.texts[1]}" was found'
         raise SemanticError(what, code=10014)
+
+
+def _check_count(call: Call) -> None:
+    least, most, code = _COUNTS.get(call.name, (0, _ANY, 0))
+    count = len(call.types)
+    if least <= count <= most:
+        return
+    what = "Wrong arguments" if code == 10014 else "Arguments length mismatch"
+    words = str(least) if least == most else f"{least} to {most}"
+    words = f"at least {least}" if most == _ANY else words
+    noun = "argument" if words == "1" else "arguments"
+    raise SemanticError(f"{what}: {call.name} takes {words} {noun}, got {count}", code=code)
 
 
 def _check_nulls(call: Call) -> None:

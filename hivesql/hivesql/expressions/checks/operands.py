@@ -29,6 +29,12 @@ _CONSTANT = {"add_months": 2, "bround": 1, "round": 1, "sha2": 1}
 _ROUNDED = ("bround", "round")
 
 
+def check_bytes(operator: str, left: Type, right: Type) -> None:
+    """Refuse bytes, with which nothing is calculated (SemanticError 10014)."""
+    if BINARY in (left, right):
+        raise SemanticError(f"No matching method for {operator} with ({left}, {right})", code=10014)
+
+
 def check_days(operator: str, left: Type, right: Type) -> None:
     """Refuse what is added to a DATE, or taken from it, but INT behind it, times and intervals."""
     if DATE not in (left, right) or operator not in "+-":
