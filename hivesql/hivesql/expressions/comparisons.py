@@ -83,15 +83,20 @@ def check_compared(node: exp.Expr, kinds: Sequence[Type]) -> None:
     for kind in kinds:
         if kind is not None and (parts := refused.get(kind.kind)) is not None:
             raise SemanticError(f"{name} does not support {parts} types", code=10014)
-    if not hold_maps(kinds):
-        return
-    first, *others = (kind for kind in kinds if kind is not None and kind.kind is not Kind.VOID)
-    for other in others:
-        if other != first:
+    known = [kind for kind in kinds if kind is not None and kind.kind is not Kind.VOID]
+    has_maps = hold_maps(known)
+    for other in known[1:]:
+        first = known[0]
+        if other != first if has_maps else _category(other) != _category(first):
             raise SemanticError(
                 f"Type mismatch in {name}({first},{other}). CAST the one to the other's type",
                 code=10014,
             )
+
+
+def _category(kind: HiveType) -> Kind | None:
+    """Tell what a type is of those that have parts; None of any other."""
+    return kind.kind if kind.is_nested else None
 
 
 def without_maps(kind: HiveType, value: str, depth: int = 0) -> str:

@@ -504,10 +504,10 @@ class Walk:
             return None
         kind = meaning.relation.type_of(meaning.column)
         for part in node.parts[meaning.used :]:
-            if kind is not None and kind.kind not in (Kind.STRUCT, Kind.ARRAY):
-                what = ". Operator is only supported on struct or list of struct types"
-                error = SemanticError(f"{what}: {part.name} of {kind}", code=10042)
-                self.binding.fail(error, *span_of(node))
+            inner = kind.children[0] if kind is not None and kind.kind is Kind.ARRAY else kind
+            if inner is not None and inner.kind is not Kind.STRUCT:
+                message = f". Operator is only supported on struct or list of struct types: {kind}"
+                self.binding.fail(SemanticError(message, code=10042), *span_of(node))
             kind = field_of(kind, part.name.lower())
         return kind
 
