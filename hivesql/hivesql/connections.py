@@ -140,8 +140,7 @@ def relocate_metastore(
             "changing the locations of a Hive Metastore: its own tool does it, "
             "hive --service metatool -updateLocation NEW OLD"
         )
-    if (missing := _file_to_make(choices.address)) is not None:
-        raise SemanticError(f"there is no metastore at {missing}: name it by --metastore")
+    _require_file(choices.address)
     # Imported late: a session may not need all of it.
     from hivesql_executor.metastore.database.metastore import DatabaseMetastore
 
@@ -250,6 +249,19 @@ def missing_metastore(
     Nothing is opened.
     """
     return _file_to_make(_choose(metastore, settings or {}, None).address)
+
+
+@translate_errors
+def require_metastore(
+    metastore: str | None, settings: Mapping[str, str | float] | None = None
+) -> None:
+    """Refuse what only looks where ``connect`` with the same would make an empty metastore."""
+    _require_file(_choose(metastore, settings or {}, None).address)
+
+
+def _require_file(address: str) -> None:
+    if (missing := _file_to_make(address)) is not None:
+        raise SemanticError(f"there is no metastore at {missing}: name it by --metastore")
 
 
 def _file_to_make(url: str) -> Path | None:

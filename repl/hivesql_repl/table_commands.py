@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from hivesql import HiveSqlError, Session, connect
+from hivesql.connections import relocate_metastore, require_metastore
 from hivesql_repl.arguments import add_connection, command_parser, with_flags
 from hivesql_repl.batch import FAILED
 from hivesql_repl.configuration import read_profile
@@ -40,7 +41,7 @@ def run_migrate(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--partitioned-by", metavar="A,B", help="partition columns of a copy here (default: none)"
     )
-    return _run(parser, argv, _migrate)
+    return _run(parser, argv, _migrate, only_looks=False)
 
 
 def run_relocate(argv: Sequence[str]) -> int:
@@ -55,9 +56,6 @@ def run_relocate(argv: Sequence[str]) -> int:
     add_connection(parser)
     arguments = parser.parse_args(argv)
     profile = with_flags(read_profile(arguments.config, arguments.profile), arguments)
-    # Imported late: the other commands leave it to their session.
-    from hivesql.connections import relocate_metastore
-
     try:
         counts = relocate_metastore(
             profile.metastore, arguments.old, arguments.new, settings=profile.settings,
@@ -116,10 +114,15 @@ def _run(
     parser: argparse.ArgumentParser,
     argv: Sequence[str],
     look: Callable[[Session, argparse.Namespace], int],
+    *,
+    only_looks: bool = True,
 ) -> int:
+    """Run a command in a session; one that ``only_looks`` makes no metastore."""
     arguments = parser.parse_args(argv)
     profile = with_flags(read_profile(arguments.config, arguments.profile), arguments)
     try:
+        if only_looks:
+            require_metastore(profile.metastore, profile.settings)
         with connect(
             profile.metastore,
             profile.warehouse,

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hivesql import HiveSqlError, Result, Session, connect
+from hivesql.connections import require_metastore
 from hivesql_planner.settings.transaction_keys import DB_TXN_MANAGER
 from hivesql_repl.arguments import add_connection, command_parser, with_flags
 from hivesql_repl.batch import FAILED
@@ -38,6 +39,7 @@ def run_top(argv: Sequence[str]) -> int:
         report=False,
     )
     try:
+        require_metastore(profile.metastore, profile.settings)
         with connect(
             profile.metastore,
             profile.warehouse,

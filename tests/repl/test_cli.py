@@ -248,6 +248,7 @@ def test_what_helps_is_told_where_no_statement_is(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     places = ["--metastore", f"sqlite:///{tmp_path}/m.db", "--warehouse", f"{tmp_path}/wh"]
+    assert main([*places, "-e", "SHOW TABLES"]) == 0
     assert main([command, "stok", *places]) == FAILED
     first, help_ = capsys.readouterr().err.splitlines()[-2:]
     assert first == "ERROR: [Error 10001] Table not found: default.stok"

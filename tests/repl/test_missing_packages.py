@@ -93,3 +93,13 @@ def test_what_watch_lacks_is_told_before_a_metastore_is_made(
     assert main(["--watch", "2"]) == 1
     assert "--watch takes one -e" in capsys.readouterr().err
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("words", [["check", "t"], ["inspect", "t"], ["top", "--once"]])
+def test_what_only_looks_makes_no_metastore(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*words, "--metastore", f"sqlite:///{tmp_path}/misspelt.db"]) == 2
+    expected = f"there is no metastore at {tmp_path}/misspelt.db: name it by --metastore"
+    assert expected in capsys.readouterr().err
+    assert [*tmp_path.iterdir()] == []

@@ -133,11 +133,11 @@ def test_what_has_its_effect_is_not(words: list[str], capfd: pytest.CaptureFixtu
     assert "effect" not in capfd.readouterr().err
 
 
-def test_commands_tell_what_was_made_and_what_has_no_effect(
+def test_commands_tell_what_is_not_there_and_what_has_no_effect(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["check", "t", "--metastore", "sqlite:///misspelt.db"]) == 2
-    assert "made a new metastore" in capfd.readouterr().err
+    assert "there is no metastore at " in capfd.readouterr().err
     assert main(["doctor", "--no-spark", "--metastore", HERE, "--warehouse", "other"]) in (0, 1)
     assert "warning  metastore     the warehouse" in capfd.readouterr().out
     assert main(["doctor", "hdfs:/x", "--no-spark"]) in (0, 1)
