@@ -96,7 +96,7 @@ _TRUTHS = (
     exp.Exists, exp.Boolean,
 )  # fmt: skip
 _OF_ONE_TYPE: dict[type[exp.Expr], HiveType] = {exp.Null: VOID, exp.Concat: STRING}
-_BITS = (exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
+_BITS = (exp.BitwiseAnd, exp.BitwiseNot, exp.BitwiseOr, exp.BitwiseXor)
 BY_FORMAT = "by format"
 """Metadata key of a CAST with a FORMAT."""
 OWN_KIND = "own kind"
@@ -198,10 +198,13 @@ class Translator:
             return _OF_ONE_TYPE[type(node)]
         match node:
             case exp.DPipe():
-                for part in (node.this, node.expression):
-                    if (text := text_of(self.type_of(part), "@0", self._zone)) != "@0":
+                sides = (node.this, node.expression)
+                kinds = [self.type_of(side) for side in sides]
+                operands.check_operands("concat", kinds)
+                for part, kind in zip(sides, kinds, strict=True):
+                    if (text := text_of(kind, "@0", self._zone)) != "@0":
                         self._replace(part, text, [part])
-                return concatenated([self.type_of(node.this), self.type_of(node.expression)])
+                return concatenated(kinds)
             case exp.IntDiv():
                 return self._whole_division(node)
             case exp.Interval():
@@ -225,8 +228,8 @@ class Translator:
                 self._now(node, "{}")
                 return TIMESTAMP
         if isinstance(node, _BITS):
-            kinds = self.type_of(node.this), self.type_of(node.expression)
-            operands.check_bytes(node.key, *kinds)
+            kinds = [self.type_of(operand) for operand in node.iter_expressions()]
+            operands.check_operands(node.key, kinds)
             return common(kinds)
         return None
 

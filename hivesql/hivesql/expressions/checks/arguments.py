@@ -42,6 +42,8 @@ _BY_METHOD: dict[str, _Places] = {
     ),
     **_alike("base64", _BYTES),
     **_alike("bin from_unixtime", INTEGERS),
+    **_alike("bitwiseand bitwisenot bitwiseor bitwisexor", INTEGERS, INTEGERS),
+    **_alike("concat greatest least", *[_PRIMITIVE] * _MOST_VALUES),
     **_alike("conv", _READ_AS_TEXT, _SMALL, _SMALL),
     **_alike("date_add date_sub to_date unix_timestamp weekofyear", _READ_AS_TIME),
     **_alike("find_in_set get_json_object like parse_url", _READ_AS_TEXT, _READ_AS_TEXT),
@@ -176,6 +178,8 @@ def check_arguments(call: Call) -> None:
             message = f"Argument type mismatch: {call.name} takes no {kinds[0]} as argument {i}"
             raise SemanticError(message, code=10016)
     _check_nulls(call)
+    if call.name == "trunc":
+        _check_truncated(call)
     if call.name == "array_contains":
         _check_member(element(call.type(0)), call.type(1))
     if call.name == "regexp_extract":
@@ -206,6 +210,17 @@ def _check_nulls(call: Call) -> None:
                 f"{what}: {call.name} takes no void as argument {i + 1}: write CAST(NULL AS …)",
                 code=code,
             )
+
+
+def _check_truncated(call: Call) -> None:
+    """Refuse a number of places of times and texts, and a unit of numbers."""
+    value, unit = call.type(0), call.type(1)
+    if value is None or unit is None:
+        return
+    takes = NUMBERS if value.kind in NUMBERS else TEXTS
+    if value.kind in _READ_AS_TEXT and unit.kind in _READ_AS_TEXT - takes:
+        what = f"Got wrong argument types: first {value}, second {unit}"
+        raise SemanticError(f"{what} of trunc", code=10014)
 
 
 def _check_member(member: Type, value: Type) -> None:

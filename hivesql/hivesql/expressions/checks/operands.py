@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from hivesql.dialect.value_types import TIMES, Type, is_decimal
+from hivesql.dialect.value_types import TIMES, Type, is_decimal, is_text
 from hivesql.expressions.calls import Call
 from hivesql.expressions.checks.arguments import check_arguments
 from hivesql.python_sqlglot import exp
@@ -24,7 +24,7 @@ _UNITS = (
     "year", "quarter", "month", "week", "day", "dayofweek", "hour", "minute", "second",
 )  # fmt: skip
 
-_CONSTANT = {"add_months": 2, "bround": 1, "round": 1, "sha2": 1}
+_CONSTANT = {"add_months": 2, "bround": 1, "format_number": 1, "round": 1, "sha2": 1}
 """Which argument of a function is a constant, counted from 0."""
 _ROUNDED = ("bround", "round")
 
@@ -33,6 +33,11 @@ def check_bytes(operator: str, left: Type, right: Type) -> None:
     """Refuse bytes, with which nothing is calculated (SemanticError 10014)."""
     if BINARY in (left, right):
         raise SemanticError(f"No matching method for {operator} with ({left}, {right})", code=10014)
+
+
+def check_operands(name: str, kinds: Sequence[Type]) -> None:
+    """Refuse what an operator that is a function of Hive does not take (SemanticError)."""
+    check_arguments(Call(name, tuple(kinds), ()))
 
 
 def check_days(operator: str, left: Type, right: Type) -> None:
@@ -70,6 +75,8 @@ def check_call(call: Call, arguments: Sequence[exp.Expr]) -> None:
     check_arguments(call)
     place = _CONSTANT.get(call.name, len(arguments))
     if call.name in _ROUNDED and not is_decimal(call.type(0)):
+        return
+    if call.name == "format_number" and not is_text(call.type(1)):
         return
     if place < len(arguments) and not _is_constant(arguments[place]):
         message = f"{call.name} only takes a constant as argument {place + 1}"
