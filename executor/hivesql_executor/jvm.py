@@ -93,6 +93,15 @@ def java_list(spark: SparkSession, items: Sequence[Any]) -> Any:
     return ListConverter().convert(items, gateway._gateway_client)
 
 
+def java_strings(spark: SparkSession, texts: Sequence[str]) -> Any:
+    """Return an array of Java's Strings, by two calls however many there are; none has a NUL."""
+    if not texts:
+        gateway: Any = spark.sparkContext._gateway
+        return gateway.new_array(java_class(spark, "java.lang.String"), 0)
+    pattern = java_class(spark, "java.util.regex.Pattern").compile("\0")
+    return pattern.split("\0".join(texts), -1)
+
+
 def problem_of_pattern(pattern: str, spark: SparkSession) -> str | None:
     """Tell in Java's words why it cannot read a regular expression; None where it can."""
     try:

@@ -67,6 +67,8 @@ SQL_SETTINGS: Mapping[str, str] = {
     "spark.sql.analyzer.maxIterations": "10000",
     # ${…} in a text is the user's own; our scripts put variables in before Spark sees anything.
     "spark.sql.variable.substitute": "false",
+    # Plain tables are read file by file: Spark starts a task for each one that it looks at.
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "200",
 }
 # What a user's own settings may say of our work: where things are, and how fast it is. All others
 # of Spark's may change what rows are, or the files, and are Spark's defaults for us.

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from py4j.java_collections import ListConverter
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -21,7 +20,7 @@ from pyspark.sql import SparkSession
 from hivesql_executor.files.api import Files
 from hivesql_executor.files.small_contents import KnownFiles
 from hivesql_executor.files.uploads import Upload
-from hivesql_executor.jvm import know_our_file_systems, new_object
+from hivesql_executor.jvm import java_list, know_our_file_systems, new_object
 from hivesql_executor.orc.footers import (
     check_deletes,
     check_inserts,
@@ -240,10 +239,8 @@ def run_merges(
     }
     know_our_file_systems(spark)
     context: Any = spark.sparkContext
-    lines = ListConverter().convert(
-        [json.dumps({**common, **_describe(merge, upload_to)}) for merge in merges],
-        context._gateway._gateway_client,
-    )
+    described = (json.dumps({**common, **_describe(merge, upload_to)}) for merge in merges)
+    lines = java_list(spark, [*described])
     work = new_object(spark, "MergeFiles", context._jsc.hadoopConfiguration())
     try:
         answers = TaskAnswers(work.run(context._jsc, lines))

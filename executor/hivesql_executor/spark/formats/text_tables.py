@@ -8,6 +8,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 
+from hivesql_executor.jvm import java_strings
 from hivesql_executor.spark.file_paths import FILE_COLUMN
 from hivesql_executor.spark.formats.containers import (
     CONTAINERS,
@@ -100,7 +101,7 @@ def read_numbered(
     reader = single.read().schema(schema)
     for key, value in options.items():
         reader = reader.option(key, value)
-    rows = DataFrame(reader.format("text").load(_java_strings(spark, paths)), spark)
+    rows = DataFrame(reader.format("text").load(java_strings(spark, paths)), spark)
     columns = [f.col(quote_name(name)) for name in rows.columns]
     file, start = f.col("_metadata.file_path"), f.col("_metadata.file_block_start")
     number = f.monotonically_increasing_id().bitwiseAND(f.lit(2**33 - 1))
@@ -118,11 +119,3 @@ def read_numbered(
             f.col("__left") > footer
         )
     return fixed.select(*columns, FILE_COLUMN)
-
-
-def _java_strings(spark: SparkSession, texts: Sequence[str]) -> Any:
-    gateway: Any = spark.sparkContext._gateway
-    array = gateway.new_array(gateway.jvm.java.lang.String, len(texts))
-    for i, text in enumerate(texts):
-        array[i] = text
-    return array

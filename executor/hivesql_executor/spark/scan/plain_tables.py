@@ -6,13 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.files.api import Files
-from hivesql_executor.jvm import finding_our_classes
-from hivesql_executor.orc.tail import OrcTail, cached_tail
+from hivesql_executor.jvm import finding_our_classes, java_strings
+from hivesql_executor.orc.footers import read_footers
+from hivesql_executor.orc.tail import OrcTail
 from hivesql_executor.snapshot.partition_files import PartitionFiles
 from hivesql_executor.spark.file_paths import FILE_COLUMN, FILE_NAME, NAME_OF_COLUMN, literal_paths
 from hivesql_executor.spark.formats.avro import avro_values, decode_avro
@@ -242,13 +244,14 @@ def _scan(spark: SparkSession, table: Table, parts: Sequence[Part], extras: _Ext
 def _grouped_paths(table: Table, parts: Sequence[Part], files: Files) -> list[Group]:
     groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     homes: dict[str, Partition | None] = {}
+    tails = _plain_tails(files, table, parts) if table.format == "orc" else {}
     for partition, location, chosen in parts:
         base = _base_path(table, partition, location)
         homes[base] = partition
         for path, length in chosen:
             if length == 0:
                 continue
-            names = _names(files, table, path, length)
+            names = tails[path].row_fields if tails else table.column_names
             groups.setdefault((base, names), []).append(path)
     return [(base, homes[base], names, paths) for (base, names), paths in groups.items()]
 
@@ -272,10 +275,11 @@ def _acid_reader_rows(
     nanoseconds: Collection[int],
 ) -> DataFrame:
     """Read ORC files as originals of an ACID table: that reader can be told the time zone."""
+    tails = _plain_tails(files, table, parts)
     paths = [
         AcidPath(
-            Place(number, partition, location), path, length, False,
-            _plain_tail(files, table, path, length), original=OriginalRows((0, 0), 0),
+            Place(number, partition, location), path, length, False, tails[path],
+            original=OriginalRows((0, 0), 0),
         )
         for number, (partition, location, chosen) in enumerate(parts)
         for path, length in chosen
@@ -287,21 +291,18 @@ def _acid_reader_rows(
     return _all_of(frames, spark, table, nanoseconds)
 
 
-def _names(files: Files, table: Table, path: str, length: int) -> tuple[str, ...]:
-    if table.format != "orc":
-        return table.column_names
-    return _plain_tail(files, table, path, length).row_fields
-
-
-def _plain_tail(files: Files, table: Table, path: str, length: int) -> OrcTail:
-    tail = cached_tail(files, path, length)
-    if tail.is_acid:
-        raise DataError(
-            f"{path} carries ACID row ids, but {table.name} is no ACID table: its deleted rows "
-            "cannot be told from the others",
-            code=30021,
-        )
-    return tail
+def _plain_tails(files: Files, table: Table, parts: Sequence[Part]) -> Mapping[str, OrcTail]:
+    """Return the footers of ORC files by path; those without a byte have none."""
+    chosen = [file for _, _, of_part in parts for file in of_part if file[1] > 0]
+    tails = read_footers(files, chosen)
+    for path, tail in tails.items():
+        if tail.is_acid:
+            raise DataError(
+                f"{path} carries ACID row ids, but {table.name} is no ACID table: its deleted rows "
+                "cannot be told from the others",
+                code=30021,
+            )
+    return tails
 
 
 def _base_path(table: Table, partition: Partition | None, location: str) -> str:
@@ -387,7 +388,9 @@ def _read_files(
         # Spark knows alone what files as bytes have.
         reader = reader if file_format == "binaryFile" else reader.schema(schema)
         with finding_our_classes(spark) if file_format == READER else nullcontext():
-            rows = reader.load(named)
+            # PySpark hands a list of paths over one by one.
+            built: Any = reader._jreader
+            rows = DataFrame(built.load(java_strings(spark, named)), spark)
         if file_format == "binaryFile":
             rows = rows.select("*", f.col("_metadata.file_path").alias(FILE_COLUMN))
     if in_path:
