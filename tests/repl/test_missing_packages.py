@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hivesql_executor.metastore.hms import client
 from hivesql_repl.cli import main
 
 pytestmark = pytest.mark.usefixtures("empty_home")
@@ -18,8 +19,8 @@ POSTGRES = ["--metastore", "postgresql+psycopg://a@127.0.0.1:1/x"]
 MARIADB = ["--metastore", "mysql://a@127.0.0.1:1/x"]
 SERVE = ["serve", "--port", "0", "--lazy-spark"]
 LOGIN = [word for setting in KERBEROS for word in ("--hiveconf", setting)]
-GSSAPI = "hivesql_executor.metastore.hms.access.kerberos"
-"""The module that imports gssapi: it stays loaded where another test had it."""
+_ACCESS = "hivesql_executor.metastore.hms.access."
+"""Modules that import packages at once: they stay loaded where another test had them."""
 COMMANDS = {
     "services --metrics": ("prometheus_client", "metrics", ["services", "--once"], ["--metrics"]),
     "serve --metrics": ("prometheus_client", "metrics", SERVE, ["--metrics"]),
@@ -50,6 +51,16 @@ COMMANDS = {
 }  # fmt: skip
 
 
+def miss(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a package be as if it was not installed, whatever had it before."""
+    for name in [*sys.modules]:
+        if name.startswith((f"{package}.", _ACCESS)):
+            monkeypatch.delitem(sys.modules, name)
+    # What it has loaded it keeps.
+    monkeypatch.setattr(client, "idl", getattr(client.idl, "__wrapped__", client.idl))
+    monkeypatch.setitem(sys.modules, package, None)
+
+
 @pytest.mark.parametrize(("package", "extra", "words", "more"), COMMANDS.values(), ids=COMMANDS)
 def test_nothing_is_made_before_a_missing_package_is_named(
     package: str, extra: str, words: list[str], more: list[str], tmp_path: Path,
@@ -60,9 +71,7 @@ def test_nothing_is_made_before_a_missing_package_is_named(
     there = sorted(tmp_path.iterdir())
     # Who types a password finds out before.
     monkeypatch.setattr(sys, "stdin", io.StringIO("secret\n"))
-    if package == "gssapi":
-        monkeypatch.delitem(sys.modules, GSSAPI, raising=False)
-    monkeypatch.setitem(sys.modules, package, None)
+    miss(package, monkeypatch)
     words = [*words, *more, "0"] if more == ["--metrics"] else [*words, *more]
     assert main(words) == 2
     error = capsys.readouterr().err
@@ -79,7 +88,7 @@ def test_doctor_says_what_to_install_and_nothing_else(
     place: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for package in ("psycopg", "pymysql", "thriftpy2"):
-        monkeypatch.setitem(sys.modules, package, None)
+        miss(package, monkeypatch)
     assert main(["doctor", "--no-spark", *place]) == 1
     failed, help_ = capsys.readouterr().out.splitlines()[-2:]
     assert failed.startswith("failed   metastore ")

@@ -43,7 +43,7 @@ CASES = {
     "unexpected end": "update t set id =",
     "open quote": "select id from t where name = «'»abc",
     "refused words": "select transform(id) using 'cat' as («a» array<int>) from t",
-    "refused statement": "«kill» query 'q1'",
+    "refused statement": "«optimize» table t",
     "second statement": "select 1;\n select 2; select\n «nosuch» from t; select 3",
     "after a comment": "/* a\n b */ -- c\nselect «nosuch» from t",
     "variable": "select * from «${table}» where 1 = 1",
