@@ -67,8 +67,6 @@ IN_STATEMENTS = (
                "Hive stores less of a view"),
     Difference("describe formatted t_ro partition .*", "row CreateTime:",
                "we do not store when a partition was made"),
-    Difference("describe formatted t_ro .*", "row COLUMN_STATS_ACCURATE",
-               "we tell it of the whole table or partition"),
     Difference("(describe formatted t_ro nosuch|show partitions t_ext|show roles)", "error ",
                _CHECKED),
     Difference("(describe database|show create database) .*",
