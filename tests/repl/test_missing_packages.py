@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import io
+import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
-from hivesql_executor.metastore.hms import client
 from hivesql_repl.cli import main
 
 pytestmark = pytest.mark.usefixtures("empty_home")
@@ -19,8 +20,6 @@ POSTGRES = ["--metastore", "postgresql+psycopg://a@127.0.0.1:1/x"]
 MARIADB = ["--metastore", "mysql://a@127.0.0.1:1/x"]
 SERVE = ["serve", "--port", "0", "--lazy-spark"]
 LOGIN = [word for setting in KERBEROS for word in ("--hiveconf", setting)]
-_ACCESS = "hivesql_executor.metastore.hms.access."
-"""Modules that import packages at once: they stay loaded where another test had them."""
 COMMANDS = {
     "services --metrics": ("prometheus_client", "metrics", ["services", "--once"], ["--metrics"]),
     "serve --metrics": ("prometheus_client", "metrics", SERVE, ["--metrics"]),
@@ -51,46 +50,48 @@ COMMANDS = {
 }  # fmt: skip
 
 
-def miss(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a package be as if it was not installed, whatever had it before."""
-    for name in [*sys.modules]:
-        if name.startswith((f"{package}.", _ACCESS)):
-            monkeypatch.delitem(sys.modules, name)
-    # What it has loaded it keeps.
-    monkeypatch.setattr(client, "idl", getattr(client.idl, "__wrapped__", client.idl))
-    monkeypatch.setitem(sys.modules, package, None)
+def run_without(packages: Sequence[str], words: Sequence[str]) -> CompletedProcess[str]:
+    """Run a command where packages are not installed; behind its output comes what it left to read.
+
+    In a process of its own: elsewhere other tests have loaded what would miss them.
+    """
+    script = f"""if True:
+        import sys
+        sys.modules |= dict.fromkeys({[*packages]})
+        from hivesql_repl.cli import main
+        status = main(sys.argv[1:])
+        print(sys.stdin.read(), end="")
+        sys.exit(status)
+    """
+    return subprocess.run(
+        [sys.executable, "-c", script, *words], input="secret\n", capture_output=True, text=True,
+        check=False, timeout=120,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(("package", "extra", "words", "more"), COMMANDS.values(), ids=COMMANDS)
 def test_nothing_is_made_before_a_missing_package_is_named(
-    package: str, extra: str, words: list[str], more: list[str], tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+    package: str, extra: str, words: list[str], more: list[str], tmp_path: Path
+) -> None:
     (tmp_path / "users").touch(0o600)
     (tmp_path / "keytab").touch()
     there = sorted(tmp_path.iterdir())
-    # Who types a password finds out before.
-    monkeypatch.setattr(sys, "stdin", io.StringIO("secret\n"))
-    miss(package, monkeypatch)
-    words = [*words, *more, "0"] if more == ["--metrics"] else [*words, *more]
-    assert main(words) == 2
-    error = capsys.readouterr().err
-    assert f"(the extra {extra})" in error
-    assert "pip install '" in error
-    assert "made a new metastore" not in error
+    done = run_without([package], [*words, *more, "0"] if more == ["--metrics"] else words + more)
+    assert done.returncode == 2
+    assert f"(the extra {extra})" in done.stderr
+    assert "pip install '" in done.stderr
+    assert "made a new metastore" not in done.stderr
     assert sorted(tmp_path.iterdir()) == there
     assert (tmp_path / "users").read_text() == ""
-    assert sys.stdin.read() == "secret\n"
+    # Who types a password finds out before.
+    assert done.stdout == "secret\n"
 
 
 @pytest.mark.parametrize("place", [POSTGRES, MARIADB, THRIFT], ids=["psycopg", "pymysql", "thrift"])
-def test_doctor_says_what_to_install_and_nothing_else(
-    place: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for package in ("psycopg", "pymysql", "thriftpy2"):
-        miss(package, monkeypatch)
-    assert main(["doctor", "--no-spark", *place]) == 1
-    failed, help_ = capsys.readouterr().out.splitlines()[-2:]
+def test_doctor_says_what_to_install_and_nothing_else(place: list[str]) -> None:
+    done = run_without(("psycopg", "pymysql", "thriftpy2"), ["doctor", "--no-spark", *place])
+    assert done.returncode == 1
+    failed, help_, _ = done.stdout.splitlines()[-3:]
     assert failed.startswith("failed   metastore ")
     assert "pip install '" in failed
     assert help_.strip() == "see the message"

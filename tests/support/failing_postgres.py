@@ -79,13 +79,16 @@ class Postgres:
         """Stop all its processes for a while: the system goes on to acknowledge what it is sent."""
         number = int((self.home / "postmaster.pid").read_text().split()[0])
         stopped = [number, *self.backends()]
+        # Whose client has just gone ends meanwhile.
         for process in stopped:
-            os.kill(process, signal.SIGSTOP)
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGSTOP)
         try:
             yield
         finally:
             for process in stopped:
-                os.kill(process, signal.SIGCONT)
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGCONT)
 
     def kill_backend(self, chance: random.Random) -> None:
         """End the process of one client by SIGKILL, upon which the server begins all anew."""
