@@ -150,46 +150,39 @@ def _batches_in(block: bytes | None, schema: pa.Schema) -> Iterator[pa.RecordBat
 def collect_rows(frame: DataFrame) -> list[Row]:
     """Return all rows of a frame; binary values are bytes, and maps keep their order."""
     kind = frame.schema
-    has_maps = any(_holds_map(field.dataType) for field in kind.fields)
-    rows = _collect_ordered(frame) if has_maps else frame.collect()
-    if spark_line() >= (4, 1) or not _holds_binary(kind):
-        return rows
-    # Before Spark 4.1 they are arrays that may be changed.
-    return [_with_bytes(row, kind) for row in rows]
+    # Other classes of frames have rows of their own.
+    has_maps = type(frame) is ClassicFrame and any(
+        _holds_map(field.dataType) for field in kind.fields
+    )
+    rows = _with_lists(frame).collect() if has_maps else frame.collect()
+    # Before Spark 4.1 binary values are arrays that may be changed.
+    if has_maps or (spark_line() < (4, 1) and _holds(kind, BinaryType)):
+        return [_as_python(row, kind) for row in rows]
+    return rows
 
 
-def _collect_ordered(frame: DataFrame) -> list[Row]:
-    """Return all rows, with the entries of maps in the order in which Spark has them.
+def _with_lists(frame: DataFrame) -> DataFrame:
+    """Put a list of its entries in the place of each map, in the order in which Spark has them.
 
-    A map comes to Python through a HashMap of Java, which has an order of its own; a list of its
-    entries does not.
+    A map comes to Python through a HashMap of Java, which has an order of its own.
     """
-    if type(frame) is not ClassicFrame:
-        return frame.collect()  # It has rows of its own.
     fields = frame.schema.fields
     names = [f"c{i}" for i in range(len(fields))]
     values = (
         _with_entries(f.col(name), field.dataType).alias(name)
         for name, field in zip(names, fields, strict=True)
     )
-    make = Row(*frame.schema.names)
-    return [
-        make(*(_with_maps(v, field.dataType) for v, field in zip(row, fields, strict=True)))
-        for row in frame.toDF(*names).select(*values).collect()
-    ]
+    return frame.toDF(*names).select(*values)
 
 
 def _holds_map(kind: DataType) -> bool:
     if isinstance(kind, StructType):
         # Of fields of one name none can be named.
-        return _are_apart(kind) and any(_holds_map(field.dataType) for field in kind.fields)
+        are_apart = len({name.lower() for name in kind.names}) == len(kind.names)
+        return are_apart and any(_holds_map(field.dataType) for field in kind.fields)
     if isinstance(kind, ArrayType):
         return _holds_map(kind.elementType)
     return isinstance(kind, MapType)
-
-
-def _are_apart(kind: StructType) -> bool:
-    return len({name.lower() for name in kind.names}) == len(kind.names)
 
 
 def _with_entries(value: Column, kind: DataType) -> Column:
@@ -218,40 +211,29 @@ def _with_entries(value: Column, kind: DataType) -> Column:
     return f.when(value.isNotNull(), f.struct(*inside))
 
 
-def _with_maps(value: Any, kind: DataType) -> Any:
-    """Make maps of the lists that stand in their places."""
-    if value is None or not _holds_map(kind):
-        return value
-    if isinstance(kind, MapType):
-        return {key: _with_maps(item, kind.valueType) for key, item in value}
-    if isinstance(kind, ArrayType):
-        return [_with_maps(item, kind.elementType) for item in value]
-    assert isinstance(kind, StructType)
-    fields = zip(value, kind.fields, strict=True)
-    return Row(*kind.names)(*(_with_maps(item, field.dataType) for item, field in fields))
-
-
-def _holds_binary(kind: DataType) -> bool:
+def _holds(kind: DataType, wanted: type[DataType] | tuple[type[DataType], ...]) -> bool:
+    if isinstance(kind, wanted):
+        return True
     if isinstance(kind, StructType):
-        return any(_holds_binary(field.dataType) for field in kind.fields)
+        return any(_holds(field.dataType, wanted) for field in kind.fields)
     if isinstance(kind, MapType):
-        return _holds_binary(kind.valueType)
-    if isinstance(kind, ArrayType):
-        return _holds_binary(kind.elementType)
-    return isinstance(kind, BinaryType)
+        return _holds(kind.valueType, wanted)
+    return isinstance(kind, ArrayType) and _holds(kind.elementType, wanted)
 
 
-def _with_bytes(value: Any, kind: DataType) -> Any:
-    if value is None or not _holds_binary(kind):
+def _as_python(value: Any, kind: DataType) -> Any:
+    """Make maps of the lists that stand in their places, and bytes of arrays."""
+    if value is None or not _holds(kind, (BinaryType, MapType)):
         return value
     if isinstance(kind, StructType):
         # Two columns may have one name.
         fields = zip(value, kind.fields, strict=True)
-        return Row(*kind.names)(*(_with_bytes(item, field.dataType) for item, field in fields))
+        return Row(*kind.names)(*(_as_python(item, field.dataType) for item, field in fields))
     if isinstance(kind, MapType):
-        return {key: _with_bytes(item, kind.valueType) for key, item in value.items()}
+        entries = value.items() if isinstance(value, dict) else value
+        return {key: _as_python(item, kind.valueType) for key, item in entries}
     if isinstance(kind, ArrayType):
-        return [_with_bytes(item, kind.elementType) for item in value]
+        return [_as_python(item, kind.elementType) for item in value]
     return bytes(value)
 
 

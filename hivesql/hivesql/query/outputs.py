@@ -52,7 +52,7 @@ def output_names(select: exp.Select, meanings: Mapping[int, Meaning]) -> list[st
         select.args.get("distinct")
         or _gives_constants_sorted(select)
         or _sorts_by_others(select)
-        or _wants_no_rows(select)
+        or wants_no_rows(select)
     ):
         last = frozenset()
     for i, item in enumerate(items):
@@ -167,7 +167,7 @@ def _is_constant(item: exp.Expr) -> bool:
     return True
 
 
-def _wants_no_rows(select: exp.Select) -> bool:
+def wants_no_rows(select: exp.Select) -> bool:
     """Tell whether a statement is limited to no rows, for which Hive does without Calcite."""
     limit = select.args.get("limit")
     number = limit.expression if isinstance(limit, exp.Limit) else None

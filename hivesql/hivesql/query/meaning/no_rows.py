@@ -10,6 +10,7 @@ from hivesql.dialect.structure import RANGE
 from hivesql.dialect.value_types import Type
 from hivesql.python_sqlglot import exp
 from hivesql.query.meaning.constants import constant_of
+from hivesql.query.outputs import wants_no_rows
 from hivesql.query.scope import Outputs
 from hivesql_planner.model.hive_type import BINARY, BOOLEAN, HiveType
 
@@ -57,18 +58,12 @@ def gives_no_rows(part: Slice, sql: str, known: Known) -> bool:
         return False
     if not {key for key, value in select.args.items() if value} <= _ARGUMENTS:
         return False
-    if not (_has_limit_0(select) or _never_holds(select, sql)):
+    if not (wants_no_rows(select) or _never_holds(select, sql)):
         return False
     if any(column.type is None for column in columns):
         return False
     names = {column.name for column in columns}
     return all(_is_known(node, known.types, names) for node in select.walk())
-
-
-def _has_limit_0(select: exp.Select) -> bool:
-    limit = select.args.get("limit")
-    number = limit.expression if isinstance(limit, exp.Limit) else None
-    return isinstance(number, exp.Literal) and not number.is_string and number.name == "0"
 
 
 def _never_holds(select: exp.Select, sql: str) -> bool:
