@@ -211,10 +211,13 @@ def refusal_of_repetition(path: str, name: str) -> ExecutionError:
 
 
 def refusal_of_no_end(path: str, seconds: float) -> ExecutionError:
-    """Return the error for a list of which page after page has nothing on it."""
+    """Return the error for a list that names nothing for so long.
+
+    Its pages may be empty, or come byte by byte: from outside both look alike.
+    """
     return ExecutionError(
-        f"{path} cannot be listed: after {seconds:g} seconds what answers there still says that "
-        "more comes, and names nothing. Look for a proxy in between, and check the store",
+        f"{path} cannot be reached: after {seconds:g} seconds the answer still comes byte by byte, "
+        "or page after page without a name. Look for a proxy in between, and check the store",
         code=40000,
     )
 
