@@ -23,15 +23,41 @@ def _edits(node: exp.Expr, meanings: Mapping[int, Meaning]) -> Iterator[Edit]:
     if isinstance(node, exp.Alias):
         yield from _quoted(node.args["alias"])
     elif isinstance(node, exp.TableAlias):
-        for name in (node.this, *node.columns):
+        # Hive leaves the names of WITH as they are written.
+        names = node.columns if isinstance(node.parent, exp.CTE) else (node.this, *node.columns)
+        for name in names:
             yield from _quoted(name)
-    elif isinstance(node, exp.Column) and (meaning := meanings.get(id(node))) is not None:
+    elif isinstance(node, exp.Column) and (meaning := _meaning(node, meanings)) is not None:
         parts = node.parts[: meaning.used]
         names = [meaning.relation.alias, parts[-1].name.lower()]
         if meaning.used == 1 and (meaning.column is None or _is_merged(node)):
             names = names[1:]
         start, end = parts[0].meta["start"], parts[-1].meta["end"] + 1
         yield Edit(start, end, ".".join(map(quote_name, names)))
+
+
+def _meaning(column: exp.Column, meanings: Mapping[int, Meaning]) -> Meaning | None:
+    """Look a name up, in ORDER BY and SORT BY among the columns that are selected as they are.
+
+    Hive takes each column of FROM there, also where the select list gives its name to something
+    else: its views of `SELECT -a AS a … ORDER BY a` are ordered the other way round. Such a name
+    stays as it is.
+    """
+    meaning = meanings.get(id(column))
+    if meaning is not None or len(column.parts) > 1:
+        return meaning
+    clause = column.find_ancestor(exp.Order, exp.Sort, exp.Window, exp.Select)
+    # Not DISTRIBUTE BY and CLUSTER BY, which are kinds of these two here.
+    select = clause.parent if type(clause) in (exp.Order, exp.Sort) and clause else None
+    if not isinstance(select, exp.Select):
+        return None
+    name = column.name.lower()
+    items = [item for item in select.expressions if item.alias_or_name.lower() == name]
+    if len(items) != 1 or not isinstance(selected := items[0].unalias(), exp.Column):
+        return None
+    meaning = meanings.get(id(selected))
+    is_it = meaning is not None and selected.name.lower() == name and meaning.column is not None
+    return meaning._replace(used=1) if meaning is not None and is_it else None
 
 
 def _quoted(name: exp.Expr | None) -> Iterator[Edit]:

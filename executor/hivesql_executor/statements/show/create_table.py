@@ -105,7 +105,7 @@ def _lines(table: Table, kind: str, name: str) -> Iterator[str]:
     yield f"  {_quoted(storage.output_format)}"
     yield "LOCATION"
     yield f"  {_quoted(table.location)}"
-    unsaid = (*BASICS, SORTED_IN_BUCKETS)
+    unsaid = (*BASICS, SORTED_IN_BUCKETS, "EXTERNAL")
     lasting = {key: value for key, value in table.properties.items() if key not in unsaid}
     if lasting:
         yield "TBLPROPERTIES ("

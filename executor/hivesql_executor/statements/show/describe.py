@@ -102,9 +102,8 @@ def describe_table(
             _partition_text(table, partition, basics) if partition else _table_text(table, basics)
         )
         lines += [BLANK, unfilled(f"Detailed {what} Information", text, "")]
-        constraints = [] if partition else _constraint_texts(table)
         lines += [unfilled("Constraints", text) if i == 0 else heading(text)
-                  for i, text in enumerate(constraints)]  # fmt: skip
+                  for i, text in enumerate(_constraint_texts(table))]  # fmt: skip
     return outcome_of_lines(lines)
 
 
@@ -139,6 +138,8 @@ def describe_column(
     if key is not None and key.type.is_text:
         is_empty = False
     measured = _without_values(own) if own and is_empty else own
+    if key is not None and measured is not None:
+        measured = _of_key(measured)
     rows += [(label, _shown(getattr(measured, field, None))) for label, field in _MEASURES]
     rows += [("bit_vector", ""), ("comment", comment)]
     if statement.partition is None and statistics.partitions is not None:
@@ -167,6 +168,15 @@ def _without_values(measured: ColumnStatistics) -> ColumnStatistics:
         return replace(measured, low="0.0", high="0.0")
     if measured.type.is_text or kind is Kind.BINARY:
         return replace(measured, average_length=0.0, longest=0)
+    return measured
+
+
+def _of_key(measured: ColumnStatistics) -> ColumnStatistics:
+    """Leave out what Hive does not say of partition columns, whose values it knows by name."""
+    if measured.type.kind in (Kind.DATE, Kind.TIMESTAMP):
+        return replace(measured, low=None, high=None)
+    if measured.type.kind is Kind.BOOLEAN:
+        return replace(measured, distinct=None, trues=0, falses=0)
     return measured
 
 
@@ -213,7 +223,7 @@ def _formatted(
     else:
         lines += _of_table(table, basics)
     lines += _of_storage(table)
-    if table.constraints and not partition:
+    if table.constraints:
         lines += _of_constraints(table)
     if table.view_text:
         lines += [

@@ -159,7 +159,11 @@ def matching_tables(statement: Show, runtime: Runtime) -> list[tuple[str, Table]
     store = runtime.metastore
     names = {name.name: name for name in find_tables(statement.database or "default", store)}
     names |= statement.temporary
-    rows = matching(list(names), statement.pattern, stars=False, choices=False)
+    # Those two take the pattern of LIKE, and no more.
+    is_like = statement.kind in ("table extended", "materialized views")
+    rows = matching(
+        list(names), statement.pattern, stars=not is_like, choices=not is_like, dots=not is_like
+    )
     return [(name, find_table(names[name], store)) for (name,) in rows]
 
 
