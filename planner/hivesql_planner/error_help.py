@@ -126,9 +126,11 @@ HELP: Mapping[int, Help] = {
         10082: ("A function that gives rows inside of an expression",
                 "Calculate with its column: `SELECT item + 1 FROM t LATERAL VIEW explode(a) v AS "
                 "item`"),
-        10083: ("An aggregate as the argument of a function that gives rows; a name that the first "
-                "row of VALUES gives twice",
-                "Aggregate in a subquery of FROM; name each column of VALUES once"),
+        10083: ("An aggregate as the argument of a function that gives rows, or other names than "
+                "it has columns; a name that the first row of VALUES gives twice",
+                "Aggregate in a subquery of FROM; name each column once"),
+        10085: ("JOIN behind LATERAL VIEW",
+                "Write the JOIN before it, or put what comes before the JOIN into a subquery"),
         10087: ("Two INSERTs of one statement overwrite one table, partition or directory",
                 "Overwrite it once: join the sources by UNION ALL"),
         10089: ("CREATE VIEW names more or fewer columns than its query gives",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from hivesql.binding import Binding
+from hivesql.dialect.structure import span_of
 from hivesql.expressions.translator import OWN_KIND
 from hivesql.python_sqlglot import exp
 from hivesql.query.checks.aggregation import fail, names_aggregate
@@ -25,17 +26,26 @@ _NO_GENERATOR = (("group", 10077), ("sort", 10078), ("cluster", 10079), ("distri
 _CLAUSES = ("where", "group", "having", "order", "sort", "distribute", "cluster")
 _WRONG_GENERATOR = "UDTF's are not supported outside the SELECT clause, nor nested in expressions"
 
+_JOIN_BEHIND_VIEW = (
+    "JOIN with a LATERAL VIEW is not supported: write the JOIN before it, or put what comes before "
+    "the JOIN into a subquery"
+)
+
 
 def check_placement(select: exp.Select, binding: Binding) -> None:
     """Fail at what Hive does not allow where it stands in a SELECT.
 
     Raises SemanticError 10046 to 10049 (clauses that exclude each other), 10075 to 10082 (functions
-    that give rows), 10249 (subqueries).
+    that give rows), 10085 (JOIN behind LATERAL VIEW), 10249 (subqueries).
     """
     for clause, other, code in _CONFLICTS:
         if select.args.get(clause) and select.args.get(other):
             message = f"Cannot have both {clause.upper()} BY and {other.upper()} BY clauses"
             fail(message, code, select.args[other], binding)
+    views = [span_of(view)[0] for view in select.args.get("laterals") or ()]
+    for join in select.args.get("joins") or ():
+        if views and span_of(join)[0] > min(views):
+            fail(_JOIN_BEHIND_VIEW, 10085, join, binding)
     _check_generators(select, binding)
     _check_subqueries(select, binding)
 
