@@ -68,6 +68,7 @@ def placing(
             if move.source != move.target:
                 runtime.files(move.source).rename(move.source, move.target)
             moved.append(move)
+        _sync_moved(moved, runtime)
         hit_failpoint(FailPoint.DIRECTORIES_MOVED)
         with store.changing_for(txn_id, key):
             yield
@@ -85,6 +86,33 @@ def placing(
                 if not runtime.files(path).list(path):
                     runtime.files(path).delete(path)
             store.forget_moves(key)
+
+
+def _sync_moved(moves: Sequence[Move], runtime: Runtime) -> None:
+    """Bring new names down to the disk before the catalog says them."""
+    places: dict[str, None] = {}
+    for move in moves:
+        if move.source == move.target:
+            continue
+        olds, news = _above(move.source), _above(move.target)
+        places[olds[0]] = None
+        # What is between the new place and a directory that holds both may be new, too.
+        for path in news:
+            places[path] = None
+            if path in olds:
+                break
+    for directories in _by_server(places).values():
+        files = runtime.files(directories[0])
+        if files.has_directories:
+            files.sync([directory for directory in directories if files.exists(directory)])
+
+
+def _above(path: str) -> list[str]:
+    """Return the directories that a place is in, from its own to the uppermost."""
+    above = [path.rstrip("/").rpartition("/")[0]]
+    while "/" in above[-1].rpartition("/")[0]:
+        above.append(above[-1].rpartition("/")[0])
+    return above
 
 
 @wait_for_answers()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hivesql_executor.compaction.unit import Place
+from hivesql_executor.files.staging import sync_published
 from hivesql_executor.metastore.api import Compaction
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.spark.compact.insert_only import compact_plain
@@ -38,11 +39,21 @@ def merge(
     )
     try:
         _write(compaction, table, place.location, state, visible, directories, runtime)
+        _sync(place.location, directories, runtime)
     except BaseException:
         files = runtime.files(place.location)
         for result in directories:
             files.delete(f"{place.location}/{result.name}")
         raise
+
+
+def _sync(location: str, directories: tuple[AcidDirectory, ...], runtime: Runtime) -> None:
+    """Bring what was written down to the disk: the cleaner deletes what it was made of."""
+    files = runtime.files(location)
+    homes = [f"{location}/{directory.name}" for directory in directories]
+    if files.has_directories:
+        written = [f"{home}/{file.path}" for home in homes for file in files.list(home)]
+        sync_published(files, written, location)
 
 
 def _with_properties(table: Table, compaction: Compaction) -> Table:

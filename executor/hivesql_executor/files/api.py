@@ -132,7 +132,10 @@ class Files(Protocol):
         ...
 
     def sync(self, paths: Sequence[str]) -> None:
-        """Bring local files down to the disk; of others that is the file system's affair."""
+        """Bring local files, and the names in directories, down to the disk.
+
+        Of others that is the file system's affair.
+        """
         ...
 
     def make_directories(self, path: str) -> None:

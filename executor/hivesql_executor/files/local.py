@@ -70,8 +70,13 @@ def name_path(path: str) -> Iterator[None]:
 
 
 def _sync(path: str) -> None:
-    with name_path(path), open(local_name(path), "rb") as file:  # noqa: PTH123 - see local_path
-        os.fsync(file.fileno())
+    with name_path(path):
+        # A directory, too: what it calls its files is as good as what is in them.
+        opened = os.open(local_name(path), os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)
 
 
 @dataclass(frozen=True)
@@ -194,7 +199,10 @@ class LocalFiles(OneByOne):
             file.write(data)
 
     def sync(self, paths: Sequence[str]) -> None:
-        """Bring files down to the disk: together, as it takes much the same for many as for one."""
+        """Bring files, and names in directories, down to the disk.
+
+        All at once: it takes much the same for many as for one.
+        """
         if len(paths) == 1:
             _sync(paths[0])
         elif paths:

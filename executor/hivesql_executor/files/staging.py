@@ -1,10 +1,14 @@
-"""Where statements work before they publish."""
+"""Where statements work before they publish, and what makes the published last."""
 
 from __future__ import annotations
 
 import re
 import uuid
 from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hivesql_executor.files.api import Files
 
 STAGING = ".hive-staging_hivesql_"
 _OWNED = re.compile(rf"{re.escape(STAGING)}(\d+)_")
@@ -21,3 +25,26 @@ def abandoned(names: Iterable[str], txns: Collection[int]) -> Iterator[str]:
         owner = _OWNED.match(name)
         if owner and int(owner[1]) in txns:
             yield name
+
+
+def sync_published(files: Files, paths: Iterable[str], location: str) -> None:
+    """Bring new files down to the disk, with their names and those of directories up to a place.
+
+    The metastore's commit reaches its disk before anybody hears of it. A file whose name or
+    content came later than the commit would be missing, or empty, after a power failure.
+    """
+    lasting = dict.fromkeys(paths)
+    for path in [*lasting]:
+        lasting |= dict.fromkeys(_above(path, location.rstrip("/")))
+    files.sync([*lasting])
+
+
+def _above(path: str, home: str) -> Iterator[str]:
+    """Yield the directories up to that of ``home``; outside of it those of two levels."""
+    directory = path.rpartition("/")[0]
+    yield directory
+    if not directory.startswith(home):
+        yield directory.rpartition("/")[0]
+    while directory.startswith(home):
+        directory = directory.rpartition("/")[0]
+        yield directory

@@ -16,9 +16,9 @@ from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.local.evaluate import enforce_check
 from hivesql_executor.local.events import (
     delete_events,
+    end_staging,
     insert_events,
     stage,
-    sync_staged,
 )
 from hivesql_executor.local.fitting import KEYS, Fitting, fitting
 from hivesql_executor.local.read import OnlySpark, SmallSnapshot
@@ -171,7 +171,7 @@ def write_events(
         staged = each_at_once(
             snapshot.files, write, [event for event in events if len(event[0].row)]
         )
-        sync_staged(staged, snapshot.files, staging)
+        end_staging(staged)
         return staged
 
     return publish_events(publication, snapshot.files, stage_hits)

@@ -127,7 +127,7 @@ def stage(
     writer: int,
     keys: tuple[str, ...],
 ) -> EventFile:
-    """Write one file of events, footer and all, for ``publish_events``; ``sync_staged`` ends it.
+    """Write one file of events, footer and all, for ``publish_events``; ``end_staging`` ends it.
 
     Where a move would copy it, it waits in memory for its place.
 
@@ -181,14 +181,10 @@ def _value_bytes(events: pa.Table, table: Table) -> int:
     return size
 
 
-def sync_staged(staged: Sequence[EventFile], files: Files, staging: str) -> None:
-    """Bring the files that ``stage`` wrote down to the disk, all at once.
-
-    What many of them took of memory is given back.
-    """
+def end_staging(staged: Sequence[EventFile]) -> None:
+    """Give back what many files took of memory. Published, they come down to the disk."""
     if len(staged) >= _MANY_FILES:
         give_back()
-    files.sync([f"{staging}/{file.name}" for file in staged])
 
 
 def _key_index(events: pa.Table, stripes: tuple[int, ...]) -> bytes:

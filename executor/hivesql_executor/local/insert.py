@@ -14,9 +14,9 @@ from hivesql_executor.files.api import Files
 from hivesql_executor.local.evaluate import enforce_check
 from hivesql_executor.local.events import (
     bucket_numbers,
+    end_staging,
     insert_events,
     stage,
-    sync_staged,
 )
 from hivesql_executor.local.measure import measured_columns
 from hivesql_executor.local.types import arrow_type
@@ -116,7 +116,7 @@ def _stage_rows(
             statement_id=write.statement_id,
         )
         staged.append(stage(events, write, files, staging, number=0, writer=writer, keys=keys))
-    sync_staged(staged, files, staging)
+    end_staging(staged)
     return staged
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.api import Files
 from hivesql_executor.files.at_once import each_at_once
+from hivesql_executor.files.staging import sync_published
 from hivesql_executor.orc.row_counts import row_count
 from hivesql_executor.orc.tail import amend
 from hivesql_executor.orc.tail_bytes import StoredType
@@ -322,6 +323,7 @@ def _publish_events(
                 rows=file.rows,
                 bytes=file.bytes,
             )
+        sync_published(files, begun.files, publication.table.location)
 
 
 def _complete(
@@ -439,6 +441,7 @@ def _publish_plain(
             return
         for directory, group in by_directory.items():
             yield from _publish_directory(directory, group, publication, files, begun)
+        sync_published(files, begun.files, publication.table.location)
 
 
 def _complete_plain(

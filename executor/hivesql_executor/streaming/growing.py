@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, BinaryIO
 import pyarrow as pa
 
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
-from hivesql_executor.files.local import name_path
+from hivesql_executor.files.local import LocalFiles, local_path, name_path
+from hivesql_executor.files.staging import sync_published
 from hivesql_executor.local.events import insert_events, orc_bytes, orc_options
 from hivesql_executor.orc.publish import row_types
 from hivesql_executor.orc.types import instants
@@ -206,7 +207,10 @@ class GrowingFile:
             # It comes first: without it, readers would take the whole file.
             self._side = self._side_path.open("xb")
             _write(self._side, bytes(8))
-        return self.path.open("xb")
+        opened = self.path.open("xb")
+        home = str(local_path(self.rows.table.location))
+        sync_published(LocalFiles(), [str(version), str(self.path)], home)
+        return opened
 
     def _remove_begun(self) -> None:
         """Remove what a file that could not be created left; what cannot be stays."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from hivesql_executor.beats import repeat_beside
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
+from hivesql_executor.files.staging import sync_published
 from hivesql_executor.metastore.file_moves import BegunMoves, Move, MoveKind, decide_remedy
 from hivesql_executor.transactions.reaper import HIDDEN, entries, is_same, left_to_reaper, mend
 from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError
@@ -144,6 +145,7 @@ class FileChanges:
             else:
                 self.arrived[move] = modified
             hit_failpoint(FailPoint.FILE_PUBLISHED)
+        _sync_arrived([new for old, new in pairs if (old, new) not in unmoved], self.runtime)
         return unmoved
 
     def copy(self, sources: Sequence[str], directory: str, files: Files) -> list[str]:
@@ -431,3 +433,12 @@ def missing_directories(directories: Sequence[str], runtime: Runtime) -> list[st
 def making_moves(directories: Sequence[str]) -> list[Move]:
     """Tell what to note of directories that are made."""
     return [Move(source="", target=path, kind=MoveKind.MADE) for path in directories]
+
+
+def _sync_arrived(paths: Sequence[str], runtime: Runtime) -> None:
+    """Bring files down to the disk, with their directories and these directories' names."""
+    by_place: dict[str, list[str]] = {}
+    for path in paths:
+        by_place.setdefault(path.rsplit("/", 2)[0], []).append(path)
+    for place, arrived in by_place.items():
+        sync_published(runtime.files(place), arrived, place)
