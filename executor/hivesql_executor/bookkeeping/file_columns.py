@@ -45,14 +45,15 @@ def _columns(files: Files, path: str, format_: FileFormat) -> tuple[Column, ...]
     import pyarrow.parquet as pq
 
     try:
-        schema = pq.read_schema(_opened(files, path))
+        schema = pq.read_schema(opened_file(files, path, files.size(path)))
     except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path} is not a readable Parquet file ({error})") from error
     return tuple(Column(field.name.lower(), _of_arrow(field.type, path)) for field in schema)
 
 
-def _opened(files: Files, path: str) -> BinaryIO:
-    return io.BufferedReader(RangeFile(files, path, files.size(path)))
+def opened_file(files: Files, path: str, length: int) -> BinaryIO:
+    """Open a file of this length for reading."""
+    return io.BufferedReader(RangeFile(files, path, length))
 
 
 def _of_avro(files: Files, path: str) -> tuple[Column, ...]:
@@ -61,7 +62,7 @@ def _of_avro(files: Files, path: str) -> tuple[Column, ...]:
     except ModuleNotFoundError as error:
         raise DataError("Avro files are read by the package fastavro: install it") from error
     try:
-        schema = reader(_opened(files, path)).writer_schema
+        schema = reader(opened_file(files, path, files.size(path))).writer_schema
     except (ValueError, EOFError, OSError) as error:
         raise DataError(f"{path} is not a readable Avro file ({error})") from error
     return columns_of_schema(parsed_schema(json.dumps(schema)))

@@ -164,3 +164,36 @@ def test_without_spark_texts_of_another_type_are_the_same(session: hivesql.Sessi
     assert without_spark == see()
     session.sql("RESET hivesql.local.max.bytes; DELETE FROM t WHERE c0 = 'ab' OR c4 = 'ab'")
     assert [tuple(row) for row in session.sql("SELECT count(*) FROM t").rows] == [(0,)]
+
+
+_DECIMALS = ("1.50", "-7.00", "300.00", None)
+_AS_HIVE_READS_THEM: dict[str, tuple[float | None, ...]] = {
+    "DOUBLE": (1.5, -7.0, 300.0, None),
+    "FLOAT": (1.5, -7.0, 300.0, None),
+    "INT": (None, -7, 300, None),
+    "BIGINT": (None, -7, 300, None),
+    "TINYINT": (None, -7, None, None),
+}
+
+
+def test_decimals_of_parquet_are_numbers_with_their_point(session: hivesql.Session) -> None:
+    """Spark reads the digits alone, as 150. Two files of one table may have different types."""
+    kinds = ("DECIMAL(5,2)", "DECIMAL(12,2)")
+    pairs = [(before, after) for before in kinds for after in _AS_HIVE_READS_THEM]
+    columns = ", ".join(f"c{i} {before}" for i, (before, _) in enumerate(pairs))
+    rows = ", ".join(
+        f"({k}, {', '.join([value or 'NULL'] * len(pairs))})" for k, value in enumerate(_DECIMALS)
+    )
+    session.sql(f"""
+        SET hive.metastore.disallow.incompatible.col.type.changes=false;
+        CREATE TABLE t (k INT, {columns}) STORED AS PARQUET;
+        INSERT INTO t VALUES {rows};
+        ALTER TABLE t REPLACE COLUMNS
+          (k INT, {", ".join(f"c{i} {after}" for i, (_, after) in enumerate(pairs))});
+        INSERT INTO t SELECT 4, {", ".join(["5"] * len(pairs))}
+    """)
+    read = session.sql("SELECT * FROM t ORDER BY k").rows
+    for i, (_, after) in enumerate(pairs):
+        assert [row[i + 1] for row in read] == [*_AS_HIVE_READS_THEM[after], 5], pairs[i]
+        query = f"SELECT k FROM t WHERE c{i} = -7 OR c{i} = 5 OR c{i} = 150 ORDER BY k"
+        assert [row[0] for row in session.sql(query).rows] == [1, 4], pairs[i]

@@ -20,6 +20,12 @@ from hivesql_executor.spark.file_paths import FILE_COLUMN, FILE_NAME, NAME_OF_CO
 from hivesql_executor.spark.formats.avro import avro_values, decode_avro
 from hivesql_executor.spark.formats.containers import CONTAINERS, READER, container_options
 from hivesql_executor.spark.formats.orc_columns import by_position, position_schema
+from hivesql_executor.spark.formats.parquet_columns import (
+    Decimals,
+    as_numbers,
+    decimals_in,
+    with_decimals,
+)
 from hivesql_executor.spark.formats.text_tables import (
     LINE,
     is_of_lines,
@@ -55,8 +61,9 @@ _READ_OFFSET = "__offset"
 """The second column of READER's schema, where it is wanted."""
 _WITH_UNIONS = ("orc", "textfile", "sequencefile")
 _LINE_OFFSET = "block__offset__inside__file"
-Group = tuple[str, Partition | None, tuple[str, ...], list[str]]
-"""Paths that one read takes: their base path, its partition, the columns in the files."""
+Group = tuple[str, Partition | None, tuple[str, ...], list[str], Decimals]
+"""Paths that one read takes: their base path, its partition, the columns in the files, and those
+that are decimals there alone."""
 Part = tuple[Partition | None, str, Sequence[tuple[str, int]]]
 
 
@@ -121,7 +128,7 @@ def scan_lines(
             )
     schema = f"{LINE} string, {_READ_OFFSET} bigint"
     frames = []
-    for base, partition, _, paths in _grouped_paths(table, parts, files):
+    for base, partition, _, paths, _ in _grouped_paths(table, parts, files):
         lines = _read_files(spark, table, schema, paths, base, partition, READER)
         lines, items = _items_of_lines(lines, table, nanoseconds)
         frames.append(select(lines, [*items, f.col(_READ_OFFSET).alias(_LINE_OFFSET)]))
@@ -242,9 +249,11 @@ def _scan(spark: SparkSession, table: Table, parts: Sequence[Part], extras: _Ext
 
 
 def _grouped_paths(table: Table, parts: Sequence[Part], files: Files) -> list[Group]:
-    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    groups: dict[tuple[str, tuple[str, ...], Decimals], list[str]] = {}
     homes: dict[str, Partition | None] = {}
     tails = _plain_tails(files, table, parts) if table.format == "orc" else {}
+    lengths = [file for _, _, chosen in parts for file in chosen if file[1] > 0]
+    decimals = decimals_in(files, table, lengths) if table.format == "parquet" else {}
     for partition, location, chosen in parts:
         base = _base_path(table, partition, location)
         homes[base] = partition
@@ -252,8 +261,10 @@ def _grouped_paths(table: Table, parts: Sequence[Part], files: Files) -> list[Gr
             if length == 0:
                 continue
             names = tails[path].row_fields if tails else table.column_names
-            groups.setdefault((base, names), []).append(path)
-    return [(base, homes[base], names, paths) for (base, names), paths in groups.items()]
+            groups.setdefault((base, names, decimals.get(path, ())), []).append(path)
+    return [
+        (base, homes[base], names, paths, others) for (base, names, others), paths in groups.items()
+    ]
 
 
 def _all_of(
@@ -313,7 +324,7 @@ def _base_path(table: Table, partition: Partition | None, location: str) -> str:
 
 
 def _rows(spark: SparkSession, table: Table, group: Group, extras: _Extras) -> DataFrame:
-    base, partition, names, paths = group
+    base, partition, names, paths, decimals = group
     values: Sequence[Item]
     if is_of_lines(table):
         reader = READER if table.format in CONTAINERS else "text"
@@ -325,10 +336,12 @@ def _rows(spark: SparkSession, table: Table, group: Group, extras: _Extras) -> D
         lines = decode_avro(lines, table, extras.files, with_file=extras.file_name)
         values = avro_values(table)
     elif table.format in ("orc", "parquet"):
-        schema = position_schema(table, names)
+        stored = with_decimals(table, decimals)
+        schema = position_schema(stored, names)
         lines = _read_files(spark, table, schema, paths, base, partition, table.format)
         zone = zone_of_files(spark, table)
-        values = of_any_zone(by_position(table, names), table, zone)
+        values = of_any_zone(by_position(stored, names), stored, zone)
+        values = as_numbers(values, stored, table)
     else:
         raise NotSupported(f"reading {table.format} tables")
     others = [*_partition_values(table), *_nanosecond_columns(table, extras.nanoseconds, {})]
