@@ -47,8 +47,13 @@ def converted(name: str, source: HiveType, hive_type: HiveType, zone: str | None
 
 
 def written_value(value: Column, hive_type: HiveType, file_format: str) -> Column:
-    """Return the same for a file that holds no text but UTF-8."""
+    """Return the same for a file of this format: Parquet has CHAR without blanks at its end.
+
+    Some formats hold no text but UTF-8.
+    """
     stored = stored_value(value, hive_type)
+    if file_format == "parquet":
+        stored = _each_sized(stored, hive_type, _stripped_text)
     is_plain = hive_type.kind is Kind.STRING
     return cleaned(stored) if is_plain and file_format in _UNICODE else stored
 
@@ -57,6 +62,10 @@ def _stored_text(text: Column, hive_type: HiveType, size: int) -> Column:
     text = cleaned(text)
     is_char = hive_type.kind is Kind.CHAR
     return f.rpad(text, size, " ") if is_char else f.substring(text, 1, size)
+
+
+def _stripped_text(text: Column, hive_type: HiveType, size: int) -> Column:
+    return f.rtrim(text) if hive_type.kind is Kind.CHAR else text
 
 
 def _each_sized(

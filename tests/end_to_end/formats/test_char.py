@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 import hivesql
@@ -101,6 +102,13 @@ def test_what_is_kept(session: hivesql.Session) -> None:
     home = Path(session.runtime.metastore.database("default").location)
     (file,) = (path for path in (home / "tx").iterdir() if path.name[0] not in "._")
     assert file.read_bytes() == b"ab   \x01x   \x02\\N\x01ab\n"
+    # As Hive writes it, which looks for it in Parquet without blanks, too.
+    (file,) = (path for path in (home / "pq").iterdir() if path.name[0] not in "._")
+    assert pq.read_table(file).to_pylist() == [{"c": "ab", "a": ["x", None], "str": "ab"}]
+    session.sql("ALTER TABLE pq CHANGE c c STRING")
+    assert [tuple(row) for row in session.sql("SELECT str FROM pq WHERE c = 'ab'").rows] == [
+        ("ab",)
+    ]
     (row,) = session.sql("SELECT i, p, concat('[', p, ']'), length(p) FROM pc").rows
     assert row[:] == (2, "é    ", "[é]", 1)
     (row,) = session.sql("SELECT c, a, s, m, v FROM c WHERE i = 1").rows

@@ -24,7 +24,7 @@ from hivesql_executor.spark.file_paths import literal_paths
 from hivesql_executor.spark.formats.text_tables import is_of_lines, skipped_lines
 from hivesql_executor.spark.nanoseconds.columns import refuse_nanoseconds
 from hivesql_executor.spark.scan.plain_tables import scan_plain
-from hivesql_executor.spark.values import stored_value
+from hivesql_executor.spark.values import written_value
 from hivesql_executor.spark.write.event_files import UploadPlaces, orc_settings
 from hivesql_executor.spark.write.plain_files import PlainJob
 from hivesql_executor.spark.write.write import orc_options
@@ -37,7 +37,7 @@ from hivesql_planner.acid.layout import (
 from hivesql_planner.acid.snapshot import AcidState
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported
-from hivesql_planner.model.hive_type import quote_name
+from hivesql_planner.model.hive_type import SIZED_TEXTS, quote_name
 from hivesql_planner.model.table import Table
 
 if TYPE_CHECKING:
@@ -188,7 +188,12 @@ def _rows(
     if table.format == "orc":
         return rows
     return rows.select(
-        *(stored_value(f.col(quote_name(c.name)), c.type).alias(c.name) for c in table.columns)
+        *(
+            written_value(f.col(quote_name(c.name)), c.type, table.format).alias(c.name)
+            if c.type.holds(*SIZED_TEXTS)
+            else quote_name(c.name)
+            for c in table.columns
+        )
     )
 
 
