@@ -228,7 +228,7 @@ DEFECTS_OF_TABLES = (
         "what is dropped comes back with another of its name", "must not be there",
         _drops_are_not_settled,
         {"drops": (("spread", "q", (6, 5)), ("drop", "q", 6), ("insert", "q", 6, 1))},
-        ("drops", "file", "broken", 34, 54),
+        ("drops", "file", "broken", 28, 36),
     ),
     Defect(
         "a stream writes into a partition that was dropped", "does not see",
