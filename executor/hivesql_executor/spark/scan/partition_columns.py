@@ -15,7 +15,7 @@ from itertools import chain
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from hivesql_executor.spark.scan.listed_files import listed_number, read_listed
+from hivesql_executor.spark.formats.listed_files import listed_number, read_listed
 from hivesql_executor.spark.values import partition_value
 from hivesql_planner.model.hive_type import quote_name
 from hivesql_planner.model.table import DEFAULT_PARTITION, Partition, Table, default_value

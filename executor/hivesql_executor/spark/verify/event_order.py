@@ -17,9 +17,9 @@ from hivesql_executor.orc.event_order import (
     KeyedFile,
     gap_problem,
 )
+from hivesql_executor.spark.formats.listed_files import listed_number, read_listed
 from hivesql_executor.spark.lines import frame_of
 from hivesql_executor.spark.scan.event_schema import KEYS, are_generated, event_read
-from hivesql_executor.spark.scan.listed_files import listed_number, read_listed
 from hivesql_planner.model.table import Table
 
 _BUCKET = "if(shiftrightunsigned(bucket, 29) = 0, bucket, shiftrightunsigned(bucket, 16) & 4095)"
