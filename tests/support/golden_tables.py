@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hivesql_executor.files.local import LocalFiles
 from hivesql_executor.snapshot.listing import acid_state
-from hivesql_executor.snapshot.partition_files import PartitionFiles
+from hivesql_executor.snapshot.partition_files import PartitionFiles, PlainFile
 from hivesql_executor.spark.scan.plain_tables import scan_plain
 from hivesql_executor.spark.scan.scan import ScanRequest, scan
 from hivesql_planner.acid.files_to_read import files_to_read
@@ -105,13 +105,15 @@ class GoldenTable:
         if self.table.is_insert_only:
             found = [
                 (part.partition, part.location,
-                 [(f"{part.location}/{file.path}", file.length) for file in part.files.data])
+                 [PlainFile(f"{part.location}/{file.path}", file.length)
+                  for file in part.files.data])
                 for part in self.parts()
             ]  # fmt: skip
         else:
             found = [
                 (partition, location,
-                 [(f"{location}/{file.path}", file.length) for file in FILES.list(location)])
+                 [PlainFile(f"{location}/{file.path}", file.length)
+                  for file in FILES.list(location)])
                 for partition, location in self.roots()
             ]  # fmt: skip
         return scan_plain(spark, self.table, found, files=FILES)

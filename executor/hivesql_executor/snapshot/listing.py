@@ -10,7 +10,7 @@ from hivesql_executor.files.api import readable
 from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.snapshot.flushed_lengths import with_flushed_lengths
 from hivesql_executor.snapshot.known_listings import Listed
-from hivesql_executor.snapshot.partition_files import PartitionFiles
+from hivesql_executor.snapshot.partition_files import PartitionFiles, PlainFile
 from hivesql_executor.snapshot.time_travel import require_history
 from hivesql_planner.acid.files_to_read import FilesToRead, files_to_read
 from hivesql_planner.acid.layout import (
@@ -249,8 +249,8 @@ def _check_version(files: Files, path: str, status: FileStatus) -> None:
 
 def plain_files(
     table: Table, partitions: Sequence[Partition], runtime: Runtime
-) -> list[tuple[Partition | None, str, tuple[tuple[str, int], ...]]]:
-    """List the files of a table that is not transactional: by directory, absolute path and bytes.
+) -> list[tuple[Partition | None, str, tuple[PlainFile, ...]]]:
+    """List the files of a table that is not transactional, by directory.
 
     None is the partition of a table without partitions.
     """
@@ -259,10 +259,13 @@ def plain_files(
 
     def list_root(
         partition: Partition | None, location: str
-    ) -> tuple[Partition | None, str, tuple[tuple[str, int], ...]]:
+    ) -> tuple[Partition | None, str, tuple[PlainFile, ...]]:
         known = listings.get(location)
         statuses = files.list(location) if known is None else known
-        paths = tuple((f"{location}/{status.path}", status.length) for status in statuses)
-        return partition, location, paths
+        plain = (
+            PlainFile(f"{location}/{status.path}", status.length, status.modified)
+            for status in statuses
+        )
+        return partition, location, tuple(plain)
 
     return at_each_root(table, partitions, list_root, files)

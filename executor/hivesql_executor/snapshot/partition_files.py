@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from hivesql_executor.files.uploads import Upload
 from hivesql_planner.acid.files_to_read import DataFile, DeleteFile, FilesToRead
@@ -29,6 +30,15 @@ class PartitionFiles:
         """All files, each once."""
         chosen = self.files
         return tuple(dict.fromkeys((*chosen.data, *chosen.deletes, *chosen.orphans)))
+
+
+class PlainFile(NamedTuple):
+    """A file of rows: its absolute path, and its length in bytes."""
+
+    path: str
+    length: int
+    modified: int = 0
+    """When it was last changed, as it was listed; 0 where that was not told."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,8 +19,9 @@ from hivesql_executor.orc.footers import read_footers
 from hivesql_executor.orc.row_counts import row_count
 from hivesql_executor.orc.tail import amend
 from hivesql_executor.orc.uploaded_rows import complete_counted, count_waiting, plain_types
+from hivesql_executor.snapshot.partition_files import PlainFile
 from hivesql_executor.spark.compact.merge import Merge, SortedFile, origin, run_merges
-from hivesql_executor.spark.file_paths import literal_paths
+from hivesql_executor.spark.formats.listed_files import FileKind, read_grouped
 from hivesql_executor.spark.formats.text_tables import is_of_lines, skipped_lines
 from hivesql_executor.spark.nanoseconds.columns import refuse_nanoseconds
 from hivesql_executor.spark.scan.plain_tables import scan_plain
@@ -181,10 +182,12 @@ def _rows(
 ) -> DataFrame:
     if is_of_lines(table):
         # Lines are copied as they stand, so that nothing is lost that Spark cannot read.
-        named, options = literal_paths([path for path, _ in sized_files])
-        return spark.read.option("lineSep", "\n").options(**options).text(named)
+        kind = FileKind("text", "value string", {"lineSep": "\n"})
+        return read_grouped(spark, kind, [((), sized_files)])
     alone = replace(table, partition_columns=(), location=location)
-    rows = scan_plain(spark, alone, [(None, location, sized_files)], files=files)
+    rows = scan_plain(
+        spark, alone, [(None, location, [PlainFile(*file) for file in sized_files])], files=files
+    )
     if table.format == "orc":
         return rows
     return rows.select(

@@ -98,8 +98,8 @@ def compact_minor(
         deletes = files_to_read(deltas, visible, keep_deletes=True).deletes
         merges = plan_deletes(location, deletes, files)
         if not _merge(spark, table, location, merges, delete_delta, visible, files, most_files):
-            paths = [f"{location}/{file.path}" for file in deletes]
-            events = read_delete_events(spark, paths, visible)
+            sized_files = [(f"{location}/{file.path}", file.length) for file in deletes]
+            events = read_delete_events(spark, sized_files, visible)
             _write(events, table, location, delete_delta, WriteKind.DELETE_DELTA, files)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 
-from hivesql_executor.jvm import java_strings
 from hivesql_executor.spark.file_paths import FILE_COLUMN
 from hivesql_executor.spark.formats.containers import (
     CONTAINERS,
@@ -24,6 +23,7 @@ from hivesql_executor.spark.formats.delimited import (
     time_texts,
 )
 from hivesql_executor.spark.formats.json_lines import joined_json, split_json
+from hivesql_executor.spark.formats.listed_files import FileGroup, FileKind, read_grouped
 from hivesql_executor.spark.shapes import Item, select
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.hive_type import quote_name
@@ -86,7 +86,7 @@ def skipped_lines(table: Table) -> tuple[int, int]:
 
 
 def read_numbered(
-    spark: SparkSession, paths: Sequence[str], schema: str, options: dict[str, str], table: Table
+    spark: SparkSession, kind: FileKind, groups: Sequence[FileGroup], table: Table
 ) -> DataFrame:
     """Lines of text files without each file's header and footer, and FILE_COLUMN.
 
@@ -98,10 +98,7 @@ def read_numbered(
     session: Any = spark._jsparkSession
     single = session.cloneSession()
     single.conf().set(_OWN_TASK, _ALONE)
-    reader = single.read().schema(schema)
-    for key, value in options.items():
-        reader = reader.option(key, value)
-    rows = DataFrame(reader.format("text").load(java_strings(spark, paths)), spark)
+    rows = read_grouped(spark, kind, groups, table.partition_names, single)
     columns = [f.col(quote_name(name)) for name in rows.columns]
     file, start = f.col("_metadata.file_path"), f.col("_metadata.file_block_start")
     number = f.monotonically_increasing_id().bitwiseAND(f.lit(2**33 - 1))

@@ -16,7 +16,7 @@ from pyspark.sql import functions as f
 from hivesql_executor.files.api import Files
 from hivesql_executor.orc.footers import read_footers
 from hivesql_executor.orc.tail import OrcTail
-from hivesql_executor.spark.file_paths import literal_paths
+from hivesql_executor.spark.formats.listed_files import FileKind, read_grouped
 from hivesql_executor.spark.formats.orc_columns import position_schema
 from hivesql_planner.acid.files_to_read import DataFile
 from hivesql_planner.acid.layout import NANOSECONDS
@@ -124,14 +124,16 @@ def refuse_nanoseconds(
 
     Reads only timestamp columns, as text, and only of files that may hold such.
     """
-    tails = read_footers(files, [(f"{location}/{file.path}", file.length) for file in data])
-    groups: dict[tuple[tuple[str, ...], tuple[int, ...]], list[str]] = {}
+    lengths = {f"{location}/{file.path}": file.length for file in data}
+    tails = read_footers(files, [*lengths.items()])
+    groups: dict[tuple[tuple[str, ...], tuple[int, ...]], list[tuple[str, int]]] = {}
     for path, tail in tails.items():
         nanoseconds = nanosecond_columns(table, tail)
         if tail.rows and nanoseconds:
-            groups.setdefault((tail.row_fields, nanoseconds), []).append(path)
-    for (names, nanoseconds), paths in groups.items():
-        column = _finer(spark, table, nanoseconds, names, paths)
+            sized_files = groups.setdefault((tail.row_fields, nanoseconds), [])
+            sized_files.append((path, lengths[path]))
+    for (names, nanoseconds), sized_files in groups.items():
+        column = _finer(spark, table, nanoseconds, names, sized_files)
         if column:
             raise NotSupported(
                 f"compaction of {table.name}: {column} holds timestamps with nanoseconds, which "
@@ -144,12 +146,12 @@ def _finer(
     table: Table,
     nanoseconds: Collection[int],
     names: tuple[str, ...],
-    paths: Sequence[str],
+    sized_files: Sequence[tuple[str, int]],
 ) -> str | None:
     """Return a path of those that hold nanoseconds."""
     texts = with_texts(table, nanoseconds)
-    named, options = literal_paths(paths)
-    rows = spark.read.options(**options).schema(position_schema(texts, names)).orc(named)
+    kind = FileKind("orc", position_schema(texts, names))
+    rows = read_grouped(spark, kind, [((), sized_files)])
     finer = f.lit(False)
     for i in nanoseconds:
         text = f.col(quote_name(names[i])).cast("string")

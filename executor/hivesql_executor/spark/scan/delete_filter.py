@@ -12,7 +12,7 @@ from hivesql_executor.files.api import Files
 from hivesql_executor.orc.footers import check_file, holds_changes, read_footers
 from hivesql_executor.orc.statistics import read_groups, read_statistics
 from hivesql_executor.orc.tail import OrcTail
-from hivesql_executor.spark.file_paths import literal_paths
+from hivesql_executor.spark.formats.listed_files import FileKind, read_grouped
 from hivesql_executor.spark.scan.event_schema import KEYS, event_read, visible_writes
 from hivesql_executor.spark.scan.partition_columns import Place
 from hivesql_planner.acid.files_to_read import DataFile, DeleteFile
@@ -124,12 +124,11 @@ def _key_range(extents: Sequence[Extent | None]) -> Mapping[str, _Range]:
 
 
 def read_delete_events(
-    spark: SparkSession, paths: Sequence[str], visible: ValidWriteIdList
+    spark: SparkSession, sized_files: Sequence[tuple[str, int]], visible: ValidWriteIdList
 ) -> DataFrame:
     """Visible delete events: ``row__id`` of the deleted row and ``by``, the write that did it."""
     schema, where = event_read((), ())
-    named, options = literal_paths(paths)
-    rows = spark.read.schema(schema).options(**options).orc(named).where(where)
+    rows = read_grouped(spark, FileKind("orc", schema), [((), sized_files)]).where(where)
     rows = rows.where(visible_writes("currentTransaction", visible))
     row_id = f.struct(
         f.col("originalTransaction").alias("writeid"),

@@ -18,6 +18,7 @@ from hivesql_executor.jvm import java_list, new_object
 from hivesql_executor.orc.footers import read_footers
 from hivesql_executor.outcome import with_text
 from hivesql_executor.runtime import Runtime
+from hivesql_executor.snapshot.partition_files import PlainFile
 from hivesql_executor.spark.lines import ClassicFrame, collect_rows
 from hivesql_executor.spark.nanoseconds.columns import nanosecond_column, nanosecond_columns
 from hivesql_executor.spark.scan.plain_tables import finer_times
@@ -127,7 +128,7 @@ def _listed(scan: Scan, txn: Transaction, runtime: Runtime) -> _Read:
     if scan.table.is_full_acid:
         parts = list_scan(scan, txn, runtime)
         data_files = [
-            (f"{part.location}/{file.path}", file.length)
+            PlainFile(f"{part.location}/{file.path}", file.length, file.modified)
             for part in parts for file in part.files.data
         ]  # fmt: skip
         nanoseconds = _nanoseconds_in(scan.table, data_files, runtime)
@@ -138,7 +139,7 @@ def _listed(scan: Scan, txn: Transaction, runtime: Runtime) -> _Read:
     for partition, _, files in plain:
         stored = scan.table.read_as(partition)
         if stored.format == "orc":
-            orc_files += [file for file in files if file[1]]
+            orc_files += [file for file in files if file.length]
         elif files:
             # Nothing but the lines would tell.
             pairs = enumerate(zip(stored.columns, scan.table.columns, strict=False))
@@ -149,10 +150,12 @@ def _listed(scan: Scan, txn: Transaction, runtime: Runtime) -> _Read:
 
 
 def _nanoseconds_in(
-    table: Table, data_files: Sequence[tuple[str, int]], runtime: Runtime
+    table: Table, data_files: Sequence[PlainFile], runtime: Runtime
 ) -> frozenset[int]:
     """Return columns that may hold nanoseconds in some of these ORC files."""
-    tails = read_footers(runtime.files(table.location), data_files)
+    lengths = [(file.path, file.length) for file in data_files]
+    times = {file.path: file.modified for file in data_files}
+    tails = read_footers(runtime.files(table.location), lengths, times)
     return frozenset(i for tail in tails.values() for i in nanosecond_columns(table, tail))
 
 

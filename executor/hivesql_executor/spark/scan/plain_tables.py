@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from hivesql_executor.files.api import Files
-from hivesql_executor.jvm import finding_our_classes, java_strings
 from hivesql_executor.orc.footers import read_footers
 from hivesql_executor.orc.tail import OrcTail
-from hivesql_executor.snapshot.partition_files import PartitionFiles
-from hivesql_executor.spark.file_paths import FILE_COLUMN, FILE_NAME, NAME_OF_COLUMN, literal_paths
+from hivesql_executor.snapshot.partition_files import PartitionFiles, PlainFile
+from hivesql_executor.spark.file_paths import FILE_COLUMN, FILE_NAME, NAME_OF_COLUMN
 from hivesql_executor.spark.formats.avro import avro_values, decode_avro
 from hivesql_executor.spark.formats.containers import CONTAINERS, READER, container_options
+from hivesql_executor.spark.formats.listed_files import FileGroup, FileKind, read_grouped
 from hivesql_executor.spark.formats.orc_columns import by_position, position_schema
 from hivesql_executor.spark.formats.parquet_columns import (
     Decimals,
@@ -55,23 +53,24 @@ from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.model.conversions import conversion
 from hivesql_planner.model.hive_type import INTEGERS, HiveType, Kind, quote_name
-from hivesql_planner.model.table import Partition, Table, default_value
+from hivesql_planner.model.table import Partition, Table
 
 _READ_OFFSET = "__offset"
 """The second column of READER's schema, where it is wanted."""
 _WITH_UNIONS = ("orc", "textfile", "sequencefile")
 _LINE_OFFSET = "block__offset__inside__file"
-Group = tuple[str, Partition | None, tuple[str, ...], list[str], Decimals]
-"""Paths that one read takes: their base path, its partition, the columns in the files, and those
-that are decimals there alone."""
-Part = tuple[Partition | None, str, Sequence[tuple[str, int]]]
+Group = tuple[tuple[str, ...], Decimals, Sequence[FileGroup]]
+"""Files that one read takes: the names of the columns in them, those that are decimals there alone,
+and the files."""
+Part = tuple[Partition | None, str, Sequence[PlainFile]]
 
 
 def paths_of(parts: Sequence[PartitionFiles]) -> list[Part]:
     """Return the files of an insert-only table as ``scan_plain`` takes them."""
     return [
-        (part.partition, part.location, [(f"{part.location}/{file.path}", file.length)
-         for file in part.files.data])
+        (part.partition, part.location,
+         [PlainFile(f"{part.location}/{file.path}", file.length, file.modified)
+          for file in part.files.data])
         for part in parts
     ]  # fmt: skip
 
@@ -85,7 +84,7 @@ def scan_plain(
     nanoseconds: Collection[int] = (),
     with_file_name: bool = False,
 ) -> DataFrame:
-    """All rows of some directories' files (absolute path and length): data, then partition columns.
+    """All rows of some directories' files: data, then partition columns.
 
     ORC and text by position, Parquet, JSON and Avro by name. A ``nanosecond_column`` follows for
     each of the columns ``nanoseconds``, and then ``input__file__name`` where wanted. DataError for
@@ -128,8 +127,8 @@ def scan_lines(
             )
     schema = f"{LINE} string, {_READ_OFFSET} bigint"
     frames = []
-    for base, partition, _, paths, _ in _grouped_paths(table, parts, files):
-        lines = _read_files(spark, table, schema, paths, base, partition, READER)
+    for _, _, groups in _grouped_files(table, parts, files):
+        lines = _read_files(spark, table, schema, groups, READER)
         lines, items = _items_of_lines(lines, table, nanoseconds)
         frames.append(select(lines, [*items, f.col(_READ_OFFSET).alias(_LINE_OFFSET)]))
     if not frames:
@@ -241,30 +240,29 @@ def _scan(spark: SparkSession, table: Table, parts: Sequence[Part], extras: _Ext
         raise NotSupported(f"reading {table.name}: columns of UNIONTYPE in {table.format} files")
     if table.format == "orc" and (nanoseconds or has_unions or zone_of_files(spark, table)):
         rows = _acid_reader_rows(spark, table, parts, files=files, nanoseconds=nanoseconds)
-    elif groups := _grouped_paths(table, parts, files):
+    elif groups := _grouped_files(table, parts, files):
         return reduce(DataFrame.union, [_rows(spark, table, group, extras) for group in groups])
     else:
         rows = _all_of((), spark, table, nanoseconds)
     return rows.selectExpr("*", FILE_NAME) if extras.file_name else rows
 
 
-def _grouped_paths(table: Table, parts: Sequence[Part], files: Files) -> list[Group]:
-    groups: dict[tuple[str, tuple[str, ...], Decimals], list[str]] = {}
-    homes: dict[str, Partition | None] = {}
+def _grouped_files(table: Table, parts: Sequence[Part], files: Files) -> list[Group]:
+    """Return the files that have rows, by the columns in them."""
+    groups: dict[tuple[tuple[str, ...], Decimals], list[FileGroup]] = {}
     tails = _plain_tails(files, table, parts) if table.format == "orc" else {}
-    lengths = [file for _, _, chosen in parts for file in chosen if file[1] > 0]
+    lengths = [(path, length) for _, _, chosen in parts for path, length, _ in chosen if length]
     decimals = decimals_in(files, table, lengths) if table.format == "parquet" else {}
-    for partition, location, chosen in parts:
-        base = _base_path(table, partition, location)
-        homes[base] = partition
-        for path, length in chosen:
-            if length == 0:
-                continue
-            names = tails[path].row_fields if tails else table.column_names
-            groups.setdefault((base, names, decimals.get(path, ())), []).append(path)
-    return [
-        (base, homes[base], names, paths, others) for (base, names, others), paths in groups.items()
-    ]
+    for partition, _, chosen in parts:
+        values = table.read_values(partition) if partition and table.partition_columns else ()
+        by_columns: dict[tuple[tuple[str, ...], Decimals], list[tuple[str, int]]] = {}
+        for path, length, _ in chosen:
+            if length > 0:
+                names = tails[path].row_fields if tails else table.column_names
+                by_columns.setdefault((names, decimals.get(path, ())), []).append((path, length))
+        for columns, sized_files in by_columns.items():
+            groups.setdefault(columns, []).append((values, sized_files))
+    return [(names, others, chosen) for (names, others), chosen in groups.items()]
 
 
 def _all_of(
@@ -293,7 +291,7 @@ def _acid_reader_rows(
             original=OriginalRows((0, 0), 0),
         )
         for number, (partition, location, chosen) in enumerate(parts)
-        for path, length in chosen
+        for path, length, _ in chosen
         if length > 0
     ]  # fmt: skip
     read = AcidScan(spark, table, ValidWriteIdList(0), tuple(nanoseconds))
@@ -304,8 +302,9 @@ def _acid_reader_rows(
 
 def _plain_tails(files: Files, table: Table, parts: Sequence[Part]) -> Mapping[str, OrcTail]:
     """Return the footers of ORC files by path; those without a byte have none."""
-    chosen = [file for _, _, of_part in parts for file in of_part if file[1] > 0]
-    tails = read_footers(files, chosen)
+    chosen = [file for _, _, of_part in parts for file in of_part if file.length > 0]
+    sized_files = [(file.path, file.length) for file in chosen]
+    tails = read_footers(files, sized_files, {file.path: file.modified for file in chosen})
     for path, tail in tails.items():
         if tail.is_acid:
             raise DataError(
@@ -316,29 +315,22 @@ def _plain_tails(files: Files, table: Table, parts: Sequence[Part]) -> Mapping[s
     return tails
 
 
-def _base_path(table: Table, partition: Partition | None, location: str) -> str:
-    """Tell where Spark's partition discovery starts; ``!…`` for a partition elsewhere."""
-    if partition is None:
-        return table.location
-    return table.location if location == table.home_of(partition.values) else f"!{location}"
-
-
 def _rows(spark: SparkSession, table: Table, group: Group, extras: _Extras) -> DataFrame:
-    base, partition, names, paths, decimals = group
+    names, decimals, groups = group
     values: Sequence[Item]
     if is_of_lines(table):
         reader = READER if table.format in CONTAINERS else "text"
-        lines = _read_files(spark, table, f"{LINE} string", paths, base, partition, reader)
+        lines = _read_files(spark, table, f"{LINE} string", groups, reader)
         lines, values = _items_of_lines(lines, table, extras.nanoseconds)
         return select(lines, [*values, *_file_name(lines, extras)])
     if table.format == "avro":
-        lines = _read_files(spark, table, "", paths, base, partition, "binaryFile")
+        lines = _read_files(spark, table, "", groups, "binaryFile")
         lines = decode_avro(lines, table, extras.files, with_file=extras.file_name)
         values = avro_values(table)
     elif table.format in ("orc", "parquet"):
         stored = with_decimals(table, decimals)
         schema = position_schema(stored, names)
-        lines = _read_files(spark, table, schema, paths, base, partition, table.format)
+        lines = _read_files(spark, table, schema, groups, table.format)
         zone = zone_of_files(spark, table)
         values = of_any_zone(by_position(stored, names), stored, zone)
         values = as_numbers(values, stored, table)
@@ -377,50 +369,19 @@ def _read_files(
     spark: SparkSession,
     table: Table,
     schema: str,
-    paths: Sequence[str],
-    base: str,
-    partition: Partition | None,
+    groups: Sequence[FileGroup],
     file_format: str,
 ) -> DataFrame:
-    """Files with their partition columns as text, found in the path or given by ``partition``."""
-    named, options = literal_paths(paths)
-    texts = [f"{quote_name(name)} string" for name in table.partition_names]
-    in_path = bool(texts) and not base.startswith("!")
-    if in_path:
-        # Read as text and cast: a value of another type is NULL, as in Hive, and no error.
-        options["basePath"] = base
-        schema = ", ".join([schema, *texts])
+    """Return the rows of files, with the values of their partitions as text."""
+    options: Mapping[str, str] = {}
     if file_format == READER:
-        options.update(container_options(table))
+        options = container_options(table)
         if any(skipped_lines(table)):
             raise NotSupported(f"{table.name}: header and footer lines of {table.format} files")
+    kind, names = FileKind(file_format, schema, options), table.partition_names
     if file_format == "text" and any(skipped_lines(table)):
-        rows = read_numbered(spark, named, schema, options, table)
-    else:
-        reader = spark.read.format(file_format).options(**options)
-        # Spark knows alone what files as bytes have.
-        reader = reader if file_format == "binaryFile" else reader.schema(schema)
-        with finding_our_classes(spark) if file_format == READER else nullcontext():
-            # PySpark hands a list of paths over one by one.
-            built: Any = reader._jreader
-            rows = DataFrame(built.load(java_strings(spark, named)), spark)
-        if file_format == "binaryFile":
-            rows = rows.select("*", f.col("_metadata.file_path").alias(FILE_COLUMN))
-    if in_path:
-        return _with_default_partition(rows, table)
-    values = table.read_values(partition) if partition and texts else ()
-    literals = (
-        f.lit(value).cast("string").alias(name)
-        for value, name in zip(values, table.partition_names, strict=False)
-    )
-    return rows.select("*", *literals)
-
-
-def _with_default_partition(rows: DataFrame, table: Table) -> DataFrame:
-    """Spark finds NULL in the path of the default partition, where Hive reads its name."""
-    texts = {
-        column.name: f.coalesce(f.col(quote_name(column.name)), f.lit(text))
-        for column in table.partition_columns
-        if (text := default_value(column.type)) is not None
-    }
-    return rows.withColumns(texts) if texts else rows
+        return read_numbered(spark, kind, groups, table)
+    rows = read_grouped(spark, kind, groups, names)
+    if file_format == "binaryFile":
+        return rows.select("*", f.col("_metadata.file_path").alias(FILE_COLUMN))
+    return rows

@@ -16,7 +16,7 @@ from hivesql_executor.bookkeeping.reachable_locations import named_path
 from hivesql_executor.local.types import arrow_table
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import plain_files, scan_files
-from hivesql_executor.snapshot.partition_files import PartitionFiles
+from hivesql_executor.snapshot.partition_files import PartitionFiles, PlainFile
 from hivesql_executor.snapshot.time_travel import visible_as_of
 from hivesql_executor.spark.functions import register_called
 from hivesql_executor.spark.lines import fragment_of, frame_of, message_of
@@ -173,7 +173,7 @@ def _read_files(table: Table, runtime: Runtime) -> DataFrame:
     paths = files_to_load(files, path)
     for file_path in paths:
         check_file(files, file_path, table)
-    parts = [(None, path, [(file_path, files.size(file_path)) for file_path in paths])]
+    parts = [(None, path, [PlainFile(file_path, files.size(file_path)) for file_path in paths])]
     return scan_plain(runtime.spark(), replace(table, location=path), parts, files=files)
 
 

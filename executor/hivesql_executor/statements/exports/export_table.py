@@ -88,7 +88,7 @@ def _exported_files(
         return
     for partition, location, listed in plain_files(table, statement.partitions, runtime):
         (unit,) = units(table, [partition] if partition else [])
-        for place, _ in listed:
+        for place, _, _ in listed:
             yield place, f"{path}/{unit or DATA}{place[len(location) :]}"
 
 

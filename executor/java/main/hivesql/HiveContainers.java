@@ -82,8 +82,9 @@ public final class HiveContainers implements FileFormat, Serializable {
             SparkSession session, StructType data, StructType partitions, StructType required,
             Seq<org.apache.spark.sql.sources.Filter> filters, Map<String, String> options,
             Configuration configuration) {
-        return new FileLines(
+        FileLines lines = new FileLines(
                 new Container(options), Columns.of(required), Settings.share(configuration));
+        return SizedReader.of(lines, false, configuration);
     }
 
     @Override

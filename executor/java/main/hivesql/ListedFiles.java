@@ -1,10 +1,9 @@
 package hivesql;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -17,37 +16,51 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.SparkSession;
-import org.apache.spark.sql.catalyst.InternalRow$;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
 import org.apache.spark.sql.execution.datasources.FileFormat;
 import org.apache.spark.sql.execution.datasources.FileIndex;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
-import org.apache.spark.sql.execution.datasources.PartitionDirectory;
-import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat;
+import org.apache.spark.sql.execution.datasources.NoopCache$;
+import org.apache.spark.sql.execution.datasources.PartitionPath;
+import org.apache.spark.sql.execution.datasources.PartitionSpec;
+import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex;
+import org.apache.spark.sql.execution.datasources.binaryfile.BinaryFileFormat;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.types.UTF8String;
 import scala.Option;
 import scala.collection.immutable.Map$;
 import scala.collection.immutable.Seq;
+import scala.collection.mutable.LinkedHashMap;
 
 /**
- * ORC files that are known already: Spark neither lists them nor asks for their lengths.
+ * Files that are known already: Spark neither lists them nor asks for their lengths.
  *
- * <p>Each file's number stands in the place of the time of its last change, in milliseconds.
+ * <p>Each file's number stands in the place of the time of its last change, in milliseconds. Values
+ * of partition columns are texts, which come with the files and are not looked for in their paths.
  */
-public final class ListedFiles implements FileIndex {
+public final class ListedFiles extends PartitioningAwareFileIndex {
     private static final int THREADS = 8;
 
-    private final FileStatus[] files;
-    private final Seq directories;
-    private long bytes = 0;
+    private final String description;
+    private final List<FileStatus> files = new ArrayList<>();
+    private final Map<String, String> byStore = new HashMap<>();
+    private final PartitionSpec partitions;
+    private scala.collection.immutable.Map<Path, FileStatus[]> byPartition = emptyMap();
 
     /**
      * Paths, lengths and numbers of files in one text, every part ended by a zero. Files of at least
      * {@code located} bytes know on which machines they are.
+     *
+     * <p>{@code columns} are those of partitions in Spark's DDL, and {@code groups} an array in JSON:
+     * of files one after the other how many are in a partition, and the texts of its values.
      */
-    public ListedFiles(String text, Configuration configuration, Number located) throws Exception {
-        List found = new ArrayList();
-        List asked = new ArrayList();
-        Map systems = new HashMap();
+    public ListedFiles(
+            SparkSession session, String text, Configuration configuration, Number located,
+            String columns, String groups) throws Exception {
+        super(session, emptyMap(), Option.empty(), NoopCache$.MODULE$);
+        description = String.join("\n", columns, groups, text);
+        List<Locating> unlocated = new ArrayList<>();
+        Map<String, FileSystem> systems = new HashMap<>();
         int at = 0;
         while (at < text.length()) {
             int length = text.indexOf('\0', at);
@@ -57,7 +70,7 @@ public final class ListedFiles implements FileIndex {
             long size = Long.parseLong(text.substring(length + 1, number));
             long mark = Long.parseLong(text.substring(number + 1, end));
             String root = path.toUri().getScheme() + "://" + path.toUri().getAuthority();
-            FileSystem system = (FileSystem) systems.get(root);
+            FileSystem system = systems.get(root);
             if (system == null) {
                 system = path.getFileSystem(configuration);
                 systems.put(root, system);
@@ -65,79 +78,134 @@ public final class ListedFiles implements FileIndex {
             Path whole = system.makeQualified(path);
             FileStatus status = new FileStatus(size, false, 1, 128L << 20, mark, whole);
             if (size >= located.longValue()) {
-                asked.add(new Locating(system, status, found.size()));
+                unlocated.add(new Locating(system, status, files.size()));
             }
-            found.add(status);
-            bytes += size;
+            files.add(status);
             at = end + 1;
         }
-        files = (FileStatus[]) found.toArray(new FileStatus[0]);
-        locate(asked);
-        Object[] whole = {new PartitionDirectory(
-                InternalRow$.MODULE$.empty(),
-                PartitionDirectory.apply(InternalRow$.MODULE$.empty(), files).files())};
-        directories = Seqs.of(Arrays.asList(whole));
+        locate(unlocated);
+        for (FileSystem system : systems.values()) {
+            byStore.putAll(SizedFiles.options(system, configuration));
+        }
+        partitions = columns.isEmpty() ? PartitionSpec.emptySpec() : partitions(columns, groups);
     }
 
-    private void locate(List asked) throws Exception {
-        if (asked.isEmpty()) {
-            return;
+    private PartitionSpec partitions(String columns, String groups) throws IOException {
+        List<PartitionPath> paths = new ArrayList<>();
+        int at = 0;
+        for (String[] group : new ObjectMapper().readValue(groups, String[][].class)) {
+            int end = at + Integer.parseInt(group[0]);
+            Object[] values = new Object[group.length - 1];
+            for (int i = 0; i < values.length; i++) {
+                values[i] = UTF8String.fromString(group[i + 1]);
+            }
+            // A name for the partition: two of them may share a directory.
+            Path name = new Path("/" + paths.size());
+            paths.add(PartitionPath.apply(new GenericInternalRow(values), name));
+            byPartition = updated(
+                    byPartition, name, files.subList(at, end).toArray(new FileStatus[0]));
+            at = end;
         }
+        return PartitionSpec.apply(StructType.fromDDL(columns), Seqs.of(paths));
+    }
+
+    private static <K, V> scala.collection.immutable.Map<K, V> emptyMap() {
+        return Map$.MODULE$.<K, V>empty();
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <K, V> scala.collection.immutable.Map<K, V> updated(
+            scala.collection.immutable.Map<K, V> map, K key, V value) {
+        return (scala.collection.immutable.Map<K, V>) map.updated(key, value);
+    }
+
+    private void locate(List<Locating> unlocated) throws Exception {
+        if (unlocated.isEmpty()) return;
         ExecutorService pool = Executors.newFixedThreadPool(THREADS);
         try {
-            for (Iterator done = pool.invokeAll(asked).iterator(); done.hasNext();) {
-                Locating one = (Locating) ((Future) done.next()).get();
-                files[one.at] = one.status;
+            for (Future<Locating> done : pool.invokeAll(unlocated)) {
+                Locating located = done.get();
+                files.set(located.at, located.status);
             }
         } finally {
             pool.shutdown();
         }
     }
 
-    /** A frame of the files' rows. */
+    /** A frame of the files' rows, with the columns of partitions after those of the schema. */
     public Object frame(
-            org.apache.spark.sql.classic.SparkSession session, String schema, Map options) {
-        scala.collection.immutable.Map given = Map$.MODULE$.empty();
-        for (Iterator all = options.entrySet().iterator(); all.hasNext();) {
-            Map.Entry one = (Map.Entry) all.next();
-            given = (scala.collection.immutable.Map) given.updated(one.getKey(), one.getValue());
+            org.apache.spark.sql.classic.SparkSession session, String format, String schema,
+            Map<String, String> options) {
+        scala.collection.immutable.Map<String, String> all = emptyMap();
+        Map<String, String> both = new HashMap<>(byStore);
+        both.putAll(options);
+        for (Map.Entry<String, String> option : both.entrySet()) {
+            all = updated(all, option.getKey(), option.getValue());
         }
-        StructType whole = StructType.fromDDL(schema);
+        FileFormat reader = format(format);
+        StructType whole = format.equals("binaryFile")
+                ? BinaryFileFormat.schema()
+                : StructType.fromDDL(schema);
         return session.baseRelationToDataFrame(new Relation(
-                this, new StructType(), whole, Option.empty(), new OrcFileFormat(), given, session,
+                this, partitionSchema(), whole, Option.empty(), reader, all, session,
                 whole.defaultSize()));
     }
 
-    public Seq rootPaths() {
-        return Seqs.of(new ArrayList());
-    }
-
-    public Seq listFiles(Seq partitionFilters, Seq dataFilters) {
-        return directories;
-    }
-
-    public String[] inputFiles() {
-        String[] names = new String[files.length];
-        for (int i = 0; i < files.length; i++) {
-            names[i] = files[i].getPath().toUri().toString();
+    private static FileFormat format(String name) {
+        switch (name) {
+            case "orc": return SizedOrc.FORMAT;
+            case "parquet": return SizedParquet.FORMAT;
+            case "text": return SizedText.FORMAT;
+            case "binaryFile": return SizedBinary.FORMAT;
+            case "hivesql.HiveContainers": return new HiveContainers();
+            default: throw new IllegalArgumentException(name + " is no format of files");
         }
-        return names;
     }
 
+    @Override
+    public Seq<Path> rootPaths() {
+        return Seqs.of(new ArrayList<>());
+    }
+
+    @Override
+    public PartitionSpec partitionSpec() {
+        return partitions;
+    }
+
+    @Override
+    public LinkedHashMap<Path, FileStatus> leafFiles() {
+        return new LinkedHashMap<>();
+    }
+
+    @Override
+    public scala.collection.immutable.Map<Path, FileStatus[]> leafDirToChildrenFiles() {
+        return byPartition;
+    }
+
+    @Override
+    public Seq<FileStatus> allFiles() {
+        return Seqs.of(files);
+    }
+
+    @Override
     public void refresh() {
         // What a snapshot sees never changes.
     }
 
-    public long sizeInBytes() {
-        return bytes;
-    }
-
-    public StructType partitionSchema() {
-        return new StructType();
-    }
-
+    @Override
     public String toString() {
-        return files.length + " listed files";
+        return files.size() + " listed files";
+    }
+
+    /** The same files twice in a query are read once. */
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof ListedFiles files && files.description.equals(description);
+    }
+
+    @Override
+    public int hashCode() {
+        return description.hashCode();
     }
 
     /**
@@ -169,7 +237,7 @@ public final class ListedFiles implements FileIndex {
     }
 
     /** Asks where the blocks of a file are. */
-    private static final class Locating implements Callable {
+    private static final class Locating implements Callable<Locating> {
         private final FileSystem system;
         private FileStatus status;
         private final int at;
@@ -180,7 +248,8 @@ public final class ListedFiles implements FileIndex {
             this.at = at;
         }
 
-        public Object call() throws IOException {
+        @Override
+        public Locating call() throws IOException {
             status = new LocatedFileStatus(
                     status, system.getFileBlockLocations(status, 0, status.getLen()));
             return this;
