@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import secrets
 import socket
-import ssl
 import threading
 import time
 from collections.abc import Callable
@@ -21,8 +20,9 @@ from hivesql.server.transports.client_stream import ClientStream
 from hivesql.server.transports.messages import answer_message
 from hivesql.server.transports.passwords import Logins, PasswordCheck, PasswordFile
 from hivesql.server.transports.sasl import authenticate, authenticate_by_ticket
+from hivesql.server.transports.tls import ServerTls
 from hivesql_executor.translate_errors import translate_errors
-from hivesql_planner.errors import ExecutionError, NotSupported, SemanticError
+from hivesql_planner.errors import ExecutionError, NotSupported
 from hivesql_planner.settings.connection_keys import ACTS_FOR_OTHERS
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class Server:
         try:
             if self._tls is not None:
                 connection.settimeout(self.options.login_seconds)
-                connection = self._tls.wrap_socket(connection, server_side=True)
+                connection = self._tls.wrap_socket(connection)
                 stream.replace_socket(connection)
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             self._converse(stream, address)
@@ -258,23 +258,5 @@ def _kerberos(options: ServerOptions) -> KerberosAcceptor | None:
     return KerberosAcceptor(options.kerberos)
 
 
-def _tls(options: ServerOptions) -> ssl.SSLContext | None:
-    if options.certificate is None:
-        return None
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    try:
-        context.load_cert_chain(options.certificate, options.key)
-    except (OSError, ssl.SSLError) as error:
-        raise SemanticError(
-            f"no certificate and key in {options.certificate} and {options.key}: {error}"
-        ) from error
-    if options.client_ca is not None:
-        context.verify_mode = ssl.CERT_REQUIRED
-        try:
-            context.load_verify_locations(options.client_ca)
-        except (OSError, ssl.SSLError) as error:
-            raise SemanticError(
-                f"no certificates of clients' CAs in {options.client_ca}: {error}"
-            ) from error
-    return context
+def _tls(options: ServerOptions) -> ServerTls | None:
+    return None if options.certificate is None else ServerTls(options, options.certificate)

@@ -299,7 +299,8 @@ def test_logins_by_password_over_tls(tmp_path: Path, certificate: Path) -> None:
             answer = answers_bytes(server, *parts, trusting=trusting)
             assert answer == sasl(3, b"Error validating the login")
         # Without TLS nobody is answered, and no older one is spoken.
-        assert server._tls and server._tls.minimum_version == ssl.TLSVersion.TLSv1_2
+        assert server._tls
+        assert server._tls.current_context().minimum_version == ssl.TLSVersion.TLSv1_2
         assert b"login" not in answers_bytes(server, sasl(1, b"PLAIN"), sasl(2, b"\0ann\0better"))
 
 

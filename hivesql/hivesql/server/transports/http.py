@@ -11,7 +11,6 @@ import logging
 import secrets
 import select
 import socket
-import ssl
 import threading
 import time
 from contextlib import suppress
@@ -30,6 +29,7 @@ from hivesql.server.transports.passwords import Logins
 
 if TYPE_CHECKING:
     from hivesql.server.transports.kerberos import KerberosAcceptor
+    from hivesql.server.transports.tls import ServerTls
 
 _LOG = logging.getLogger("hivesql.server")
 _PATH = "/cliservice"
@@ -54,7 +54,7 @@ class HttpServer(ThreadingHTTPServer):
 
     def __init__(
         self, options: ServerOptions, registry: SessionRegistry, logins: Logins,
-        tls: ssl.SSLContext | None, most_connections: int,
+        tls: ServerTls | None, most_connections: int,
         kerberos: KerberosAcceptor | None = None,
     ) -> None:  # fmt: skip
         if ":" in options.host:
@@ -153,7 +153,7 @@ class _Requests(BaseHTTPRequestHandler):
         options = self.server.options
         self.request.settimeout(options.login_seconds)
         if self.server.tls is not None:
-            self.request = self.server.tls.wrap_socket(self.request, server_side=True)
+            self.request = self.server.tls.wrap_socket(self.request)
         super().setup()
         self.rfile.close()
         self._reader = _TimedReader(self.connection)

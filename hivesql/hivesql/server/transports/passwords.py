@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hivesql.server.protocol import LoginError, check_name
+from hivesql.server.transports.tls import NO_FILE, read_state
 from hivesql_executor.files.local import name_path
 from hivesql_executor.metastore.extras import to_install
 from hivesql_planner.errors import SemanticError
@@ -56,7 +57,7 @@ class PasswordFile:
         self._hasher = _hasher()
         self._nobody = self._hasher.hash(os.urandom(16))
         """What a password is compared with whose user is not there: it takes as long."""
-        self._changed = 0.0
+        self._state = NO_FILE
         self._hashes: dict[str, str] = {}
         self._guard = threading.Lock()
         self._slots = threading.BoundedSemaphore(_AT_ONCE)
@@ -81,15 +82,16 @@ class PasswordFile:
 
     def _read(self) -> None:
         try:
-            state = self._path.stat()
-            if state.st_mtime == self._changed:
+            state = read_state(self._path)
+            if state == self._state != NO_FILE:
                 return
+            mode = self._path.stat().st_mode
             text = self._path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            if self._changed:
+            if self._state != NO_FILE:
                 return  # Those who could log in still can.
             raise SemanticError(f"the password file {self._path} cannot be read: {error}") from None
-        if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        if mode & (stat.S_IWGRP | stat.S_IWOTH):
             raise SemanticError(
                 f"others than its owner may write {self._path}, and so let anybody in: "
                 f"chmod go-w {self._path}"
@@ -97,7 +99,7 @@ class PasswordFile:
         lines = (line.strip() for line in text.splitlines())
         pairs = (line.partition(":") for line in lines if line and not line.startswith("#"))
         self._hashes = {name: text for name, _, text in pairs}
-        self._changed = state.st_mtime
+        self._state = state
 
 
 def set_password(path: Path, user: str, password: str) -> None:
