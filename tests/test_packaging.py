@@ -170,7 +170,7 @@ def test_files_for_containers_are_what_their_specifications_allow(name: str) -> 
     assert len(read(text, "1.25", "1.37")) >= 8
     parts = text.split("\n---\n")
     for word, other in MISSPELT[name].items():
-        part = next(part for part in parts if word in part)
+        part = next(part for part in reversed(parts) if word in part)
         with pytest.raises((ValueError, kubernetes_validate.ValidationError)):
             read(part.replace(word, other), "1.37")
 
@@ -213,6 +213,40 @@ def test_pods_have_what_is_named_elsewhere() -> None:
         assert {one["name"] for one in spec["containers"][0]["volumeMounts"]} == set(volumes)
         assert ("ServiceAccount", spec["serviceAccountName"]) in names
         assert ("ConfigMap", volumes["config"]["configMap"]["name"]) in names
+
+
+def test_pods_may_be_where_the_level_restricted_is_enforced() -> None:
+    """What Kubernetes' Pod Security Standards ask; executors are Spark's, made after a template."""
+    objects = read_objects((OPERATION / "kubernetes.yaml").read_text())
+    (settings,) = (of["data"] for of in objects if of["kind"] == "ConfigMap")
+    (template,) = read_objects(settings["executor.yaml"], "1.25", "1.37")
+    pods = [of["spec"]["template"]["spec"] for of in objects if of["kind"] == "Deployment"]
+    for pod in (*pods, template["spec"]):
+        assert pod["securityContext"]["runAsNonRoot"] and pod["securityContext"]["runAsUser"]
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        for container in pod["containers"]:
+            rights = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+            assert container["securityContext"] == rights
+    at = re.findall(
+        r'"spark.kubernetes.executor.podTemplateFile" = "(.*)"', settings["config.toml"]
+    )
+    assert at == ["/etc/hivesql/executor.yaml"]
+
+
+def test_executors_belong_to_their_driver_s_pod_in_its_namespace() -> None:
+    objects = read_objects((OPERATION / "kubernetes.yaml").read_text())
+    pods = [of["spec"]["template"]["spec"] for of in objects if of["kind"] == "Deployment"]
+    services = {of["metadata"]["name"] for of in objects if of["kind"] == "Service"}
+    for (container,) in (pod["containers"] for pod in pods):
+        given = dict(word.split("=", 1) for word in container["args"] if word.startswith("spark."))
+        fields = {
+            one["name"]: one["valueFrom"]["fieldRef"]["fieldPath"] for one in container["env"]
+        }
+        assert given.pop("spark.driver.host") in services
+        assert {key: fields[name.strip("$()")] for key, name in given.items()} == {
+            "spark.kubernetes.namespace": "metadata.namespace",
+            "spark.kubernetes.driver.pod.name": "metadata.name",
+        }
 
 
 @pytest.mark.postgres
