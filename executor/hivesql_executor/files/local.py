@@ -382,3 +382,16 @@ def _drop_checksum(path: Path) -> None:
 
 def _missing(path: str) -> DataError:
     return DataError(f"{path} is missing: it was listed a moment ago, or the catalog names it")
+
+
+FileState = tuple[int, int, int]
+NO_FILE: FileState = (0, 0, 0)
+
+
+def read_file_state(path: Path) -> FileState:
+    """Return what differs once a file has been written or replaced; zeros where it is not there."""
+    try:
+        status = path.stat()
+    except OSError:
+        return NO_FILE
+    return status.st_mtime_ns, status.st_size, status.st_ino

@@ -6,11 +6,13 @@ import functools
 import json
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
 from obstore.store import AzureStore, GCSStore, S3Store
 
+from hivesql_executor.files.local import NO_FILE, FileState, read_file_state
 from hivesql_planner.settings.azure_access import AzureAccess
 from hivesql_planner.settings.gcs_access import GcsAccess
 from hivesql_planner.settings.s3_access import S3Access
@@ -32,12 +34,18 @@ def longest_wait(access: Access) -> float:
     return float(min(tries + pauses, MOST_SECONDS + access.timeout))
 
 
-@functools.lru_cache(maxsize=100)
 def open_store(access: Access, retries: int) -> Any:
     """Open a bucket; connections are kept for the next statement.
 
     ``retries`` says how often a request that failed is made again.
     """
+    key_file = access.key_file if isinstance(access, GcsAccess) else None
+    # A key that was replaced in its file is read anew; the client would do so never.
+    return _open(access, retries, read_file_state(Path(key_file)) if key_file else NO_FILE)
+
+
+@functools.lru_cache(maxsize=100)
+def _open(access: Access, retries: int, _key_state: FileState) -> Any:
     options: Any = {
         "client_options": {
             "allow_http": True,

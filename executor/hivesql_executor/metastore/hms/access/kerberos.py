@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import secrets
 import shutil
 import socket
 import struct
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 import gssapi
 from gssapi.exceptions import GSSError
 
-from hivesql_executor.metastore.hms.access.kerberos_errors import clocks_of, explain
+from hivesql_executor.metastore.hms.access.kerberos_errors import clocks_of, explain, has_ended
 from hivesql_executor.metastore.hms.access.protection import (
     ENCRYPTED,
     PLAIN,
@@ -90,13 +91,29 @@ class KerberosLogin:
 
     def credentials(self) -> gssapi.Credentials:
         """Give what to log in with; GSSError when there is nothing."""
-        name = self.principal and gssapi.Name(self.principal, gssapi.NameType.kerberos_principal)
         if self.keytab is None:
+            name = self.principal and gssapi.Name(
+                self.principal, gssapi.NameType.kerberos_principal
+            )
             return gssapi.Credentials(name=name or None, usage="initiate")
         # Beside the user's own cache, which another program may fill anew at any time.
         key = hashlib.sha256(f"{self.principal}\0{self.keytab}".encode()).hexdigest()[:16]
-        store = {"client_keytab": f"FILE:{self.keytab}", "ccache": f"MEMORY:hivesql-{key}"}
+        return self._by_keytab(key)
+
+    def _by_keytab(self, cache: str) -> gssapi.Credentials:
+        name = self.principal and gssapi.Name(self.principal, gssapi.NameType.kerberos_principal)
+        store = {"client_keytab": f"FILE:{self.keytab}", "ccache": f"MEMORY:hivesql-{cache}"}
         return gssapi.Credentials(name=name or None, usage="initiate", store=store)
+
+    def _find_cause(self, error: GSSError) -> GSSError:
+        """Return why the keytab gives no new ticket: the library tells that the old one ended."""
+        if self.keytab is None or not has_ended(error):
+            return error
+        try:
+            _ = self._by_keytab(f"anew-{secrets.token_hex(8)}").lifetime
+        except GSSError as cause:
+            return cause
+        return error
 
     def refresh(self, *, now: bool = False) -> None:
         """Renew the ticket of the cache when it is about to end; the keytab needs no such thing.
@@ -161,7 +178,8 @@ class KerberosLogin:
 
     def _error(self, host: str | None, error: GSSError) -> ExecutionError:
         server = self.server if host is None else self.server_at(host)
-        return explain(error, client=self._who(), keytab=self.keytab, server=server)
+        cause = self._find_cause(error)
+        return explain(cause, client=self._who(), keytab=self.keytab, server=server)
 
 
 class GssapiSteps:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gssapi.exceptions import GSSError
 
 _KRB5, _GSS = -1765328384, 39756032
+_TICKET_ENDED = _KRB5 + 32
 _CODES = 1 << 32
 _KINIT = "kinit {client} gets a ticket; programs that run for long take hivesql.kerberos.keytab"
 _RENEW = (
@@ -38,7 +39,7 @@ _ADVICE = {
     _KRB5 + 18: "The principal is locked: its administrator can unlock it",
     _KRB5 + 23: "The password has ended: kpasswd {client} changes it",
     _KRB5 + 24: _OLD_KEYTAB,
-    _KRB5 + 32: _RENEW,
+    _TICKET_ENDED: _RENEW,
     _KRB5 + 37: _CLOCK,
     _KRB5 + 136: "Set KRB5_CONFIG to a krb5.conf that can be read",
     _KRB5 + 141: _KINIT,
@@ -64,10 +65,7 @@ def explain(
     error: GSSError, *, client: str | None, keytab: str | None, server: str
 ) -> ExecutionError:
     """Say what failed between whom, why, and what to do."""
-    code = error.min_code if error.min_code < _CODES >> 1 else error.min_code - _CODES
-    advice = _ADVICE.get(code)
-    if advice is None:
-        advice = _RENEW if error.maj_code >> 16 & 0xFF == _EXPIRED else _OTHERWISE
+    advice = _ADVICE.get(_code(error), _RENEW if has_ended(error) else _OTHERWISE)
     reason = _reason(error)
     if advice in (_RENEW, _CLOCK, _OTHERWISE) and (clocks := clocks_of(client or server)):
         # A wrong clock takes a good ticket for one that has ended.
@@ -88,6 +86,16 @@ def explain(
         f"{reason}. {help_text}",
         code=UNREACHABLE,
     )
+
+
+def _code(error: GSSError) -> int:
+    number: int = error.min_code
+    return number if number < _CODES >> 1 else number - _CODES
+
+
+def has_ended(error: GSSError) -> bool:
+    """Tell whether a ticket has ended."""
+    return _code(error) == _TICKET_ENDED or error.maj_code >> 16 & 0xFF == _EXPIRED
 
 
 def clocks_of(principal: str) -> str:
