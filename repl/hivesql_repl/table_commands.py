@@ -41,7 +41,7 @@ def run_migrate(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--partitioned-by", metavar="A,B", help="partition columns of a copy here (default: none)"
     )
-    return _run(parser, argv, _migrate, only_looks=False)
+    return _run(parser, argv, _migrate, makes=lambda options: options.origin is not None)
 
 
 def run_relocate(argv: Sequence[str]) -> int:
@@ -115,13 +115,13 @@ def _run(
     argv: Sequence[str],
     look: Callable[[Session, argparse.Namespace], int],
     *,
-    only_looks: bool = True,
+    makes: Callable[[argparse.Namespace], bool] = lambda _: False,
 ) -> int:
-    """Run a command in a session; one that ``only_looks`` makes no metastore."""
+    """Run a command in a session; only one that ``makes`` a table here makes a metastore."""
     arguments = parser.parse_args(argv)
     profile = with_flags(read_profile(arguments.config, arguments.profile), arguments)
     try:
-        if only_looks:
+        if not makes(arguments):
             require_metastore(profile.metastore, profile.settings)
         with connect(
             profile.metastore,

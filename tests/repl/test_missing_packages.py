@@ -105,7 +105,13 @@ def test_what_watch_lacks_is_told_before_a_metastore_is_made(
     assert [*tmp_path.iterdir()] == []
 
 
-@pytest.mark.parametrize("words", [["check", "t"], ["inspect", "t"], ["top", "--once"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["check", "t"], ["inspect", "t"], ["top", "--once"], ["relocate", "/a", "/b"],
+        ["migrate", "t", "--to", "iceberg", "--as", "c.t"],
+    ],
+)  # fmt: skip
 def test_what_only_looks_makes_no_metastore(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hivesql.server.protocol import LoginError, check_name
-from hivesql.server.transports.tls import NO_FILE, read_state
-from hivesql_executor.files.local import name_path
+from hivesql_executor.files.local import NO_FILE, name_path, read_file_state
 from hivesql_executor.metastore.extras import to_install
 from hivesql_planner.errors import SemanticError
 
@@ -82,7 +81,7 @@ class PasswordFile:
 
     def _read(self) -> None:
         try:
-            state = read_state(self._path)
+            state = read_file_state(self._path)
             if state == self._state != NO_FILE:
                 return
             mode = self._path.stat().st_mode

@@ -9,20 +9,10 @@ import threading
 from pathlib import Path
 
 from hivesql.server.options import ServerOptions
+from hivesql_executor.files.local import FileState, read_file_state
 from hivesql_planner.errors import SemanticError
 
 _LOG = logging.getLogger("hivesql.server")
-FileState = tuple[int, int, int]
-NO_FILE: FileState = (0, 0, 0)
-
-
-def read_state(path: Path) -> FileState:
-    """Return what differs once a file has been written or replaced; zeros where it is not there."""
-    try:
-        status = path.stat()
-    except OSError:
-        return NO_FILE
-    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 class ServerTls:
@@ -61,7 +51,7 @@ class ServerTls:
             _LOG.info("a new certificate is used: %s", self._certificate)
 
     def _read_states(self) -> list[FileState]:
-        return [read_state(path) for path in self._paths]
+        return [read_file_state(path) for path in self._paths]
 
     def _read(self, password: str | None = None) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
