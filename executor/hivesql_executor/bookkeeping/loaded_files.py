@@ -11,7 +11,8 @@ from hivesql_planner.model.table import Table
 from hivesql_planner.predicates.wildcards import compile_wildcards
 
 _MAGIC = {"orc": b"ORC", "parquet": b"PAR1", "avro": b"Obj\x01", "sequencefile": b"SEQ",
-          "sequencebinary": b"SEQ", "rcfile": b"RCF", "rctext": b"RCF"}  # fmt: skip
+          "sequencebinary": b"SEQ", "thrift": b"SEQ", "rcfile": b"RCF",
+          "rctext": b"RCF"}  # fmt: skip
 _KEY_CLASS_WITHIN = 64
 """Bytes of a SequenceFile within which it names the class of its keys."""
 _NO_TEXT = (b"SEQ", b"RCF")

@@ -40,7 +40,8 @@ _UNPACKED: dict[str, Callable[[bytes], bytes]] = {
     f"{_PACKAGE}.GzipCodec": _inflated,
 }
 """By their codecs, the records that RCFiles here are made of."""
-_WITH_COUNTS = ("parquet", "avro", "sequencefile", "sequencebinary", "rcfile", "rctext")
+_WITH_COUNTS = ("parquet", "avro", "sequencefile", "sequencebinary", "rcfile", "rctext",
+                "thrift")  # fmt: skip
 """Formats whose files tell somewhere how many rows they have."""
 
 

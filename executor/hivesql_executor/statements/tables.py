@@ -16,6 +16,7 @@ from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import table_roots
+from hivesql_executor.spark.formats.containers import thrift_columns
 from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.owned_places import require_own_places
 from hivesql_executor.transactions.transaction import Transaction, changing
@@ -34,6 +35,7 @@ from hivesql_planner.model.hive_type import Kind
 from hivesql_planner.model.names import check_table
 from hivesql_planner.model.statistics import StatisticsChange
 from hivesql_planner.model.table import (
+    Column,
     FileFormat,
     Table,
     TableName,
@@ -74,11 +76,17 @@ def _with_columns_of(table: Table, format_: FileFormat, path: str, runtime: Runt
     for column in columns:
         if column.type.holds(Kind.UNION):
             raise NotSupported(f"the type {column.type} of the column {column.name} in {path}")
+    return _with_new_columns(table, columns)
+
+
+def _with_new_columns(table: Table, columns: Sequence[Column]) -> Table:
+    """Return the table with columns that its statement does not name."""
+    for column in columns:
         if column.name in table.partition_names:
             raise SemanticError(
                 f"Column repeated in partitioning columns: {column.name}", code=10035
             )
-    table = replace(table, columns=columns)
+    table = replace(table, columns=tuple(columns))
     check_table(table)
     return table
 
@@ -166,6 +174,8 @@ def _described(table: Table, runtime: Runtime) -> Table:
     if exists(table.name, runtime):
         raise SemanticError(f"Table already exists: {table.name}", code=_EXISTS)
     table = with_file_columns(table, runtime)
+    if table.format == "thrift" and not table.columns:
+        table = _with_new_columns(table, thrift_columns(runtime.spark(), table))
     if table.format == "regex":
         _check_pattern(table, runtime)
     return replace(table, owner=table.owner or runtime.user)

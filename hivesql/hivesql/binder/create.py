@@ -129,7 +129,7 @@ def _described(body: CreateTableBody, binding: Binding, name: TableName) -> Tabl
     format_ = _format(body, binding)
     table = Table(
         name=name,
-        columns=_columns(body, format_),
+        columns=_columns(body, format_, binding),
         location=body.location,
         partition_columns=body.partition_columns,
         type="EXTERNAL_TABLE" if body.external else "MANAGED_TABLE",
@@ -162,8 +162,13 @@ def _check_regex(table: Table, start: int, binding: Binding) -> None:
         binding.fail(SemanticError(problem), start)
 
 
-def _columns(body: CreateTableBody, format_: FileFormat) -> tuple[Column, ...]:
+def _columns(body: CreateTableBody, format_: FileFormat, binding: Binding) -> tuple[Column, ...]:
     """Return the columns that are declared, else those of the Avro schema in the properties."""
+    if format_ == "thrift":
+        if body.query is not None:
+            error = SemanticError("CREATE TABLE … AS SELECT: ThriftDeserializer reads alone")
+            binding.fail(error, body.table.start)
+        return ()  # as in Hive, the class has them, whatever is declared
     literal = {**body.properties, **body.serde_properties}.get(LITERAL)
     if format_ == "avro" and literal is not None and body.query is None:
         return columns_of(parsed_schema(literal))
@@ -210,8 +215,11 @@ def _format(body: CreateTableBody, binding: Binding) -> FileFormat:
         return body.serde_format
     if body.serde_format == "lazybinary" and body.format in ("sequencefile", "sequencebinary"):
         return "sequencebinary"
-    if body.format not in (None, "textfile", body.serde_format):
-        feature = f"STORED AS {body.format} with the SerDe of {body.serde_format}"
+    if body.serde_format == "thrift" and body.format == "sequencefile":
+        return body.serde_format
+    of_text = () if body.serde_format == "thrift" else (None, "textfile")
+    if body.format not in (*of_text, body.serde_format):
+        feature = f"STORED AS {body.format or 'textfile'} with the SerDe of {body.serde_format}"
         binding.fail(NotSupported(feature), body.table.start)
     return body.serde_format
 

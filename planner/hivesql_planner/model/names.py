@@ -21,6 +21,8 @@ LONGEST_CONSTRAINT = 255
 _LONGEST_COMMENT = 4000
 _LONGEST_KEY = 256
 _LONGEST_DIRECTORY = 255
+_JOINED = re.compile(r"((?:\\[\\,]|[^,])+)(?:,|$)")
+_ESCAPED_IN_JOINED = re.compile(r"\\([\\,])")
 _WORD = re.compile(r"[A-Za-z0-9_]+")
 # Hive's metastore takes these in names of tables while hive.support.special.characters.tablename.
 _SPECIAL = re.compile(r"[A-Za-z0-9_ \"%&'()*+,\-/:;<=>?\[\]|{}$^!~#@`]+")
@@ -31,6 +33,17 @@ _VIRTUAL = frozenset(
     partition__spec__id partition__hash file__path row__position snapshot__id
     partition__projection grouping__id""".split()  # noqa: SIM905 - words read better
 )
+
+
+def join_names(names: Iterable[str]) -> str:
+    r"""Put names of columns into one text, commas between them; one inside of a name is ``\\,``."""
+    return ",".join(name.replace("\\", "\\\\").replace(",", "\\,") for name in names)
+
+
+def split_names(text: str | None) -> tuple[str, ...]:
+    """Return the names that ``join_names`` put together; texts of before escape nothing."""
+    names = (match[1] for match in _JOINED.finditer(text)) if text else ()
+    return tuple(_ESCAPED_IN_JOINED.sub(r"\1", name) for name in names)
 
 
 def check_table_name(name: str, *, special: bool = True) -> None:

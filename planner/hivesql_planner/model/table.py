@@ -17,10 +17,11 @@ ConstraintKind = Literal["primary key", "foreign key", "unique", "not null", "de
 OwnerType = Literal["USER", "ROLE", "GROUP"]
 FileFormat = Literal[
     "orc", "parquet", "textfile", "avro", "json", "csv", "regex", "sequencefile", "rcfile",
-    "rctext", "lazybinary", "sequencebinary",
+    "rctext", "lazybinary", "sequencebinary", "thrift",
 ]  # fmt: skip
 """``rctext`` is RCFile whose columns are texts (ColumnarSerDe); ``lazybinary`` and
-``sequencebinary`` are text and SequenceFile whose records are bytes of LazyBinarySerDe."""
+``sequencebinary`` are text and SequenceFile whose records are bytes of LazyBinarySerDe; ``thrift``
+is SequenceFile whose records a class of Thrift reads (ThriftDeserializer)."""
 
 OF_LINES: tuple[FileFormat, ...] = (
     "textfile", "csv", "json", "regex", "sequencefile", "rcfile", "rctext", "lazybinary",

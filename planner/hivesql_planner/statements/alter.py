@@ -34,6 +34,8 @@ _OF_ONE_CONTAINER = (
     {"textfile", "csv", "json", "regex", "lazybinary"}, {"rcfile", "rctext"},
     {"sequencefile", "sequencebinary"},
 )  # fmt: skip
+_CLASS = "serialization.class"
+"""The property that names the class of Thrift whose fields are a table's columns."""
 _IN_SEQUENCES: dict[FileFormat, FileFormat] = {
     "textfile": "sequencefile", "lazybinary": "sequencebinary",
 }  # fmt: skip
@@ -216,6 +218,8 @@ def apply_change(  # noqa: C901 - one flat list of changes
 
     With ``any_type`` columns may get types that their values do not convert to.
     """
+    if table.format == "thrift":
+        _check_of_class(table, change)
     match change:
         case AddColumns(columns=columns):
             return _add_columns(table, columns_of_format(table.format, columns))
@@ -425,6 +429,19 @@ def _change_column(table: Table, change: ChangeColumn, *, any_type: bool) -> Tab
     if change.constraint is None:
         return changed
     return with_constraints(changed, (change.constraint,))
+
+
+def _check_of_class(table: Table, change: Change) -> None:
+    """Refuse what gives a table of Thrift other columns than its class has."""
+    of_columns = (AddColumns, ReplaceColumns, ChangeColumn, RenameColumn, DropColumns)
+    if isinstance(change, of_columns) or (
+        isinstance(change, ChangeSerde) and _CLASS in {*change.set, *change.unset}
+    ):
+        raise SemanticError(
+            f"Unable to alter table. The columns of {table.name} are those of the class "
+            f"{table.serde_properties.get(_CLASS)}. Create a table of another class",
+            code=40013,
+        )
 
 
 def _rename_column(table: Table, name: str, to: str) -> Table:

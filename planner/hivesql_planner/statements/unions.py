@@ -1,12 +1,12 @@
-"""What is not written: columns of UNIONTYPE, which are read alone."""
+"""What is not written: columns of UNIONTYPE and tables of Thrift, which are read alone."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hivesql_planner.errors import NotSupported
+from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.hive_type import Kind
-from hivesql_planner.model.table import Column
+from hivesql_planner.model.table import Column, Table
 from hivesql_planner.statements.bound import (
     CreateTable,
     DeleteRows,
@@ -20,7 +20,13 @@ from hivesql_planner.statements.export import ExportTable
 
 
 def refuse_written_unions(statement: Statement) -> None:
-    """Refuse a statement that writes rows of which a part is a union (NotSupported)."""
+    """Refuse a statement that writes rows of which a part is a union (NotSupported), or Thrift."""
+    for table in _tables(statement):
+        if table.format == "thrift":
+            raise SemanticError(
+                f"{table.name}: ThriftDeserializer reads alone, so that no row can be written. "
+                "LOAD DATA brings files that another program has written"
+            )
     check_written(_written(statement))
 
 
@@ -32,6 +38,12 @@ def check_written(columns: Iterable[Column]) -> None:
                 f"writing the column {column.name} of {column.type}: unions are read alone. "
                 "Let Hive write it, or leave the column out of the table"
             )
+
+
+def _tables(statement: Statement) -> Iterable[Table]:
+    return (
+        (target.table for target in statement.targets) if isinstance(statement, InsertRows) else ()
+    )
 
 
 def _written(statement: Statement) -> Iterable[Column]:

@@ -13,6 +13,7 @@ from datetime import datetime, timezone, tzinfo
 from typing import Any
 
 from hivesql_planner.compaction.queue import ENDED, KINDS, QUEUED
+from hivesql_planner.model.names import split_names
 from hivesql_planner.model.privileges import Principal
 from hivesql_planner.model.table import TEMPORARY, Table, TableName
 from hivesql_planner.system_tables.definitions import INFORMATION_SCHEMA
@@ -408,8 +409,8 @@ def _key_constraints(stored: Stored, viewer: Viewer) -> Iterator[StoredRow]:
                 f"{which}_integer_idx": places.get((cd_id or 0, column))}  # fmt: skip
 
     for row in stored["key_constraints"]:
-        columns = [name for name in (row["column_names"] or "").split(",") if name]
-        others = (row["referenced_columns"] or "").split(",")
+        columns = split_names(row["column_names"])
+        others = split_names(row["referenced_columns"])
         for position, column in enumerate(columns or [""], 1):
             ends = side("parent", row["parent_tbl_id"], column)
             if row["referenced_table"]:

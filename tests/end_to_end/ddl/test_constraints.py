@@ -288,3 +288,25 @@ def test_keys_of_several_columns_are_told_as_hive_tells_them(tmp_path: Path) -> 
         "`u` UNIQUE (`b`,`c`)",
         "`r` FOREIGN KEY (`a`, `b`) REFERENCES `default`.`p`(`a`, `b`)",
     ]
+
+
+def test_names_with_commas_and_blanks(tmp_path: Path) -> None:
+    with hivesql.connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "wh")) as session:
+        session.sql(
+            "CREATE TABLE odd (`b,c` int CHECK (`b,c` > 1), `g,h` int NOT NULL, "
+            "`i\\,j` int DEFAULT 3, "
+            '` "k` int CHECK (` "k` > 2) ENABLE NOVALIDATE RELY, '
+            "UNIQUE (`g,h`) DISABLE NOVALIDATE)"
+        )
+        shown = [tuple(row)[:2] for row in session.sql("DESCRIBE FORMATTED odd").rows]
+        for line in (
+            ("Column Name:g,h", "Key Sequence:1"), ("Column Name:", "g,h"),
+            ("Column Name:i\\,j", "Default Value:3"), ("Column Name:b,c", "Check Value:`b,c` > 1"),
+            ("Column Name:null", 'Check Value:` "k` > 2'),
+        ):  # fmt: skip
+            assert line in shown
+        session.sql('INSERT INTO odd (`b,c`, `g,h`, ` "k`) VALUES (2, 1, 3)')
+        assert session.sql("SELECT * FROM odd").rows == [(2, 1, 3, 3)]
+        for values in ("(1, 1, 3)", "(2, NULL, 3)", "(2, 1, 2)"):
+            with pytest.raises(hivesql.HiveSqlError):
+                session.sql(f'INSERT INTO odd (`b,c`, `g,h`, ` "k`) VALUES {values}')

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 import hivesql
 from delimited_values import INF, LINES, NAN, VALUES
@@ -361,3 +362,83 @@ def test_codecs_that_there_are_not(session: hivesql.Session, tmp_path: Path) -> 
         assert not list((tmp_path / "warehouse" / table).iterdir())
     session.sql("SET mapred.output.compression.type=NONE; INSERT INTO s VALUES (1)")
     assert b"Codec" not in next((tmp_path / "warehouse" / "s").glob("0*")).read_bytes()
+
+
+THRIFT = (
+    "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.thrift.ThriftDeserializer' WITH "
+    "SERDEPROPERTIES ('serialization.class'='org.apache.hadoop.hive.serde2.thrift.test.Complex', "
+    "'serialization.format'='org.apache.thrift.protocol.TBinaryProtocol') STORED AS SEQUENCEFILE"
+)
+
+
+def write_complex(session: hivesql.Session, path: Path) -> None:
+    """Write a SequenceFile of two of Hive's own structs, the second without a value."""
+    session.start_spark()
+    spark: Any = SparkSession.getActiveSession()
+    jvm = spark._jvm
+    of_hive, java = jvm.org.apache.hadoop.hive.serde2.thrift, jvm.java.util
+    full = of_hive.test.Complex()
+    full.setAint(7)
+    full.setAString("seven")
+    for number in (1, 2, 3):
+        full.addToLint(number)
+    full.addToLintString(of_hive.test.IntString(4, "four", 5))
+    texts = java.HashMap()
+    texts.put("key", "value")
+    full.setMStringString(texts)
+    full.setUnionField1(of_hive.test.PropValueUnion.stringValue("text"))
+    full.setUnionField2(of_hive.test.PropValueUnion.unionMStringString(texts))
+    conf = spark._jsc.hadoopConfiguration()
+    hadoop = jvm.org.apache.hadoop
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    bytes_class = loader.loadClass("org.apache.hadoop.io.BytesWritable")
+    place = hadoop.fs.Path(path.as_uri())
+    writer = hadoop.io.SequenceFile.createWriter(
+        place.getFileSystem(conf), conf, place, bytes_class, bytes_class
+    )
+    for record in (full, of_hive.test.Complex()):
+        content = jvm.org.apache.thrift.TSerializer().serialize(record)
+        writer.append(hadoop.io.BytesWritable(), hadoop.io.BytesWritable(content))
+    writer.close()
+
+
+def test_a_table_of_thrift_has_the_columns_of_its_class(
+    session: hivesql.Session, tmp_path: Path
+) -> None:
+    session.sql(f"CREATE TABLE t (x int) {THRIFT}")
+    kinds = "int,bigint,string,double,boolean,array<string>,map<string,string>"
+    described = [tuple(row) for row in session.sql("DESCRIBE t").rows]
+    assert described[4] == (
+        "lintstring", "array<struct<myint:int,mystring:string,underscore_int:int>>",
+        "from deserializer",
+    )  # fmt: skip
+    assert described[7] == ("unionfield1", f"uniontype<{kinds}>", "from deserializer")
+    write_complex(session, tmp_path / "complex.seq")
+    session.sql(f"LOAD DATA LOCAL INPATH '{tmp_path}/complex.seq' INTO TABLE t")
+    query = "SELECT aint, astring, lint[1], lintstring.mystring, mstringstring['key'] FROM t"
+    assert session.sql(query).rows == [
+        (7, "seven", 2, ["four"], "value"), (0, None, None, None, None)
+    ]  # fmt: skip
+    nested = session.sql("SELECT attributes, unionfield1, unionfield2 FROM t").rows
+    assert nested[1] == (None, None, None)
+    assert nested[0][1].asDict()["uniontype"] == 2
+    assert nested[0][1][3] == "text"
+    assert nested[0][2][7] == {"key": "value"}
+    assert session.sql("SELECT count(*) FROM t").rows == [(2,)]
+
+
+@pytest.mark.parametrize(("statement", "code"), [
+    ("INSERT INTO t SELECT * FROM t", None),
+    ("ALTER TABLE t ADD COLUMNS (y int)", 40013),
+    ("ALTER TABLE t SET SERDEPROPERTIES ('serialization.class'='no.Class')", 40013),
+    (f"CREATE TABLE u {THRIFT.replace('test.Complex', 'no.Class')}", 40000),
+    (f"CREATE TABLE u {THRIFT} AS SELECT 1 AS a", None),
+    (f"CREATE TABLE u {THRIFT.replace('SEQUENCEFILE', 'TEXTFILE')}", None),
+])  # fmt: skip
+def test_what_tables_of_thrift_cannot(
+    session: hivesql.Session, statement: str, code: int | None
+) -> None:
+    session.sql(f"CREATE TABLE t {THRIFT}")
+    with pytest.raises(hivesql.HiveSqlError) as caught:
+        session.sql(statement)
+    assert caught.value.code == code

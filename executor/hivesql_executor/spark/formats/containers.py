@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pyspark.sql import Column
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as f
 
+from hivesql_executor.jvm import call_static, java_strings
 from hivesql_executor.metastore.database.catalog.storage_formats import STORAGE
 from hivesql_executor.spark.formats.delimited import joined_line, line_fields, split_lines
 from hivesql_executor.spark.shapes import Shaped, change_each
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.model.hive_type import HiveType, Kind, quote_name
 from hivesql_planner.model.table import LINES_IN_PLACE, Table
+from hivesql_planner.model.table import Column as TableColumn
 from hivesql_planner.settings.compression import Compression
 
 _TIMES = (Kind.DATE, Kind.TIMESTAMP)
@@ -40,6 +44,8 @@ def _layout_options(table: Table) -> dict[str, str]:
         return {"container": "sequencefile"}
     if table.format == "regex":
         return {"container": "text", **_serde_options(table)}
+    if table.format == "thrift":
+        return {"container": "sequencefile", "gives": "values", **_serde_options(table)}
     called = _CALLED.get(table.format, "RCFile")
     for column in table.columns:
         if column.type.holds(Kind.INSTANT):
@@ -54,6 +60,25 @@ def _serde_options(table: Table) -> dict[str, str]:
     properties = {f"property:{key}": text for key, text in table.serde_properties.items()}
     types = ":".join(str(column.type) for column in table.columns)
     return {"serde": STORAGE[table.format].serde, "types": types, **properties}
+
+
+def thrift_columns(spark: SparkSession, table: Table) -> tuple[TableColumn, ...]:
+    """Return the columns that a table's class of Thrift has; SemanticError 40000 without one."""
+    properties = table.serde_properties
+    try:
+        row_type = call_static(
+            spark, "HiveContainers", "rowType", spark._jsparkSession, STORAGE[table.format].serde,
+            java_strings(spark, [*properties]), java_strings(spark, [*properties.values()]),
+        )  # fmt: skip
+    except (Py4JJavaError, PySparkException) as error:
+        raise SemanticError(
+            f"{table.name}: {STORAGE[table.format].serde} finds no columns by serialization.class="
+            f"{properties.get('serialization.class', '')} and serialization.format="
+            f"{properties.get('serialization.format', '')}. Name a class of a jar that ADD JAR "
+            "has added, and its protocol, in WITH SERDEPROPERTIES",
+            code=40000,
+        ) from error
+    return tuple(TableColumn(name, type_) for name, type_ in HiveType.parse(row_type).fields)
 
 
 def contained_fields(table: Table, line: str) -> list[Column]:

@@ -57,7 +57,7 @@ from hivesql_planner.model.table import Partition, Table
 
 _READ_OFFSET = "__offset"
 """The second column of READER's schema, where it is wanted."""
-_WITH_UNIONS = ("orc", "textfile", "sequencefile")
+_WITH_UNIONS = ("orc", "textfile", "sequencefile", "thrift")
 _LINE_OFFSET = "block__offset__inside__file"
 Group = tuple[tuple[str, ...], Decimals, Sequence[FileGroup]]
 """Files that one read takes: the names of the columns in them, those that are decimals there alone,
@@ -323,7 +323,11 @@ def _rows(spark: SparkSession, table: Table, group: Group, extras: _Extras) -> D
         lines = _read_files(spark, table, f"{LINE} string", groups, reader)
         lines, values = _items_of_lines(lines, table, extras.nanoseconds)
         return select(lines, [*values, *_file_name(lines, extras)])
-    if table.format == "avro":
+    if table.format == "thrift":
+        schema = ", ".join(f"{quote_name(c.name)} {c.type.spark}" for c in table.columns)
+        lines = _read_files(spark, table, schema, groups, READER)
+        values = [f.col(quote_name(column.name)) for column in table.columns]
+    elif table.format == "avro":
         lines = _read_files(spark, table, "", groups, "binaryFile")
         lines = decode_avro(lines, table, extras.files, with_file=extras.file_name)
         values = avro_values(table)

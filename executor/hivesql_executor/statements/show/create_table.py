@@ -28,7 +28,7 @@ _FROM_SERDE = "from deserializer"
 def commented(table: Table) -> Table:
     """Return a table whose columns have the comments that their SerDe tells, as Hive shows them."""
     match table.format:
-        case "json":
+        case "json" | "thrift":
             columns = (replace(column, comment=_FROM_SERDE) for column in table.columns)
         case "avro" | "regex":
             columns = (replace(column, comment=column.comment or "") for column in table.columns)

@@ -12,6 +12,7 @@ import org.apache.hadoop.hive.ql.io.RCFile;
 import org.apache.hadoop.hive.ql.io.RCFileInputFormat;
 import org.apache.hadoop.hive.ql.io.RCFileOutputFormat;
 import org.apache.hadoop.hive.serde2.AbstractSerDe;
+import org.apache.hadoop.hive.serde2.Deserializer;
 import org.apache.hadoop.hive.serde2.SerDeException;
 import org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe;
 import org.apache.hadoop.hive.serde2.typeinfo.TypeInfoUtils;
@@ -58,7 +59,8 @@ import scala.runtime.AbstractFunction1;
  *
  * <p>Without the option {@code serde} a record of a SequenceFile is the line. With it a line has the
  * default delimiters of LazySimpleSerDe and is escaped by a backslash; {@code types} are the columns'
- * and {@code property:…} what the SerDe is told.
+ * and {@code property:…} what the SerDe is told. Where it {@code gives} values, a row has the
+ * table's columns themselves.
  */
 public final class HiveContainers implements FileFormat, Serializable {
     private static final long serialVersionUID = 1;
@@ -68,6 +70,22 @@ public final class HiveContainers implements FileFormat, Serializable {
             SparkSession session, Map<String, String> options,
             Seq<org.apache.hadoop.fs.FileStatus> files) {
         return Option.empty();
+    }
+
+    /** The rows of a SerDe with these properties as a type of Hive's, which it alone knows. */
+    public static String rowType(SparkSession session, String serde, String[] keys, String[] values)
+            throws ReflectiveOperationException, SerDeException {
+        ClassLoader loader = session.sharedState().jarClassLoader();
+        Configuration configuration = session.sessionState().newHadoopConf();
+        configuration.setClassLoader(loader);
+        Properties properties = new Properties();
+        for (int i = 0; i < keys.length; i++) {
+            properties.setProperty(keys[i], values[i]);
+        }
+        Deserializer made = (Deserializer)
+                Class.forName(serde, true, loader).getConstructor().newInstance();
+        made.initialize(configuration, properties);
+        return TypeInfoUtils.getTypeInfoFromObjectInspector(made.getObjectInspector()).getTypeName();
     }
 
     @Override
@@ -82,8 +100,8 @@ public final class HiveContainers implements FileFormat, Serializable {
             SparkSession session, StructType data, StructType partitions, StructType required,
             Seq<org.apache.spark.sql.sources.Filter> filters, Map<String, String> options,
             Configuration configuration) {
-        FileLines lines = new FileLines(
-                new Container(options), Columns.of(required), Settings.share(configuration));
+        FileLines lines =
+                new FileLines(new Container(options), required, Settings.share(configuration));
         return SizedReader.of(lines, false, configuration);
     }
 
@@ -100,6 +118,7 @@ final class Container implements Serializable {
     private static final String PROPERTY = "property:";
     final boolean columnar;
     private final boolean text;
+    private final boolean values;
     private final String serde;
     private final String types;
     private final String codec;
@@ -110,6 +129,7 @@ final class Container implements Serializable {
         java.util.Map<String, String> given = Seqs.toJava(options);
         columnar = "rcfile".equals(given.get("container"));
         text = "text".equals(given.get("container"));
+        values = "values".equals(given.get("gives"));
         serde = given.get("serde");
         types = given.get("types");
         codec = given.get("codec");
@@ -154,6 +174,11 @@ final class Container implements Serializable {
                 : new SequenceFileInputFormat<>().getRecordReader(split, conf, Reporter.NULL);
     }
 
+    /** Whether rows are the columns themselves, not lines of them. */
+    boolean givesValues() {
+        return values;
+    }
+
     boolean isOfLines() {
         return serde == null;
     }
@@ -162,17 +187,17 @@ final class Container implements Serializable {
         return TypeInfoUtils.getTypeInfosFromTypeString(types).size();
     }
 
-    AbstractSerDe stored(Configuration configuration) {
+    Deserializer stored(Configuration configuration) {
         return started(serde, properties, configuration);
     }
 
     AbstractSerDe ofLines(Configuration configuration) {
         Properties delimited = new Properties();
         delimited.setProperty("escape.delim", "\\");
-        return started(LazySimpleSerDe.class.getName(), delimited, configuration);
+        return (AbstractSerDe) started(LazySimpleSerDe.class.getName(), delimited, configuration);
     }
 
-    private AbstractSerDe started(String name, Properties given, Configuration configuration) {
+    private Deserializer started(String name, Properties given, Configuration configuration) {
         Properties all = new Properties();
         given.forEach(all::put);
         // Names do not matter to these SerDes, and those of the user may hold any character.
@@ -182,8 +207,7 @@ final class Container implements Serializable {
         all.setProperty("columns.types", types);
         all.setProperty("columns.comments", "\0".repeat(names.length - 1));
         try {
-            AbstractSerDe made =
-                    (AbstractSerDe) Class.forName(name).getConstructor().newInstance();
+            Deserializer made = (Deserializer) Class.forName(name).getConstructor().newInstance();
             made.initialize(configuration, all);
             return made;
         } catch (ReflectiveOperationException | SerDeException error) {
@@ -209,22 +233,24 @@ final class FileLines extends AbstractFunction1<PartitionedFile, Iterator<Intern
         implements Serializable {
     private static final long serialVersionUID = 1;
     private final Container container;
-    private final Columns columns;
+    private final StructType required;
     private final Broadcast<?> settings;
 
-    FileLines(Container container, Columns columns, Broadcast<?> settings) {
+    FileLines(Container container, StructType required, Broadcast<?> settings) {
         this.container = container;
-        this.columns = columns;
+        this.required = required;
         this.settings = settings;
     }
 
     @Override
     public Iterator<InternalRow> apply(PartitionedFile file) {
         JobConf conf = new JobConf(((SerializableConfiguration) settings.value()).value());
+        // Classes of jars that were added are known to the task alone.
+        conf.setClassLoader(Thread.currentThread().getContextClassLoader());
         FileSplit split =
                 new FileSplit(file.toPath(), file.start(), file.length(), file.locations());
         try {
-            return new Lines<>(container.reader(split, conf), container, columns, conf);
+            return new Lines<>(container.reader(split, conf), container, required, conf);
         } catch (IOException error) {
             throw new java.io.UncheckedIOException(error);
         }
@@ -234,8 +260,9 @@ final class FileLines extends AbstractFunction1<PartitionedFile, Iterator<Intern
 /** The lines of one reader, which is closed with its task. */
 final class Lines<K, V> extends AbstractIterator<InternalRow> {
     private final RecordReader<K, V> reader;
-    private final AbstractSerDe stored;
+    private final Deserializer stored;
     private final AbstractSerDe lines;
+    private final SerdeValues values;
     private final Columns columns;
     private final K key;
     private final V value;
@@ -243,11 +270,17 @@ final class Lines<K, V> extends AbstractIterator<InternalRow> {
     private boolean isAhead;
     private boolean isOver;
 
-    Lines(RecordReader<K, V> reader, Container container, Columns columns, Configuration conf) {
+    Lines(RecordReader<K, V> reader, Container container, StructType required, Configuration conf) {
         this.reader = reader;
-        this.columns = columns;
+        columns = container.givesValues() ? new Columns(-1, -1, 0) : Columns.of(required);
         stored = container.isOfLines() ? null : container.stored(conf);
-        lines = container.isOfLines() ? null : container.ofLines(conf);
+        boolean asLines = !container.isOfLines() && !container.givesValues();
+        lines = asLines ? container.ofLines(conf) : null;
+        try {
+            values = container.givesValues() ? new SerdeValues(stored, required) : null;
+        } catch (SerDeException error) {
+            throw new IllegalStateException(error);
+        }
         key = reader.createKey();
         value = reader.createValue();
         row = new GenericInternalRow(columns.width());
@@ -285,6 +318,13 @@ final class Lines<K, V> extends AbstractIterator<InternalRow> {
             throw new java.util.NoSuchElementException();
         }
         isAhead = false;
+        if (values != null) {
+            try {
+                return values.row((Writable) value);
+            } catch (SerDeException error) {
+                throw new IllegalStateException(error);
+            }
+        }
         if (columns.line() >= 0) {
             row.update(columns.line(), UTF8String.fromBytes(line()));
         }
@@ -400,7 +440,7 @@ final class Records {
     private final Text line = new Text();
 
     Records(Container container, Configuration configuration) {
-        stored = container.stored(configuration);
+        stored = (AbstractSerDe) container.stored(configuration);
         lines = container.ofLines(configuration);
     }
 

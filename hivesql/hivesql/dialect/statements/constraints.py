@@ -86,7 +86,9 @@ def parse_column_constraint(cursor: Cursor, column: str) -> Constraint | None:
     elif cursor.take("default"):
         constraint = Constraint(kind="default", name=name, columns=(column,), text=_default(cursor))
     elif cursor.take("check"):
-        constraint = Constraint(kind="check", name=name, columns=(column,), text=_condition(cursor))
+        # Hive looks for the column by its name without outer blanks: then it is of none.
+        columns = (column,) if column == column.strip() else ()
+        constraint = Constraint(kind="check", name=name, columns=columns, text=_condition(cursor))
     elif cursor.at("references"):
         constraint = _references(cursor, name, (column,))
     else:

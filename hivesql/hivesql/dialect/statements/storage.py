@@ -17,7 +17,7 @@ _FORMATS: dict[str, FileFormat] = {
     **{
         name: name
         for name in get_args(FileFormat)
-        if name not in ("csv", "json", "regex", "rctext", "lazybinary", "sequencebinary")
+        if name not in ("csv", "json", "regex", "rctext", "lazybinary", "sequencebinary", "thrift")
     },
     "jsonfile": "json",
     "orcfile": "orc",
@@ -38,7 +38,7 @@ _SEQUENCE_OUTPUTS = (
 )
 _OUTPUTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("textfile", "csv", "json", "regex", "lazybinary"), _PLAIN_OUTPUTS),
-    **dict.fromkeys(("sequencefile", "sequencebinary"), _SEQUENCE_OUTPUTS),
+    **dict.fromkeys(("sequencefile", "sequencebinary", "thrift"), _SEQUENCE_OUTPUTS),
 }
 """Formats whose output is known by an older name too."""
 # ROW FORMAT DELIMITED, by the property that LazySimpleSerDe reads.

@@ -225,7 +225,8 @@ def _check_complete(cursor: Cursor, parts: dict[str, Any]) -> None:
         return
     properties = {**parts.get("properties", {}), **parts.get("serde_properties", {})}
     column_clauses = {"columns", "like", "like_file"} & parts.keys()
-    if not column_clauses and not {LITERAL, URL} & properties.keys():
+    has_class = parts.get("serde_format") == "thrift"
+    if not column_clauses and not has_class and not {LITERAL, URL} & properties.keys():
         what = "Either list of columns or a custom serializer should be specified"
         raise at(SemanticError(what, code=10043), cursor.text, cursor.peek().start)
     if "partitioned_by" in parts:

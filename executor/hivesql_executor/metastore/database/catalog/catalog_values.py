@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from hivesql_executor.metastore.database.catalog.storage_formats import format_of
 from hivesql_planner.errors import DataError
 from hivesql_planner.model.materialized import MATERIALIZED, Materialized
-from hivesql_planner.model.names import halves
+from hivesql_planner.model.names import halves, split_names
 from hivesql_planner.model.skew import SKEWED, Skew
 from hivesql_planner.model.statistics import ACCURATE, BASICS
 from hivesql_planner.model.table import (
@@ -145,10 +145,10 @@ def constraint_of(row: Any) -> Constraint:
     return Constraint(
         kind=CONSTRAINT_KINDS[row.type],
         name=row.name,
-        columns=_names(row.columns),
+        columns=split_names(row.columns),
         text=row.text or "",
         parent=TableName(*row.parent.split(".", 1)) if row.parent else None,
-        parent_columns=_names(row.parent_columns),
+        parent_columns=split_names(row.parent_columns),
         enabled=bool(row.options & ENABLED),
         rely=bool(row.options & RELY),
     )
@@ -164,10 +164,6 @@ def partitions_of(rows: Iterable[Any]) -> Iterator[Partition]:
             values=tuple(None if row.value == DEFAULT_PARTITION else row.value for row in members),
             location=members[0].location or "",
         )
-
-
-def _names(text: str | None) -> tuple[str, ...]:
-    return tuple(text.split(",")) if text else ()
 
 
 def _table_type(text: str, name: TableName) -> TableType:

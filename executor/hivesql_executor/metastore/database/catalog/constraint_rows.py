@@ -10,6 +10,7 @@ from hivesql_executor.metastore.database.catalog.catalog_values import (
     RELY,
 )
 from hivesql_executor.metastore.database.schema import key_constraints
+from hivesql_planner.model.names import join_names
 from hivesql_planner.model.table import Table
 
 
@@ -21,9 +22,9 @@ def add_constraints(db: Connection, table_id: int, table: Table) -> None:
             "position": position,
             "name": constraint.name,
             "type": CONSTRAINT_KINDS.index(constraint.kind),
-            "columns": ",".join(constraint.columns),
+            "columns": join_names(constraint.columns),
             "parent": str(constraint.parent) if constraint.parent else None,
-            "parent_columns": ",".join(constraint.parent_columns),
+            "parent_columns": join_names(constraint.parent_columns),
             "options": ENABLED * constraint.enabled + RELY * constraint.rely,
             "text": constraint.text,
         }

@@ -63,6 +63,11 @@ STORAGE: Final[dict[FileFormat, Storage]] = {
         f"{_QL}.HiveSequenceFileOutputFormat",
         f"{_SERDE}.lazybinary.LazyBinarySerDe",
     ),
+    "thrift": Storage(
+        "org.apache.hadoop.mapred.SequenceFileInputFormat",
+        f"{_QL}.HiveSequenceFileOutputFormat",
+        f"{_SERDE}.thrift.ThriftDeserializer",
+    ),
 }
 
 
