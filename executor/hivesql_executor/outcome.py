@@ -160,13 +160,28 @@ class NanosecondTime(datetime):
         return NanosecondTime.of, (plain, self.nanosecond)
 
 
-def with_text(time: datetime | None, text: str | None) -> datetime | None:
-    """Return the time, with what its text says of nanoseconds."""
-    match = _FINER.search(text) if text else None
-    if match is None or time is None:
-        return time
-    nanosecond = int(match[1].ljust(3, "0"))
-    return NanosecondTime.of(time, nanosecond) if nanosecond else time
+def with_text(value: Any, text: Any) -> Any:
+    """Return a time, or what holds times, with the nanoseconds of the texts in their places."""
+    if text is None:
+        return value
+    match value:
+        case datetime():
+            match_ = _FINER.search(text)
+            nanosecond = int(match_[1].ljust(3, "0")) if match_ else 0
+            return NanosecondTime.of(value, nanosecond) if nanosecond else value
+        case list():
+            return list(map(with_text, value, text))
+        case dict():
+            pairs = zip(value.items(), text.items(), strict=True)
+            return {
+                with_text(key, key_text): with_text(item, item_text)
+                for (key, item), (key_text, item_text) in pairs
+            }
+        case tuple():
+            row: Any = tuple.__new__(type(value), map(with_text, value, text))
+            row.__fields__ = value.__fields__  # type: ignore[attr-defined]
+            return row
+    return value
 
 
 class OutsideTime(str):

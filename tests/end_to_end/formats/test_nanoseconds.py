@@ -345,3 +345,38 @@ def test_a_time_with_nanoseconds() -> None:
     again = pickle.loads(pickle.dumps(time))
     assert (repr(again), again.nanosecond) == (f"NanosecondTime('{FINE}')", 345)
     assert time.isoformat(timespec="seconds") == "2024-02-29T12:34:56"
+
+
+def test_times_inside_of_lines_have_them(session: hivesql.Session) -> None:
+    kind = "s struct<t:timestamp,n:int>, l array<timestamp>, m map<string,timestamp>"
+    session.sql(f"""
+        CREATE TABLE t (id int, {kind}) ROW FORMAT DELIMITED FIELDS TERMINATED BY '|'
+          COLLECTION ITEMS TERMINATED BY ',' MAP KEYS TERMINATED BY '=';
+        CREATE TABLE c (id int, {kind}) {ACID}
+    """)
+    home = session.runtime.metastore.table(TableName("default", "t")).location
+    Path(home, "rows").write_text(
+        f"1|{FINE},7|{FINE},none,2024-02-29 12:34:56.5|a={FINE}\n2|\\N||\\N\n"
+    )
+    session.sql("INSERT INTO c SELECT * FROM t")
+    for table in "tc":
+        full, empty = session.sql(f"SELECT s, l, m FROM {table} ORDER BY id").rows
+        assert hive_text(full.s) == f'{{"t":"{FINE}","n":7}}', table
+        assert hive_text(full.l) == f'["{FINE}",null,"2024-02-29 12:34:56.5"]', table
+        assert hive_text(full.m) == f'{{"a":"{FINE}"}}', table
+        assert [hive_text(value) for value in empty] == ["NULL", "[]", "NULL"], table
+
+
+def test_times_inside_of_a_partition_become_texts(session: hivesql.Session) -> None:
+    session.sql("""
+        CREATE TABLE p (id int, s struct<t:timestamp,n:int>) PARTITIONED BY (d int)
+          ROW FORMAT DELIMITED FIELDS TERMINATED BY '|' COLLECTION ITEMS TERMINATED BY ',';
+        ALTER TABLE p ADD PARTITION (d = 1);
+    """)
+    home = session.runtime.metastore.table(TableName("default", "p")).location
+    Path(home, "d=1", "rows").write_text(f"1|{FINE},7\n2|none,8\n")
+    session.sql("ALTER TABLE p CHANGE s s struct<t:string,n:string>")
+    rows = session.sql("SELECT s FROM p ORDER BY id").rows
+    assert [hive_text(row.s) for row in rows] == [
+        f'{{"t":"{FINE}","n":"7"}}', '{"t":null,"n":"8"}'
+    ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import Column
 from pyspark.sql import functions as f
@@ -22,6 +22,8 @@ from hivesql_executor.spark.shapes import HOLE, Shaped, change_each
 from hivesql_executor.spark.values import stored_value, value_text
 from hivesql_planner.model.delimited_text import LineFormat, line_format_of
 from hivesql_planner.model.hive_type import (
+    STRING,
+    TIMESTAMPS,
     TINYINT,
     UNION_TAG,
     HiveType,
@@ -47,6 +49,13 @@ class _Lines:
     format: LineFormat
     valid: Column | None
     """Where a line is no UTF-8, each byte of it is a character; None where all of them are."""
+    times_as_texts: bool = False
+    """Whether times inside of other types are read as texts, with all of their digits."""
+
+    def spark_type(self, hive_type: HiveType) -> str:
+        """Return Spark's type of what is read."""
+        kind = hive_type.exchange(TIMESTAMPS, STRING) if self.times_as_texts else hive_type
+        return kind.spark
 
     def original(self, text: Column) -> Column:
         """Return a part of the line as it stands in the file."""
@@ -73,21 +82,28 @@ def split_lines(table: Table) -> list[Shaped]:
 
 
 def time_texts(table: Table, line: str, columns: Collection[int]) -> list[Column]:
-    """Return the texts of times in some TIMESTAMP columns; NULL where microseconds say it all."""
-    form = line_format_of(table.name, table.serde_properties)
-    fields, lines = _fields(line, form)
+    """Return the texts of times in some columns; NULL where microseconds say it all.
+
+    Of a column that holds times inside of other types, its value with texts in their places.
+    """
+    fields, lines = _fields(line, line_format_of(table.name, table.serde_properties))
     texts = []
     for i in columns:
-        text = f.get(fields, i)
-        seconds = f.substring_index(
-            _parsed(text, table.columns[i].type, 1, lines).cast("string"), ".", 1
-        )
-        finer = f.concat(seconds, f.regexp_extract(text, _FINER, 1))
-        is_finer = text.rlike(_FINER)
-        if form.times:
-            is_finer &= f.coalesce(*(_time(text, pattern) for pattern in form.times)).isNull()
-        texts.append(f.when(is_finer, finer))
+        text, kind = f.get(fields, i), table.columns[i].type
+        if kind.is_nested:
+            texts.append(_parsed(text, kind, 1, replace(lines, times_as_texts=True)))
+        else:
+            texts.append(_finer_text(text, _parsed(text, kind, 1, lines), lines.format))
     return texts
+
+
+def _finer_text(text: Column, time: Column, form: LineFormat) -> Column:
+    """Return the time as a text with more digits than Spark's time has; NULL without such."""
+    seconds = f.substring_index(time.cast("string"), ".", 1)
+    is_finer = text.rlike(_FINER)
+    if form.times:
+        is_finer &= f.coalesce(*(_time(text, pattern) for pattern in form.times)).isNull()
+    return f.when(is_finer, f.concat(seconds, f.regexp_extract(text, _FINER, 1)))
 
 
 def _fields(line: str, form: LineFormat) -> tuple[Column, _Lines]:
@@ -106,7 +122,7 @@ def _parsed(text: Column, hive_type: HiveType, level: int, lines: _Lines) -> Col
         case Kind.ARRAY:
             items = _split(text, form.at(level), form)
             value = f.transform(items, lambda item: _parsed(item, inside[0], level + 1, lines))
-            value = f.when(text != "", value).otherwise(f.array().cast(hive_type.spark))
+            value = f.when(text != "", value).otherwise(f.array().cast(lines.spark_type(hive_type)))
         case Kind.MAP:
             value = _parsed_map(text, hive_type, level, lines)
         case Kind.STRUCT:
@@ -119,6 +135,9 @@ def _parsed(text: Column, hive_type: HiveType, level: int, lines: _Lines) -> Col
             )
         case Kind.UNION:
             value = _parsed_union(text, hive_type, level, lines)
+        case Kind.TIMESTAMP if lines.times_as_texts:
+            time = _parsed(text, hive_type, level, replace(lines, times_as_texts=False))
+            value = f.coalesce(_finer_text(text, time, form), time.cast("string"))
         case Kind.TIMESTAMP if form.times:
             times = (_time(text, pattern) for pattern in form.times)
             value = f.coalesce(*times, lazy_value(text, hive_type))
@@ -158,7 +177,7 @@ def _parsed_map(text: Column, hive_type: HiveType, level: int, lines: _Lines) ->
     # Of a key given twice, Hive takes the first value and Spark the last one.
     twice = f.size(f.array_distinct(keys)) < f.size(keys)
     value = f.map_from_entries(f.when(twice, f.reverse(with_keys)).otherwise(with_keys))
-    return f.when(text != "", value).otherwise(f.create_map().cast(hive_type.spark))
+    return f.when(text != "", value).otherwise(f.create_map().cast(lines.spark_type(hive_type)))
 
 
 def _parsed_union(text: Column, hive_type: HiveType, level: int, lines: _Lines) -> Column:

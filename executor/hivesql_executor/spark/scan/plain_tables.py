@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -52,7 +52,7 @@ from hivesql_executor.spark.values import (
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported
 from hivesql_planner.model.conversions import conversion
-from hivesql_planner.model.hive_type import INTEGERS, HiveType, Kind, quote_name
+from hivesql_planner.model.hive_type import INTEGERS, STRING, HiveType, Kind, quote_name
 from hivesql_planner.model.table import Partition, Table
 
 _READ_OFFSET = "__offset"
@@ -161,15 +161,25 @@ def _stored_otherwise(
     columns = dict(enumerate(zip(stored.columns, table.columns, strict=False)))
     as_texts = {i for i, (own, column) in columns.items()
                 if own.type.kind is Kind.TIMESTAMP and column.type.is_text}  # fmt: skip
+    nested = (i for i in finer_times(stored, columns) if columns[i][0].type.is_nested)
+    inside = {i for i in nested if columns[i][0].type != columns[i][1].type}
     as_times = {i for i in nanoseconds if i in columns and columns[i][0].type == columns[i][1].type}
-    rows = _scan(spark, stored, parts, replace(extras, nanoseconds=sorted(as_texts | as_times)))
+    rows = _scan(
+        spark, stored, parts, replace(extras, nanoseconds=sorted(as_texts | as_times | inside))
+    )
     items = []
     for i, column in enumerate(table.columns):
         value = f.lit(None).cast(column.type.spark)
         if i in columns:
             own = columns[i][0]
             text = f.col(nanosecond_column(i)) if i in as_texts else None
-            value = _as_column(quote_name(own.name), own.type, column.type, text)
+            if i in inside:
+                converted = _conversion(
+                    nanosecond_column(i), own.type, column.type, times_as_texts=True
+                )
+                value = read_value(f.expr(converted), column.type)
+            else:
+                value = _as_column(quote_name(own.name), own.type, column.type, text)
         items.append(value.alias(column.name))
     named = {i: f.col(nanosecond_column(i)) for i in as_times}
     texts = _nanosecond_columns(table, nanoseconds, named)
@@ -197,10 +207,20 @@ def _as_column(name: str, own: HiveType, wanted: HiveType, text: Column | None) 
     return read_value(value if text is None else f.coalesce(text, value), wanted)
 
 
-def _conversion(value: str, own: HiveType, wanted: HiveType) -> str:
-    """Return Spark SQL that makes a value of one type one of another, field by field."""
-    if own == wanted:
+def _conversion(
+    value: str, own: HiveType, wanted: HiveType, *, times_as_texts: bool = False
+) -> str:
+    """Return Spark SQL that makes a value of one type one of another, field by field.
+
+    ``times_as_texts``: the value has texts in the places of its times.
+    """
+    if times_as_texts and own.kind is Kind.TIMESTAMP:
+        if wanted.is_text:
+            return _plain_conversion(value, STRING, wanted)
+        value = f"CAST({value} AS TIMESTAMP)"
+    if own == wanted and not (times_as_texts and own.is_nested):
         return value
+    convert = partial(_conversion, times_as_texts=times_as_texts)
     if own.holds(Kind.UNION) or wanted.holds(Kind.UNION):
         raise NotSupported(f"reading {own} as {wanted}")
     if own.kind is wanted.kind is Kind.STRUCT:
@@ -208,18 +228,22 @@ def _conversion(value: str, own: HiveType, wanted: HiveType) -> str:
         for i, (name, kind) in enumerate(wanted.fields):
             field = f"CAST(NULL AS {kind.spark})"
             if i < len(own.fields):
-                field = _conversion(
-                    f"{value}.{quote_name(own.fields[i][0])}", own.children[i], kind
-                )
+                field = convert(f"{value}.{quote_name(own.fields[i][0])}", own.children[i], kind)
             fields.append(f"{field} AS {quote_name(name)}")
         return f"if({value} IS NULL, NULL, struct({', '.join(fields)}))"
     if own.kind is wanted.kind is Kind.ARRAY:
-        return f"transform({value}, item -> {_conversion('item', *own.children, *wanted.children)})"
+        return f"transform({value}, item -> {convert('item', *own.children, *wanted.children)})"
     if own.kind is wanted.kind is Kind.MAP:
         # Spark casts no map whose values it cannot cast, and no key that may become NULL.
-        key, item = map(_conversion, ("entry.key", "entry.value"), own.children, wanted.children)
+        key, item = map(convert, ("entry.key", "entry.value"), own.children, wanted.children)
         entries = f"transform(map_entries({value}), entry -> struct({key} AS key, {item} AS value))"
         return f"map_from_entries(filter({entries}, entry -> entry.key IS NOT NULL))"
+    return _plain_conversion(value, own, wanted)
+
+
+def _plain_conversion(value: str, own: HiveType, wanted: HiveType) -> str:
+    if own == wanted:
+        return value
     if own.kind is Kind.TIMESTAMP and wanted.kind in INTEGERS:
         # Where a query's CAST would be NULL, it wraps around.
         return f"CAST(CAST({value} AS BIGINT) AS {wanted.spark})"
@@ -230,7 +254,9 @@ def finer_times(table: Table, columns: Collection[int]) -> tuple[int, ...]:
     """Tell of which of these columns lines give times with all of their digits, as texts."""
     if table.format != "textfile":
         return ()
-    return tuple(i for i in sorted(columns) if table.columns[i].type.kind is Kind.TIMESTAMP)
+    others = (Kind.INSTANT, Kind.UNION)
+    kinds = ((i, table.columns[i].type) for i in sorted(columns))
+    return tuple(i for i, kind in kinds if kind.holds(Kind.TIMESTAMP) and not kind.holds(*others))
 
 
 def _scan(spark: SparkSession, table: Table, parts: Sequence[Part], extras: _Extras) -> DataFrame:
