@@ -397,11 +397,18 @@ def without_unions(kind: HiveType, value: str, depth: int = 0) -> str:
 
 
 def _exact_percentile(call: Call) -> str | None:
-    """Give an empty list for an empty list of shares, unless there is no value."""
+    """Weigh two neighbours as Hive's class does, not by their distance, which ends in other digits.
+
+    An empty list for an empty list of shares, unless there is no value.
+    """
     takes(2, 2)(call)
-    is_none = re.fullmatch(r"array\s*\(\s*\)", call.texts[1], re.IGNORECASE)
-    none = "CAST(array() AS ARRAY<DOUBLE>)"
-    return f"CASE WHEN count(@0) > 0 THEN {none} END" if is_none else None
+    if re.fullmatch(r"array\s*\(\s*\)", call.texts[1], re.IGNORECASE):
+        return "CASE WHEN count(@0) > 0 THEN CAST(array() AS ARRAY<DOUBLE>) END"
+    share = call.type(1)
+    if share is None or share.kind is Kind.VOID:
+        return None
+    kind = "ARRAY<DOUBLE>" if share.kind is Kind.ARRAY else "DOUBLE"
+    return f"{CLASS_PREFIX}percentile(CAST(@0 AS BIGINT), CAST(@1 AS {kind}))"
 
 
 def _grouping_bits(call: Call) -> str:

@@ -25,6 +25,7 @@ BY_CLASS = {
     "mask_show_last_n": f"{_UDF}.generic.GenericUDFMaskShowLastN",
     "java_method": f"{_UDF}.generic.GenericUDFReflect",
     "ngrams": "hivesql.NGrams",
+    "percentile": f"{_UDF}.UDAFPercentile",
     "percentile_approx": f"{_UDF}.generic.GenericUDAFPercentileApprox",
     "rand": f"{_UDF}.UDFRand",
     "reflect": f"{_UDF}.generic.GenericUDFReflect",
