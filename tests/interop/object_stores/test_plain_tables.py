@@ -62,8 +62,9 @@ def test_tables_without_row_ids_are_listed_once(server: S3Server, tmp_path: Path
         kinds = Counter(request.split()[0] for request in outcome["requests"])
         files = {row[3] for row in outcome["rows"]}
         assert len(files) == 2 and all(f"/plain/{name}/p=" in file for file in files), files
-        # A footer is read once more by the driver, which looks for times with nanoseconds.
-        gets = 4 if name == "orc" else 2
+        # A footer is read once more by the driver, which looks for times with nanoseconds in ORC,
+        # and in Parquet for decimals that are other numbers in the table.
+        gets = 4 if name in ("orc", "parquet", "only") else 2
         assert kinds == {"LIST": 2, "GET": gets}, (name, outcome["requests"])
         rows = sorted(tuple(row[:3]) for row in outcome["rows"])
         first = 2 if name == "headers" else 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from pyspark.sql import functions as f
 from hivesql_executor.bookkeeping.file_columns import opened_file
 from hivesql_executor.files.api import Files
 from hivesql_executor.files.at_once import each_at_once
+from hivesql_executor.snapshot.partition_files import PlainFile
 from hivesql_executor.spark.shapes import Shaped, change_each
 from hivesql_planner.errors import DataError
 from hivesql_planner.model.hive_type import BITS, FLOATS, INTEGERS, HiveType
@@ -20,15 +22,14 @@ from hivesql_planner.model.table import Table
 
 Decimals = tuple[tuple[int, HiveType], ...]
 """Columns by their numbers, and the type that they have in a file."""
+_Columns = tuple[tuple[str, HiveType], ...]
 
 _MISREAD = INTEGERS | FLOATS
 """As what Spark reads a decimal's digits without its point, where they are an integer."""
 
 
-def decimals_in(
-    files: Files, table: Table, paths: Sequence[tuple[str, int]]
-) -> Mapping[str, Decimals]:
-    """Return which columns of files (path and length) are decimals there alone; files with any."""
+def decimals_in(files: Files, table: Table, listed: Sequence[PlainFile]) -> Mapping[str, Decimals]:
+    """Return which columns of files are decimals there alone; files with any."""
     places = {
         column.name: number
         for number, column in enumerate(table.columns)
@@ -36,20 +37,31 @@ def decimals_in(
     }
     if not places:
         return {}
-    found = each_at_once(files, lambda file: _decimals(files, *file, places), paths)
-    return {path: decimals for (path, _), decimals in zip(paths, found, strict=True) if decimals}
+    stored = each_at_once(files, lambda file: _stored_decimals(files, file), listed)
+    decimals = {
+        file.path: tuple((places[name], type_) for name, type_ in columns if name in places)
+        for file, columns in zip(listed, stored, strict=True)
+    }
+    return {path: columns for path, columns in decimals.items() if columns}
 
 
-def _decimals(files: Files, path: str, length: int, places: Mapping[str, int]) -> Decimals:
+def _stored_decimals(files: Files, file: PlainFile) -> _Columns:
+    # Without a time nobody knows whether it is the file that was read before.
+    read = _read_decimals if file.modified else _read_decimals.__wrapped__
     try:
-        schema = pq.read_schema(opened_file(files, path, length))
+        return read(files, file)
     except (pa.ArrowException, OSError, DataError):
         # Spark shall say what is wrong with it.
         return ()
+
+
+@functools.lru_cache(maxsize=100_000)
+def _read_decimals(files: Files, file: PlainFile) -> _Columns:
+    schema = pq.read_schema(opened_file(files, file.path, file.length))
     return tuple(
-        (places[field.name.lower()], HiveType.decimal(field.type.precision, field.type.scale))
+        (field.name.lower(), HiveType.decimal(field.type.precision, field.type.scale))
         for field in schema
-        if field.name.lower() in places and pa.types.is_decimal(field.type)
+        if pa.types.is_decimal(field.type)
     )
 
 

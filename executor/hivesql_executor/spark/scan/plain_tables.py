@@ -277,8 +277,8 @@ def _grouped_files(table: Table, parts: Sequence[Part], files: Files) -> list[Gr
     """Return the files that have rows, by the columns in them."""
     groups: dict[tuple[tuple[str, ...], Decimals], list[FileGroup]] = {}
     tails = _plain_tails(files, table, parts) if table.format == "orc" else {}
-    lengths = [(path, length) for _, _, chosen in parts for path, length, _ in chosen if length]
-    decimals = decimals_in(files, table, lengths) if table.format == "parquet" else {}
+    listed = [file for _, _, chosen in parts for file in chosen if file.length]
+    decimals = decimals_in(files, table, listed) if table.format == "parquet" else {}
     for partition, _, chosen in parts:
         values = table.read_values(partition) if partition and table.partition_columns else ()
         by_columns: dict[tuple[tuple[str, ...], Decimals], list[tuple[str, int]]] = {}
