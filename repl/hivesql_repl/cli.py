@@ -133,7 +133,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return BAD_ARGUMENTS
     except OSError as error:
         print(f"hivesql: {translate_error(error)}", file=sys.stderr)
-        return BAD_ARGUMENTS
+        # Arguments name files; where none is named, what was printed could not be written.
+        return BAD_ARGUMENTS if error.filename else FAILED
     except HiveSqlError as error:
         print_error(error)
         return FAILED

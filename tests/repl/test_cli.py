@@ -200,7 +200,7 @@ BYTES = "-e \"$(printf 'SELECT \\377')\""
     ("streams", "codes"),
     [
         ("<&-", (0, 0, 2)), (">&-", (0, 0, 2)), ("2>&-", (0, 0, 2)), ("| head -0", (0, 0, 0)),
-        (">/dev/full", (1, 0, 2)),
+        (">/dev/full", (2, 0, 2)),
     ],
 )  # fmt: skip
 def test_streams_that_are_closed_or_full(

@@ -39,6 +39,11 @@ _PLAIN = re.compile(r"\bhivesql cannot read (.+?): (.*)")
 # Spark 3.5 does not say which file it was reading, but some readers do.
 _OF_ORC = re.compile(r"\bProblem opening stripe \d+ footer in (.+)\.()$", re.MULTILINE)
 _OF_PARQUET = re.compile(r"\b(\w+:/.+?) (is not a Parquet file)\b")
+# What ORC and Spark say of a column whose type was changed since.
+_NOT_CONVERTED = re.compile(
+    r"\bIllegalEvolutionException: .* file type (.+) \(\d+\) to reader type (.+) \(\d+\)"
+    r"|\bSchemaColumnConvertNotSupportedException: .*physicalType: (\w+), logicalType: ([^ ,]+)"
+)
 
 
 def translate_spark_error(error: Exception) -> HiveSqlError | None:
@@ -66,6 +71,13 @@ def translate_spark_error(error: Exception) -> HiveSqlError | None:
     file = unreadable(error)
     if file is not None:
         path, why = file
+        if match := _NOT_CONVERTED.search(why):
+            stored, wanted = (kind for kind in match.groups() if kind)
+            return DataError(
+                f"{path} cannot be read: a column that is {wanted} in the table has {stored} "
+                "there, and values of that are not converted. Give the column its type of before "
+                "(ALTER TABLE … CHANGE), and the rows in a new table"
+            )
         return DataError(f"{path} cannot be read: {why}. It is damaged, or of another kind")
     if match := _EXECUTOR_LOST.search(str(error)):
         # A task that was lost as often may be what ends them: the user decides about that.

@@ -13,6 +13,7 @@ import pytest
 
 import hivesql
 from hivesql.rendering.hive_text import hive_text, with_hive_types
+from hivesql_planner.errors import DataError
 from hivesql_planner.model.table import Column, TableName
 
 pytestmark = pytest.mark.spark
@@ -197,3 +198,31 @@ def test_decimals_of_parquet_are_numbers_with_their_point(session: hivesql.Sessi
         assert [row[i + 1] for row in read] == [*_AS_HIVE_READS_THEM[after], 5], pairs[i]
         query = f"SELECT k FROM t WHERE c{i} = -7 OR c{i} = 5 OR c{i} = 150 ORDER BY k"
         assert [row[0] for row in session.sql(query).rows] == [1, 4], pairs[i]
+
+
+@pytest.mark.parametrize(
+    ("stored", "before", "after", "types"),
+    [
+        ("ORC TBLPROPERTIES ('transactional'='true')", "DECIMAL(5,2)", "DATE",
+         r"is date in the table has decimal\(5,2\) there"),
+        ("ORC", "INT", "DATE", "is date in the table has int there"),
+        ("PARQUET", "BIGINT", "STRING", "is string in the table has INT64 there"),
+        ("PARQUET", "BOOLEAN", "DECIMAL(5,2)", "in the table has BOOLEAN there"),
+    ],
+)  # fmt: skip
+def test_what_is_not_converted_is_said_to_be(
+    session: hivesql.Session, stored: str, before: str, after: str, types: str
+) -> None:
+    """The file is not damaged: nothing of it is lost when the column gets its type back."""
+    session.sql(f"""
+        SET hive.metastore.disallow.incompatible.col.type.changes=false;
+        CREATE TABLE t (c {before}) STORED AS {stored};
+        INSERT INTO t VALUES ({"true" if before == "BOOLEAN" else 1});
+        ALTER TABLE t CHANGE c c {after}
+    """)
+    with pytest.raises(DataError, match=types) as error:
+        session.sql("SELECT * FROM t")
+    assert "damaged" not in str(error.value)
+    session.sql(f"ALTER TABLE t CHANGE c c {before}")
+    assert session.sql("SELECT count(*) FROM t").rows[0][0] == 1
+    assert session.sql("SELECT c FROM t").rows[0][0] == 1
