@@ -358,8 +358,10 @@ def test_times_inside_of_lines_have_them(session: hivesql.Session) -> None:
     Path(home, "rows").write_text(
         f"1|{FINE},7|{FINE},none,2024-02-29 12:34:56.5|a={FINE}\n2|\\N||\\N\n"
     )
-    session.sql("INSERT INTO c SELECT * FROM t")
-    for table in "tc":
+    session.sql(
+        "INSERT INTO c SELECT * FROM t; CREATE TABLE w LIKE t; INSERT INTO w SELECT * FROM c"
+    )
+    for table in "tcw":
         full, empty = session.sql(f"SELECT s, l, m FROM {table} ORDER BY id").rows
         assert hive_text(full.s) == f'{{"t":"{FINE}","n":7}}', table
         assert hive_text(full.l) == f'["{FINE}",null,"2024-02-29 12:34:56.5"]', table

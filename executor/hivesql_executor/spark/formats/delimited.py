@@ -239,7 +239,7 @@ def _plain(text: Column, form: LineFormat) -> Column:
 def joined_line(table: Table, times: Mapping[str, Column] | None = None) -> Column:
     """Give one line of the table's text from its data columns.
 
-    ``times`` are texts of some TIMESTAMP columns, or NULL, that are written as they are.
+    ``times`` are texts of some columns' times, or NULL, that are written as they are.
     """
     form = line_format_of(table.name, table.serde_properties)
     texts = []
@@ -250,9 +250,20 @@ def joined_line(table: Table, times: Mapping[str, Column] | None = None) -> Colu
         else:
             text = _written(value, column.type, 1, form)
         if times and column.name in times:
-            text = f.coalesce(times[column.name], text)
+            text = f.coalesce(_with_times(times[column.name], column.type, form), text)
         texts.append(text)
     return encoded(f.concat_ws(form.at(0), *texts), form.charset)
+
+
+def _with_times(times: Column, hive_type: HiveType, form: LineFormat) -> Column:
+    """Return the text of a value with texts in the places of its times; NULL where it has none."""
+    if not hive_type.is_nested:
+        return times
+    if form.nests_json or form.escape is not None:
+        # Texts would be escaped, and times are not.
+        return f.lit(None).cast("string")
+    kind = hive_type.exchange(TIMESTAMPS, STRING)
+    return f.when(times.isNotNull(), _written(times, kind, 1, form))
 
 
 def _written(value: Column, hive_type: HiveType, level: int, form: LineFormat) -> Column:

@@ -174,7 +174,7 @@ def _plain_rows(
         # Spark's files call CHAR a string, and readers of strings would see the blanks.
         values = change_each(values, (column.type for column in table.columns), read_value)
     timed = table.columns if table.format == "textfile" else ()
-    names = [c.name for c in timed if c.name in texts and c.type.kind is Kind.TIMESTAMP]
+    names = [c.name for c in timed if c.name in texts and c.type.holds(Kind.TIMESTAMP)]
     fine = [f.struct(*(texts[name] for name in names)).alias(TEXTS)] if names else []
     rows = select(named, [*values, *fine, *placed])
     rows = rows if observation is None else observation.over(rows)
