@@ -16,7 +16,6 @@ from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.snapshot.listing import table_roots
-from hivesql_executor.spark.formats.containers import thrift_columns
 from hivesql_executor.transactions.file_changes import FileChanges
 from hivesql_executor.transactions.owned_places import require_own_places
 from hivesql_executor.transactions.transaction import Transaction, changing
@@ -175,6 +174,9 @@ def _described(table: Table, runtime: Runtime) -> Table:
         raise SemanticError(f"Table already exists: {table.name}", code=_EXISTS)
     table = with_file_columns(table, runtime)
     if table.format == "thrift" and not table.columns:
+        # Imported late: other definitions start no Spark.
+        from hivesql_executor.spark.formats.containers import thrift_columns
+
         table = _with_new_columns(table, thrift_columns(runtime.spark(), table))
     if table.format == "regex":
         _check_pattern(table, runtime)
