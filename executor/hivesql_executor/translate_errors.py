@@ -40,15 +40,17 @@ _NO_THREAD = "can't start new thread"
 
 
 def wrong_argument(call: Any, arguments: Sequence[Any], named: Mapping[str, Any]) -> str | None:
-    """Say what is wrong with the first argument of another kind; None where all may be right.
+    """Say which argument is missing, too many or of another kind; None where all may be right.
 
     Asked only when the call has failed, so it costs nobody anything. What an annotation says
     beyond the kinds above is not looked at.
     """
+    signature = inspect.signature(call)
     try:
-        bound = inspect.signature(call).bind(*arguments, **named).arguments
-    except TypeError:
-        return None
+        bound = signature.bind(*arguments, **named).arguments
+    except TypeError as why:
+        takes = ", ".join(name for name in signature.parameters if name != "self")
+        return f"{call.__name__}(): {why}. It takes {takes or 'no arguments'}"
     for name, value in bound.items():
         annotation = call.__annotations__.get(name)
         if isinstance(annotation, str) and not _is_of(annotation, value):

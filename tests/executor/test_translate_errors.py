@@ -6,7 +6,9 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -136,3 +138,24 @@ def test_no_file_left(tmp_path: Path) -> None:
     assert not ran.stderr
     lines = ran.stdout.splitlines()
     assert len(lines) == 7 and all("ulimit -n" in line for line in lines), ran.stdout
+
+
+def test_calls_with_wrong_arguments_say_what_is_taken(tmp_path: Path) -> None:
+    connect: Any = hivesql.connect
+    with connect(f"sqlite:///{tmp_path}/m.db", str(tmp_path / "w")) as session:
+        wrong: dict[str, Callable[[], Any]] = {
+            r"connect\(\): got an unexpected keyword argument 'metastor'. It takes metastore, ware":
+                lambda: connect(metastor="sqlite:///m.db"),
+            r"connect\(\): too many positional arguments. It takes metastore": lambda: connect(
+                None, None, None),
+            r"connect\(\) takes warehouse as str \| PathLike\[str\] \| None, not as int":
+                lambda: connect(warehouse=5),
+            r"set\(\): missing a required argument: 'value'. It takes key, value":
+                lambda: session.set("hive.x"),
+            r"sql\(\): got an unexpected keyword argument 'nope'": lambda: session.sql("", nope=1),
+            r"merge\(\): missing a required argument": lambda: session.merge(on="a"),
+            r"run\(\) takes text as str, not as int": lambda: session.sql(3),
+        }  # fmt: skip
+        for told, call in wrong.items():
+            with pytest.raises(SemanticError, match=told):
+                call()
