@@ -25,6 +25,9 @@ import org.apache.spark.sql.execution.datasources.PartitionPath;
 import org.apache.spark.sql.execution.datasources.PartitionSpec;
 import org.apache.spark.sql.execution.datasources.PartitioningAwareFileIndex;
 import org.apache.spark.sql.execution.datasources.binaryfile.BinaryFileFormat;
+import org.apache.spark.sql.execution.datasources.orc.OrcFileFormat;
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat;
+import org.apache.spark.sql.execution.datasources.text.TextFileFormat;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.Option;
@@ -40,6 +43,11 @@ import scala.collection.mutable.LinkedHashMap;
  */
 public final class ListedFiles extends PartitioningAwareFileIndex {
     private static final int THREADS = 8;
+    /** Plans of the same files are equal where their formats are. */
+    private static final FileFormat ORC = new OrcFileFormat();
+    private static final FileFormat PARQUET = new ParquetFileFormat();
+    private static final FileFormat TEXT = new TextFileFormat();
+    private static final FileFormat BINARY = new BinaryFileFormat();
 
     private final String description;
     private final List<FileStatus> files = new ArrayList<>();
@@ -142,7 +150,7 @@ public final class ListedFiles extends PartitioningAwareFileIndex {
         for (Map.Entry<String, String> option : both.entrySet()) {
             all = updated(all, option.getKey(), option.getValue());
         }
-        FileFormat reader = format(format);
+        FileFormat reader = format(format, !byStore.isEmpty());
         StructType whole = format.equals("binaryFile")
                 ? BinaryFileFormat.schema()
                 : StructType.fromDDL(schema);
@@ -151,12 +159,13 @@ public final class ListedFiles extends PartitioningAwareFileIndex {
                 whole.defaultSize()));
     }
 
-    private static FileFormat format(String name) {
+    /** Spark's own classes where no store is asked: what replaces its readers knows no others. */
+    private static FileFormat format(String name, boolean isOfStore) {
         switch (name) {
-            case "orc": return SizedOrc.FORMAT;
-            case "parquet": return SizedParquet.FORMAT;
-            case "text": return SizedText.FORMAT;
-            case "binaryFile": return SizedBinary.FORMAT;
+            case "orc": return isOfStore ? SizedOrc.FORMAT : ORC;
+            case "parquet": return isOfStore ? SizedParquet.FORMAT : PARQUET;
+            case "text": return isOfStore ? SizedText.FORMAT : TEXT;
+            case "binaryFile": return isOfStore ? SizedBinary.FORMAT : BINARY;
             case "hivesql.HiveContainers": return new HiveContainers();
             default: throw new IllegalArgumentException(name + " is no format of files");
         }
