@@ -760,3 +760,5 @@ SELECT format_number(id, concat('##', '.0')) FROM emp;
 SELECT percentile(v, 0.99), percentile(v, array(0.99, 0.5)), percentile_disc(0.99) WITHIN GROUP (ORDER BY v) FROM (SELECT stack(8, 150, 151, 152, 153, 154, 155, 157, 158) AS v) q;
 SELECT g, percentile(v, 0.99) FROM (SELECT stack(10, 5, 41, 5, 42, 5, 43, 5, 44, 5, 46, 5, 47, 7, 70, 7, 72, 7, 74, 7, 77) AS (g, v)) q GROUP BY g ORDER BY g;
 SELECT v, percentile(v, 0.3) OVER (ORDER BY v ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) FROM (SELECT stack(4, 41, 42, 43, 47) AS v) q ORDER BY v;
+SELECT percentile(DISTINCT id % 3, 0.3), percentile(DISTINCT id, array(0.25, 0.5)), percentile(id % 3, 0.3) FROM emp;
+SELECT dept, percentile(DISTINCT id % 2, 0.4) FROM emp GROUP BY dept ORDER BY dept;

@@ -401,6 +401,9 @@ def _exact_percentile(call: Call) -> str | None:
 
     An empty list for an empty list of shares, unless there is no value.
     """
+    if call.texts and re.match(r"distinct\b", call.texts[0], re.IGNORECASE):
+        # One argument to the parser. Spark's own class knows how to leave values out.
+        return None
     takes(2, 2)(call)
     if re.fullmatch(r"array\s*\(\s*\)", call.texts[1], re.IGNORECASE):
         return "CASE WHEN count(@0) > 0 THEN CAST(array() AS ARRAY<DOUBLE>) END"
