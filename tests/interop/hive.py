@@ -142,7 +142,7 @@ def metastore(
 
     With a ``keystore`` (PKCS12, password hivelocal) it takes connections with TLS only. That of
     Hive 3 always keeps a notification log, the other one with ``log``. ``settings`` are more of
-    Hive 4's own, ``krb5`` is the krb5.conf that it reads, ``conf`` has Hadoop's core-site.xml.
+    Hive's own, ``krb5`` is the krb5.conf that it reads, ``conf`` has Hadoop's core-site.xml.
     """
     launcher, kind = build(HIVE3 if hive3 else PROJECT), "hms3" if hive3 else "hms"
     port = free_port()

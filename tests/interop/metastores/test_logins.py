@@ -65,6 +65,14 @@ def secure(kdc: Kdc, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="module")
+def secure_3(kdc: Kdc, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a metastore of Hive 3.1 that wants Kerberos."""
+    settings, place = kdc.metastore_settings, tmp_path_factory.mktemp("secure3")
+    with hive.metastore(place, hive3=True, settings=settings, krb5=kdc.krb5) as url:
+        yield url
+
+
 @pytest.fixture
 def client(kdc: Kdc, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
     """The settings of a client without tickets, whose environment is the KDC's."""
@@ -106,6 +114,13 @@ def test_keytab(kdc: Kdc, secure: str, client: dict[str, str], spark: SparkSessi
     assert not (kdc.place / "tickets").exists(), "the user's own cache is left alone"
     told = refusal(secure, client | keytab | {PRINCIPAL: f"carl@{REALM}"})
     assert f"carl@{REALM}" in told and f"127.0.0.1:{kdc.port}" in told and "klist -kt" in told
+
+
+def test_hive_3(kdc: Kdc, secure_3: str, client: dict[str, str]) -> None:
+    keytab = {KEYTAB: str(kdc.place / "ann.keytab")}
+    write_and_read(secure_3, client | keytab, "ann")
+    told = refusal(secure_3, client)
+    assert "kinit" in told and f"hive/localhost@{REALM}" in told
 
 
 def test_ticket_cache(

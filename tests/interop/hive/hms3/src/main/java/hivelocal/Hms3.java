@@ -14,9 +14,11 @@ import org.apache.hadoop.hive.metastore.IHMSHandler;
 import org.apache.hadoop.hive.metastore.RetryingHMSHandler;
 import org.apache.hadoop.hive.metastore.TUGIBasedProcessor;
 import org.apache.hadoop.hive.metastore.conf.MetastoreConf;
+import org.apache.hadoop.hive.metastore.security.HadoopThriftAuthBridge;
 import org.apache.hadoop.hive.metastore.security.TUGIContainingTransport;
 import org.apache.hadoop.hive.metastore.txn.TxnDbUtil;
 import org.apache.hadoop.hive.metastore.utils.SecurityUtils;
+import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.thrift.protocol.TBinaryProtocol;
 import org.apache.thrift.server.TThreadPoolServer;
 import org.apache.thrift.transport.TServerSocket;
@@ -40,6 +42,10 @@ public final class Hms3 {
     settings.put("metastore.thrift.uris", "");
     settings.put("metastore.task.threads.always", "org.apache.hadoop.hive.metastore.events.EventCleanerTask");
     settings.put("metastore.expression.proxy", "org.apache.hadoop.hive.metastore.DefaultPartitionExpressionProxy");
+    String more = System.getenv("HIVE_LOCAL_HMS_SETTINGS"); // key=value, one a line
+    for (String line : more == null ? new String[0] : more.split("\n")) {
+      settings.put(line.substring(0, line.indexOf('=')), line.substring(line.indexOf('=') + 1));
+    }
     settings.forEach(System::setProperty); // configurations that the metastore makes itself read them too
     Configuration conf = MetastoreConf.newMetastoreConf();
     settings.forEach(conf::set);
@@ -47,6 +53,11 @@ public final class Hms3 {
     IHMSHandler handler = (IHMSHandler) RetryingHMSHandler.getProxy(conf, new HiveMetaStore.HMSHandler("metastore", conf, false), true);
     handler.get_current_notificationEventId(); // makes a table that transactions write without DataNucleus
     int port = Integer.parseInt(argv[0]);
+    UserGroupInformation.setConfiguration(conf); // else Hadoop's own files say whether there is Kerberos
+    if (MetastoreConf.getBoolVar(conf, MetastoreConf.ConfVars.USE_THRIFT_SASL)) {
+      HiveMetaStore.startMetaStore(port, HadoopThriftAuthBridge.getBridge(), conf);
+      return;
+    }
     String keys = System.getenv("HIVE_LOCAL_HMS_KEYSTORE");
     TServerSocket socket = keys == null ? new TServerSocket(new InetSocketAddress("127.0.0.1", port))
         : SecurityUtils.getServerSSLSocket("127.0.0.1", port, keys, "hivelocal", Arrays.asList("SSLv2", "SSLv3"));
