@@ -245,12 +245,14 @@ final class FileLines extends AbstractFunction1<PartitionedFile, Iterator<Intern
     @Override
     public Iterator<InternalRow> apply(PartitionedFile file) {
         JobConf conf = new JobConf(((SerializableConfiguration) settings.value()).value());
-        // Classes of jars that were added are known to the task alone.
-        conf.setClassLoader(Thread.currentThread().getContextClassLoader());
+        // Classes of jars that were added are known to the task alone. The file system's are those
+        // that know the file's length.
+        JobConf ofRecords = new JobConf(conf);
+        ofRecords.setClassLoader(Thread.currentThread().getContextClassLoader());
         FileSplit split =
                 new FileSplit(file.toPath(), file.start(), file.length(), file.locations());
         try {
-            return new Lines<>(container.reader(split, conf), container, required, conf);
+            return new Lines<>(container.reader(split, conf), container, required, ofRecords);
         } catch (IOException error) {
             throw new java.io.UncheckedIOException(error);
         }
