@@ -40,14 +40,7 @@ final class SerdeValues {
     }
 
     InternalRow row(Writable record) throws SerDeException {
-        Object read = stored.deserialize(record);
-        Object[] values = new Object[fields.size()];
-        for (int i = 0; i < values.length; i++) {
-            StructField field = fields.get(i);
-            values[i] = value(
-                    inspector.getStructFieldData(read, field), field.getFieldObjectInspector());
-        }
-        return new GenericInternalRow(values);
+        return struct(inspector, fields, stored.deserialize(record));
     }
 
     private static Object value(Object item, ObjectInspector inspector) {
@@ -62,7 +55,8 @@ final class SerdeValues {
             case MAP:
                 return map((MapObjectInspector) inspector, item);
             case STRUCT:
-                return struct((StructObjectInspector) inspector, item);
+                StructObjectInspector struct = (StructObjectInspector) inspector;
+                return struct(struct, struct.getAllStructFieldRefs(), item);
             case UNION:
                 return union((UnionObjectInspector) inspector, item);
             default:
@@ -105,8 +99,8 @@ final class SerdeValues {
                 new GenericArrayData(keys.toArray()), new GenericArrayData(values.toArray()));
     }
 
-    private static Object struct(StructObjectInspector inspector, Object item) {
-        List<? extends StructField> fields = inspector.getAllStructFieldRefs();
+    private static InternalRow struct(
+            StructObjectInspector inspector, List<? extends StructField> fields, Object item) {
         Object[] values = new Object[fields.size()];
         for (int i = 0; i < values.length; i++) {
             StructField field = fields.get(i);
