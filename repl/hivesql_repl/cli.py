@@ -7,12 +7,16 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from hivesql import HiveSqlError, ParseError, Session, connect
+from hivesql.connections import missing_metastore, require_metastore
 from hivesql.script_file import decode_script, read_script
+from hivesql_executor.metastore.opening import SQLITE
 from hivesql_executor.translate_errors import translate_error
 from hivesql_planner.settings.file_system_keys import HIDDEN_LIST, without_secrets
 from hivesql_repl.arguments import (
@@ -177,19 +181,27 @@ def _run(options: argparse.Namespace, profile: Profile) -> int:
     _check_server(options.url, place or settings.get(METASTORE_ADDRESSES))
     if options.verbose and (flags := ignored(options)):
         printer.tell(f"without effect here: {', '.join(flags)}")
+    scratch, notify = ExitStack(), None if printer.logs else printer.tell
+    if options.dry_run and (missing := missing_metastore(place, settings)):
+        printer.tell(f"there is no metastore at {missing}: planned as in a new one")
+        notify = None
+        place = f"{SQLITE}{scratch.enter_context(TemporaryDirectory())}/metastore.db"
     try:
+        if options.watch is not None:
+            require_metastore(place, settings)
         session = connect(
             place,
             profile.warehouse if options.warehouse is None else options.warehouse,
             settings=settings,
             database=options.database or database or profile.database or "default",
-            notify=None if printer.logs else printer.tell,
+            notify=notify,
         )
     except HiveSqlError as error:
+        scratch.close()
         printer.fail(error, None)
         return FAILED
     _tell_of_user(options.ignored_n, session, printer)
-    with session, Runner(session, printer) as runner:
+    with scratch, session, Runner(session, printer) as runner:
         variables = pairs(options.hivevars)
         session.variables.update({f"hivevar:{key}": value for key, value in variables.items()})
         shown = without_secrets(settings, session.settings.text(HIDDEN_LIST))

@@ -19,6 +19,12 @@ REFUSED = {
         ["--metastore", "sqlite:///mispelt/metastore.db", *SHOW],
         "mispelt is not there: correct the address, or make it: mkdir -p",
     ),
+    "a database in memory": (
+        ["--metastore", "sqlite:///file:m?mode=memory&uri=true", *SHOW], "cannot live in sqlite",
+    ),
+    "a metastore to watch that is not there": (
+        ["--metastore", "sqlite:///mispelt.db", "--watch", "2", *SHOW], "there is no metastore at",
+    ),
     "an address that is empty": (["--metastore", "", *SHOW], "the metastore's address is empty"),
     "a warehouse that is empty": (["--warehouse", "", *SHOW], "a location must not be empty"),
     "a parameter that SQLite does not know": (
@@ -142,6 +148,16 @@ def test_commands_tell_what_is_not_there_and_what_has_no_effect(
     assert "warning  metastore     the warehouse" in capfd.readouterr().out
     assert main(["doctor", "hdfs:/x", "--no-spark"]) in (0, 1)
     assert "hdfs:/x (not on this machine: not looked into)" in capfd.readouterr().out
+
+
+def test_a_dry_run_makes_no_metastore(capfd: pytest.CaptureFixture[str]) -> None:
+    before = sorted(Path().rglob("*"))
+    script = "CREATE DATABASE d; CREATE TABLE d.t (a INT) STORED AS ORC; INSERT INTO d.t VALUES (1)"
+    assert main(["--dry-run", "--metastore", "sqlite:///mispelt.db", "-e", script]) == 0
+    out, err = capfd.readouterr()
+    assert f"directory {Path.cwd()}/warehouse/d.db/t" in out
+    assert err == f"there is no metastore at {Path.cwd()}/mispelt.db: planned as in a new one\n"
+    assert sorted(Path().rglob("*")) == before
 
 
 def test_what_cannot_be_written_as_the_output_is_encoded_is_told(tmp_path: Path) -> None:

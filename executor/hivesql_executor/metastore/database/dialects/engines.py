@@ -112,7 +112,8 @@ def take_engine(url: str, seconds: float = ANSWER_SECONDS) -> SharedEngine:
     except KeyError as error:
         raise _unusable(parsed.render_as_string()) from error
     if name == "sqlite":
-        if parsed.database in (None, "", ":memory:"):
+        # Of one in memory each connection, and each process, would have its own.
+        if parsed.database in (None, "", ":memory:") or parsed.query.get("mode") == "memory":
             raise _unusable(parsed.render_as_string())
         # Releases of SQLAlchemy differ: some take percent signs for escapes. Here a path is a path.
         parsed = parsed.set(database=url.partition(":///")[2].partition("?")[0])
