@@ -162,10 +162,7 @@ def _flushed(code: int) -> int:
 
 
 def _run(options: argparse.Namespace, profile: Profile) -> int:
-    if options.delimiter != ";":
-        raise ValueError("not supported: a delimiter other than ';'")
-    if options.watch is not None and (len(options.texts) != 1 or options.files):
-        raise ValueError("--watch takes one -e, as in: hivesql --watch 2 -e 'SHOW LOCKS'")
+    _check_flags(options)
     start = [(name, _read(name)) for name in options.init]
     scripts = _scripts(options)
     notes = options.checkpoint and not options.dry_run
@@ -182,13 +179,9 @@ def _run(options: argparse.Namespace, profile: Profile) -> int:
     if options.verbose and (flags := ignored(options)):
         printer.tell(f"without effect here: {', '.join(flags)}")
     scratch, notify = ExitStack(), None if printer.logs else printer.tell
-    if options.dry_run and (missing := missing_metastore(place, settings)):
-        printer.tell(f"there is no metastore at {missing}: planned as in a new one")
-        notify = None
-        place = f"{SQLITE}{scratch.enter_context(TemporaryDirectory())}/metastore.db"
     try:
-        if options.watch is not None:
-            require_metastore(place, settings)
+        if new := _place_of_a_look(options, place, settings, printer, scratch):
+            place, notify = new, None
         session = connect(
             place,
             profile.warehouse if options.warehouse is None else options.warehouse,
@@ -217,6 +210,32 @@ def _run(options: argparse.Namespace, profile: Profile) -> int:
             return run_scripts(runner, scripts, force=options.force, checkpoint=checkpoint)
         look = read_look(options.config)
         return _shell(runner, look, show_database=options.showDbInPrompt)
+
+
+def _check_flags(options: argparse.Namespace) -> None:
+    if options.delimiter != ";":
+        raise ValueError("not supported: a delimiter other than ';'")
+    if options.watch is not None and (len(options.texts) != 1 or options.files):
+        raise ValueError("--watch takes one -e, as in: hivesql --watch 2 -e 'SHOW LOCKS'")
+
+
+def _place_of_a_look(
+    options: argparse.Namespace,
+    place: str | None,
+    settings: Mapping[str, str],
+    printer: Printer,
+    scratch: ExitStack,
+) -> str | None:
+    """Return where a script is planned that has no metastore; None where the usual one is meant.
+
+    What only looks makes none: a misspelt name would have an empty one.
+    """
+    if options.watch is not None:
+        require_metastore(place, settings)
+    if not options.dry_run or not (missing := missing_metastore(place, settings)):
+        return None
+    printer.tell(f"there is no metastore at {missing}: planned as in a new one")
+    return f"{SQLITE}{scratch.enter_context(TemporaryDirectory())}/metastore.db"
 
 
 def _scripts(options: argparse.Namespace) -> list[Script]:
