@@ -12,7 +12,6 @@ from hivesql.python_sqlglot import exp
 from hivesql.script import StatementText
 from hivesql_planner.errors import ParseError
 
-_NO_ITEM = frozenset({"from", "where", "group", "having", "order", "union"})
 _LAST = ("order", "sort", "distribute", "cluster", "limit")
 _ORDER = (("where",), ("group",), ("having",), ("windows",), ("qualify",),
           ("order",), ("cluster",), ("distribute",), ("sort",), ("limit",))  # fmt: skip
@@ -47,14 +46,9 @@ _Node = TypeVar("_Node", bound=exp.Expr)
 
 
 def check_tokens(text: StatementText, tokens: tuple[Token, ...]) -> None:
-    """Fail at a comma without an item behind it, and at VALUES without a row."""
+    """Fail at AS without a name behind it, and at VALUES without a row."""
     before = ""
     for token, after in pairwise(tokens):
-        ends = after.kind is Kind.END or after.is_(")")
-        word = after.kind is Kind.WORD and after.value in _NO_ITEM
-        if token.is_(",") and (ends or word):
-            raise at(ParseError(f"expected an item, found {after.text or 'the end'!r}"),
-                     text, after.start, after.end)  # fmt: skip
         names = token.is_("as") and before != "defined"  # NULL DEFINED AS '…'
         if names and after.kind in (Kind.NUMBER, Kind.STRING):
             raise at(ParseError(f"expected a name after AS, found {after.text!r}"),

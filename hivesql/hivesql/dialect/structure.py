@@ -33,6 +33,7 @@ from hivesql.python_sqlglot import (
 from hivesql.script import StatementText
 from hivesql_planner.errors import ParseError, SemanticError
 
+_NO_ITEM = "expected an item"
 _NESTED = (TokenType.ARRAY, TokenType.MAP, TokenType.STRUCT)
 _GRAMMAR_FUNCTIONS = ("CAST", "EXTRACT", "POSITION", "SUBSTRING", "TRIM", "FLOOR", "CEIL",
                       "TRANSFORM")  # fmt: skip
@@ -79,6 +80,25 @@ class QueryParser(HiveParser):
         ("FOR", "SYSTEM_TIME"): "TIMESTAMP",
         ("FOR", "SYSTEM_VERSION"): "VERSION",
     }
+
+    def _parse_csv(
+        self, parse_method: Callable[[], Any], sep: TokenType = TokenType.COMMA
+    ) -> list[Any]:
+        """What stands between commas: sqlglot's own passes over items that are not there."""
+        item = parse_method()
+        items = [] if item is None else [item]
+        while self._match(sep):
+            if item is None:
+                self._fail_without_item(self._prev)
+            item = parse_method()
+            if item is None:
+                self._fail_without_item(self._curr)
+            items.append(item)
+        return items
+
+    def _fail_without_item(self, token: SqlglotToken) -> None:
+        text = token.text if token else ""
+        self.raise_error(f"{_NO_ITEM}, found {text or 'the end'!r}", token or self._prev)
 
     def _parse_table_sample(self, as_modifier: bool = False) -> exp.TableSample | None:
         """TABLESAMPLE (BUCKET x OUT OF y [ON expression, …]), and sqlglot's own."""
@@ -408,7 +428,8 @@ def _as_parse_error(error: SqlglotParseError, text: StatementText) -> Exception:
     if description.startswith("Required keyword"):
         description = "an operand is missing"
     description = description.partition(" but got <Token")[0]
-    message = f"{description} at {highlight!r}"
+    told = description.startswith(_NO_ITEM)
+    message = description if told else f"{description} at {highlight!r}"
     problem = ParseError(message.replace(" / ", ": "))
     return at(problem, text, offset, offset + max(len(highlight), 1))
 
