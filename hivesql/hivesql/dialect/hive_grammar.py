@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
 from hivesql.dialect.slices import RANGE
-from hivesql.dialect.tokens import RESERVED, Kind, Token, at
+from hivesql.dialect.tokens import RESERVED, UNITS, Kind, Token, at
 from hivesql.python_sqlglot import exp
 from hivesql.script import StatementText
 from hivesql_planner.errors import ParseError
 
+_OF_CASE = frozenset({"case", "when", "then", "else", "end"})
 _LAST = ("order", "sort", "distribute", "cluster", "limit")
 _ORDER = (("where",), ("group",), ("having",), ("windows",), ("qualify",),
           ("order",), ("cluster",), ("distribute",), ("sort",), ("limit",))  # fmt: skip
@@ -19,7 +20,8 @@ _STAR_OPTIONS = ("except_", "replace", "rename")
 _CHECKED = (
     exp.Select, exp.SetOperation, exp.ILike, exp.In, exp.Star, exp.QueryTransform, exp.Values,
     exp.TableAlias, exp.Alias, exp.Join, exp.WindowSpec, exp.Table, exp.Group, exp.Limit,
-    exp.Offset, exp.CTE, exp.Between, exp.Paren, exp.Ceil, exp.Anonymous,
+    exp.Offset, exp.CTE, exp.Between, exp.Paren, exp.Ceil, exp.Anonymous, exp.Aliases, exp.Dot,
+    exp.DataTypeParam, exp.Interval, exp.Tuple, exp.Window,
 )  # fmt: skip
 _OF_QUERIES = {
     "into": "INTO", "kind": "AS STRUCT", "operation_modifiers": "words after SELECT",
@@ -36,27 +38,63 @@ _UNKNOWN_CLAUSES: dict[type[exp.Expr], dict[str, str]] = {
     exp.Join: {"method": "a kind of join", "global_": "GLOBAL", "match_condition": "a match"},
     exp.Table: {"hints": "a hint after a table", "ordinality": "WITH ORDINALITY", "only": "ONLY"},
     exp.CTE: {"materialized": "MATERIALIZED", "key_expressions": "USING KEY"},
-    exp.Between: {"symmetric": "a word after BETWEEN"},
     exp.WindowSpec: {"exclude": "EXCLUDE"},
     exp.Ceil: {"to": "TO in CEIL"},
 }
 """What sqlglot's nodes have of other databases' clauses, and how they are called in an error."""
+_MAY_BE_EMPTY = (exp.Group, exp.GroupingSets, exp.Cube, exp.Rollup)
+"""What may have brackets without anything in them."""
 _MOST_ROWS = 2**31 - 1
 _Node = TypeVar("_Node", bound=exp.Expr)
 
 
-def check_tokens(text: StatementText, tokens: tuple[Token, ...]) -> None:
-    """Fail at AS without a name behind it, and at VALUES without a row."""
-    before = ""
-    for token, after in pairwise(tokens):
-        names = token.is_("as") and before != "defined"  # NULL DEFINED AS '…'
-        if names and after.kind in (Kind.NUMBER, Kind.STRING):
-            raise at(ParseError(f"expected a name after AS, found {after.text!r}"),
-                     text, after.start, after.end)  # fmt: skip
-        before = token.value
-        if token.is_("values") and after.kind in (Kind.NUMBER, Kind.STRING):
-            raise at(ParseError(f"expected a row in brackets, found {after.text!r}"),
-                     text, after.start, after.end)  # fmt: skip
+def check_tokens(text: StatementText, tokens: Sequence[Token]) -> None:
+    """Fail at a keyword behind which something else stands than its clause wants."""
+    before: Token | None = None
+    for token, after in pairwise((*tokens, Token(Kind.END, "", "", tokens[-1].end))):
+        rule = _FOLLOWED.get(token.value) if token.kind is Kind.WORD else None
+        if rule is not None and (message := rule(before, after)):
+            message = f"{message}, found {after.text or 'the end'!r}"
+            raise at(ParseError(message), text, after.start, after.end)
+        before = token
+    _check_cases(text, tokens)
+
+
+def _behind_as(before: Token | None, after: Token) -> str:
+    if before is not None and before.is_("defined"):  # NULL DEFINED AS '…'
+        return ""
+    if before is None or before.is_("select") or before.value in (",", "("):
+        return "expected an expression before AS"
+    ends = after.kind in (Kind.NUMBER, Kind.STRING, Kind.END) or after.value in (",", ")")
+    return "expected a name after AS" if ends else ""
+
+
+def _behind_over(before: Token | None, after: Token) -> str:
+    return "" if after.is_name or after.is_("(") else "expected a window after OVER"
+
+
+_FOLLOWED: dict[str, Callable[[Token | None, Token], str]] = {
+    "as": _behind_as, "over": _behind_over,
+}  # fmt: skip
+
+
+def _check_cases(text: StatementText, tokens: Sequence[Token]) -> None:
+    """Fail at a WHEN of CASE without THEN, which sqlglot does not ask for."""
+    waiting: list[bool] = []
+    for token in tokens:
+        if token.kind is not Kind.WORD or token.value not in _OF_CASE:
+            continue
+        if token.value == "case":
+            waiting.append(False)
+        elif not waiting:
+            continue
+        elif waiting[-1] and token.value != "then":
+            problem = ParseError(f"expected THEN before {token.text.upper()}")
+            raise at(problem, text, token.start, token.end)
+        elif token.value == "end":
+            waiting.pop()
+        else:
+            waiting[-1] = token.value == "when"
 
 
 def check_tree(tree: exp.Expr, text: StatementText, start: int) -> None:
@@ -87,6 +125,9 @@ def _wrong(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
             yield star, "unexpected words after *"
     yield from _programs_beside_others(nodes)
     yield from _rows_without_comma(nodes)
+    yield from _misplaced_names(nodes)
+    yield from _misplaced_values(nodes)
+    yield from _wrong_types_and_intervals(nodes)
     for alias in _of(nodes, exp.TableAlias, exp.Alias):
         name = alias.args.get("alias") if isinstance(alias, exp.Alias) else alias.this
         if isinstance(name, exp.Identifier) and not name.quoted and name.name.lower() in RESERVED:
@@ -139,6 +180,58 @@ def _wrong_joins_and_frames(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Exp
                 yield _first(bound), "unexpected INTERVAL: a frame is measured by numbers"
 
 
+def _misplaced_names(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
+    """Yield names of what cannot have any: they come of a comma or an operator that is missing."""
+    for alias in _of(nodes, exp.Alias, exp.Aliases):
+        around = alias.parent
+        in_row = isinstance(around, exp.Tuple | exp.Paren) and isinstance(around.parent, exp.Values)
+        if isinstance(alias.this, exp.Star):
+            yield _first(alias), "unexpected name behind *"
+        elif around is not None and not in_row and not isinstance(around, exp.Select):
+            yield _first(alias), f"unexpected name {alias.alias.upper()}: only columns have one"
+    for window in _of(nodes, exp.Window):
+        for name in (window.args.get("alias"), window.this):
+            if (
+                isinstance(name, exp.Identifier)
+                and not name.quoted
+                and name.name.lower() in RESERVED
+            ):
+                yield name, f"unexpected {name.name.upper()}"
+
+
+def _misplaced_values(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
+    for star in _of(nodes, exp.Star):
+        around = star.parent
+        arguments = around.expressions if isinstance(around, exp.Anonymous) else []
+        if isinstance(around, exp.Binary | exp.Neg) or (arguments[1:] and arguments[0] is star):
+            yield _first(around or star), "unexpected *"
+    for dot in _of(nodes, exp.Dot):
+        if isinstance(dot.this, exp.Literal) and not dot.this.is_string:
+            yield _first(dot), "unexpected . behind a number"
+    for row in _of(nodes, exp.Tuple):
+        if not row.expressions and not isinstance(row.parent, _MAY_BE_EMPTY):
+            yield row, "expected an expression between the brackets"
+    for call in _of(nodes, exp.Anonymous):
+        for argument in call.expressions:
+            if isinstance(argument, exp.Select):
+                yield argument, "unexpected SELECT: write brackets around it"
+
+
+def _wrong_types_and_intervals(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
+    for size in _of(nodes, exp.DataTypeParam):
+        if not isinstance(size.this, exp.Literal) or size.args.get("expression"):
+            cast = size.find_ancestor(exp.Cast, exp.TryCast)
+            yield _first(cast or size), "expected a number in the brackets of a type"
+    for interval in _of(nodes, exp.Interval):
+        unit = interval.args.get("unit")
+        if unit is None and isinstance(interval.parent, exp.Add):
+            continue  # INTERVAL '2' DAY + 1, which sqlglot takes for a sum of intervals
+        if isinstance(interval.this, exp.Interval) or unit is None:
+            yield _first(interval), "expected a number and a unit after INTERVAL"
+        elif isinstance(unit, exp.Var) and unit.name.lower() not in UNITS:
+            yield _first(interval), f"unexpected unit {unit.name.upper()} of an interval"
+
+
 def _rows_without_comma(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
     """Yield the second of two rows, which sqlglot takes for the columns of an alias."""
     for values in _of(nodes, exp.Values):
@@ -154,6 +247,8 @@ def _wrong_clauses(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
         distinct = select.args.get("distinct")
         if isinstance(distinct, exp.Distinct) and distinct.args.get("on"):
             yield select, "unexpected DISTINCT ON"
+        if select.args.get("joins") and select.args.get("from_") is None:
+            yield _first(select.args["joins"]), "unexpected JOIN: FROM is missing"
         group = select.args.get("group")
         if group is not None and not any(group.args.values()):
             yield select, "GROUP BY without anything to group by"

@@ -12,13 +12,11 @@ from itertools import pairwise
 
 from hivesql.dialect.edits import Edit, Spans, insert
 from hivesql.dialect.plain_rows import number_edits
-from hivesql.dialect.tokens import NESTED_TYPES, Kind, Token, at, first_from
+from hivesql.dialect.tokens import NESTED_TYPES, UNITS, Kind, Token, at, first_from
 from hivesql.script import StatementText
 from hivesql_planner.errors import NotSupported, ParseError, SemanticError
 
 _Tokens = list[Token]
-_UNIT = "year|years|month|months|week|weeks|day|days|hour|hours|minute|minutes|second|seconds"
-_UNITS = frozenset(_UNIT.split("|"))
 # What brackets follow that are no call's.
 _BEFORE_BRACKETS = frozenset(
     "select distinct all and or not where when then else on having + - , ( = < > <= >= <>".split()  # noqa: SIM905
@@ -45,6 +43,7 @@ _NO_LITERALS = frozenset(
     ("bigint", "binary", "boolean", "char", "dec", "decimal", "double", "float", "int", "integer",
      "numeric", "real", "smallint", "string", "time", "timestamp_ltz", "tinyint", "varchar")
 )  # fmt: skip
+_OF_TEXTS = frozenset({"date", "timestamp", "timestamplocaltz"})
 _ENDS_OF_TABLES = frozenset({"select", "where", "group", "having", "on", "by", "set", "values"})
 _BYTES = re.compile("0[xX](?:[0-9a-fA-F]{2})+")
 _PROPERTY: tuple[str | Kind, ...] = ("(", Kind.STRING, "=", Kind.STRING)
@@ -69,9 +68,11 @@ def check_slice(text: StatementText, tokens: _Tokens) -> list[Edit]:
     """
     _refuse(text, tokens)
     for token, after in pairwise(tokens):
-        is_type = token.kind is Kind.WORD and token.value in _NO_LITERALS
-        if is_type and after.kind is Kind.STRING:
-            problem = ParseError(f"unexpected string after {token.text}: use CAST")
+        if token.kind is not Kind.WORD or after.kind not in (Kind.STRING, Kind.NUMBER):
+            continue
+        is_type = token.value in _NO_LITERALS or token.value in NESTED_TYPES
+        if is_type or (token.value in _OF_TEXTS and after.kind is Kind.NUMBER):
+            problem = ParseError(f"unexpected constant after {token.text}: use CAST")
             raise at(problem, text, after.start, after.end)
     try:
         return sorted((*_same_length(tokens), *_readable(tokens)))
@@ -116,14 +117,14 @@ def bare_intervals(tokens: _Tokens) -> Iterator[tuple[Token, Token]]:
         zip(tokens, tokens[1:], tokens[2:], tokens[3:], strict=False)
     ):
         is_value = value.kind in (Kind.NUMBER, Kind.STRING) and closed.is_(")")
-        is_unit = unit.kind is Kind.WORD and unit.value in _UNITS
+        is_unit = unit.kind is Kind.WORD and unit.value in UNITS
         if opened.is_("(") and is_value and is_unit and before in _BEFORE_BRACKETS:
             yield opened, _last_of_unit(tokens, i + 3)
         before = opened.value if opened.kind in (Kind.WORD, Kind.SYMBOL) else ""
     before = ""
     for i, (token, after) in enumerate(pairwise(tokens)):
-        is_unit = after.kind is Kind.WORD and after.value in _UNITS
-        is_value = token.kind is Kind.NUMBER and before != "interval" and before not in _UNITS
+        is_unit = after.kind is Kind.WORD and after.value in UNITS
+        is_value = token.kind is Kind.NUMBER and before != "interval" and before not in UNITS
         # A text behind any other word or text is a part of what has that alias: DATE '…' day
         is_value = is_value or (token.kind is Kind.STRING and before in _BEFORE_BRACKETS)
         if is_value and is_unit:

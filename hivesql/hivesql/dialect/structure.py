@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 from hivesql.dialect.deep_recursion import with_room
 from hivesql.dialect.edits import Span, Spans
-from hivesql.dialect.hive_grammar import check_tree
+from hivesql.dialect.hive_grammar import check_tokens, check_tree
 from hivesql.dialect.nodes.constants import Members, put_constants
 from hivesql.dialect.slices import BRACKETS, SPANS, Slice
 from hivesql.dialect.slices import RANGE as RANGE
@@ -45,6 +45,18 @@ _END_OF_SUFFIX = {exp.DType.TINYINT: 2**7, exp.DType.SMALLINT: 2**15, exp.DType.
 """The least number that is too large before each suffix."""
 
 
+def _with_end(parse: Callable[..., Any]) -> Callable[..., Any]:
+    """Let what reads the arguments of a call fail where no bracket follows them."""
+
+    def read(parser: QueryParser) -> Any:
+        node = parse(parser)
+        if not parser._match(TokenType.R_PAREN, advance=False):
+            parser.raise_error("Expecting )")
+        return node
+
+    return read
+
+
 class QueryParser(HiveParser):
     """sqlglot's parser of queries and expressions, whose nodes tell their places.
 
@@ -60,7 +72,7 @@ class QueryParser(HiveParser):
     FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
     ARRAY_CONSTRUCTORS: ClassVar[dict[str, type[exp.Func]]] = {}  # array(1, 2)[0] is an element
     FUNCTION_PARSERS: ClassVar[dict[str, Callable[..., Any]]] = {
-        name: parse
+        name: _with_end(parse)
         for name, parse in HiveParser.FUNCTION_PARSERS.items()
         if name in _GRAMMAR_FUNCTIONS
     }
@@ -84,7 +96,7 @@ class QueryParser(HiveParser):
     def _parse_csv(
         self, parse_method: Callable[[], Any], sep: TokenType = TokenType.COMMA
     ) -> list[Any]:
-        """What stands between commas: sqlglot's own passes over items that are not there."""
+        """Read what stands between commas; sqlglot's own passes over items that are not there."""
         item = parse_method()
         items = [] if item is None else [item]
         while self._match(sep):
@@ -99,6 +111,11 @@ class QueryParser(HiveParser):
     def _fail_without_item(self, token: SqlglotToken) -> None:
         text = token.text if token else ""
         self.raise_error(f"{_NO_ITEM}, found {text or 'the end'!r}", token or self._prev)
+
+    def _parse_value(self, values: bool = True) -> exp.Tuple | None:
+        if not self._match(TokenType.L_PAREN, advance=False):
+            self.raise_error("expected a row in brackets", self._curr)
+        return super()._parse_value(values)
 
     def _parse_table_sample(self, as_modifier: bool = False) -> exp.TableSample | None:
         """TABLESAMPLE (BUCKET x OUT OF y [ON expression, …]), and sqlglot's own."""
@@ -216,9 +233,46 @@ class QueryParser(HiveParser):
         parse = super()._parse_range
         return self._ranged(lambda: parse(this, parse_is), start)
 
+    def _parse_alias(self, this: exp.Expr | None, explicit: bool = False) -> exp.Expr | None:
+        # Several names are told by AS alone.
+        if self._match(TokenType.L_PAREN, advance=False):
+            return this
+        return super()._parse_alias(this, explicit)
+
+    def _parse_partition_by(self) -> list[exp.Expr]:
+        is_here = self._match(TokenType.PARTITION_BY, advance=False)
+        keys = super()._parse_partition_by()
+        if is_here and not keys:
+            self._fail_without_item(self._curr)
+        return keys
+
+    def _parse_between(self, this: exp.Expr | None) -> exp.Between:
+        low = self._parse_bitwise()
+        if not self._match(TokenType.AND):
+            self.raise_error("expected AND")
+        return self.expression(exp.Between(this=this, low=low, high=self._parse_bitwise()))
+
+    def _parse_window_spec(self) -> dict[str, str | exp.Expr | None]:
+        """Read one end of a frame, with the word that says on which side it is."""
+        before = self._prev.token_type
+        if self._match(TokenType.BETWEEN, advance=False):
+            self.raise_error("unexpected BETWEEN")
+        spec = super()._parse_window_spec()
+        if spec["side"] is None and spec["value"] != "CURRENT ROW":
+            self.raise_error("expected PRECEDING or FOLLOWING")
+        is_first = before is not TokenType.AND
+        if is_first and (before is TokenType.BETWEEN) != bool(
+            self._match(TokenType.AND, advance=False)
+        ):
+            self.raise_error("a frame is BETWEEN … AND …, or has one end")
+        return spec
+
     def _parse_partition_and_order(self) -> tuple[list[exp.Expr], exp.Expr | None]:
         if self._match(TokenType.CLUSTER_BY):
-            return self._parse_csv(self._parse_disjunction), None
+            keys = self._parse_csv(self._parse_disjunction)
+            if not keys:
+                self._fail_without_item(self._curr)
+            return keys, None
         return super()._parse_partition_and_order()
 
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
@@ -300,6 +354,7 @@ class QueryParser(HiveParser):
         """Read parts of the statement, the last one behind ``prefix``, and nothing else."""
         text = self.statement
         inside = tokens_in(self.tokens, spans)
+        check_tokens(text, inside)
         edits = check_slice(text, inside)
         sqlglot_input = sqlglot_tokens(text.text, inside, edits)
         last = bisect_left(sqlglot_input, spans[-1][0], key=attrgetter("start")) if prefix else 0
@@ -428,8 +483,8 @@ def _as_parse_error(error: SqlglotParseError, text: StatementText) -> Exception:
     if description.startswith("Required keyword"):
         description = "an operand is missing"
     description = description.partition(" but got <Token")[0]
-    told = description.startswith(_NO_ITEM)
-    message = description if told else f"{description} at {highlight!r}"
+    names_what_stands_there = description.startswith(_NO_ITEM)
+    message = description if names_what_stands_there else f"{description} at {highlight!r}"
     problem = ParseError(message.replace(" / ", ": "))
     return at(problem, text, offset, offset + max(len(highlight), 1))
 

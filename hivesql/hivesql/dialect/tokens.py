@@ -51,6 +51,11 @@ _SPELLINGS = {"=": "==", "not": "!", "enable": "enabled", "disable": "disabled"}
 """What Hive's scanner reads as the same token, by the usual spelling."""
 _SIGNS = frozenset({"not", "-", "+", "~", "!"})
 _NESTING = frozenset({*_OPENED_BY, *_OPENED_BY.values(), *_SIGNS, "<", ">"})
+UNITS = frozenset(
+    ("year", "years", "month", "months", "week", "weeks", "day", "days", "hour", "hours", "minute",
+     "minutes", "second", "seconds")
+)  # fmt: skip
+"""Of intervals."""
 INSIDE_WORDS = frozenset({"$elem$", "$key$", "$value$"})
 """What DESCRIBE calls that is inside of arrays and maps."""
 # Words that can never be a name: taking one for a name would be misreading the statement.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hivesql.dialect.edits import Spans
-from hivesql.dialect.hive_grammar import check_tokens
 from hivesql.dialect.nodes.dml import DirectoryBody, MultiInsert, take_apart
 from hivesql.dialect.reading import StatementReader
 from hivesql.dialect.slices import SPANS, Slice
@@ -20,7 +19,6 @@ class QueryStatements(StatementReader):
 
     def read_rows(self) -> exp.Expr | DirectoryBody:
         """Read a query, or an INSERT that begins with FROM or WITH."""
-        check_tokens(self.text, self.tokens)
         return self.read_insert() if self._inserts() else self.rest_as_query()
 
     def _inserts(self) -> bool:
