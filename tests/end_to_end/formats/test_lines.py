@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from pyspark.sql import SparkSession
 import hivesql
 from delimited_values import INF, LINES, NAN, VALUES
 from hive_results import HERE
+from hivesql_executor.spark.formats.delimited import split_lines
 from hivesql_planner.errors import ExecutionError, NotSupported, ParseError, SemanticError
+from memory_catalog import table as table_of
 
 pytestmark = pytest.mark.spark
 
@@ -86,6 +89,27 @@ NESTED_CASES = {
             r"x|\N:y:\\N|a\=1=b\=2:k=\N|5": ("x", [None, "y", "\\N"], {"a=1": "b=2", "k": None}, 5),
         },
     ),
+    "maps in maps": (
+        f"{PIPES} COLLECTION ITEMS TERMINATED BY ',' MAP KEYS TERMINATED BY '='",
+        "m map<string,map<string,map<string,array<int>>>>",
+        {
+            "a=x\x05p\x071\x082\x06q\x073\x04y\x05,b=": (
+                {"a": {"x": {"p": [1, 2], "q": [3]}, "y": {}}, "b": {}},
+            ),
+            "a=x\x05p\x071\x06p\x079,a=y\x05\\N\x071,\\N=z": ({"a": {"x": {"p": [1]}}},),
+            "": ({},),
+            "\\N": (None,),
+            "a,b=\\N,c=x,d=x\x05\\N\x04x\x05r\x071,e=\x05\x07,f=x\x05p": (
+                {
+                    "a": None, "b": None, "c": {"x": None}, "d": {"x": None},
+                    "e": {"": {"": []}}, "f": {"x": {"p": None}},
+                },
+            ),
+            "a=x\x05p\x07\\N\x08\x08z\x06\x071": (
+                {"a": {"x": {"p": [None, None, None], "": [1]}}},
+            ),
+        },
+    ),
     "another NULL": (
         f"{PIPES} NULL DEFINED AS 'NULL'",
         "s string, t string, i int",
@@ -145,6 +169,20 @@ NESTED_CASES = {
         },
     ),
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("nested", ["map<string,{}>", "uniontype<int,{}>", "struct<a:{}>"])
+def test_plans_grow_with_the_depth_of_a_type(spark: SparkSession, nested: str) -> None:
+    """No level stands in the plan more than once: copies of copies keep Spark busy for minutes."""
+    sizes = []
+    for depth in range(4):
+        kind = "array<int>"
+        for _ in range(depth):
+            kind = nested.format(kind)
+        (column,) = split_lines(table_of("db.t", f"c {kind}"))
+        sizes.append(len(str(column.shape)))
+    steps = [later - earlier for earlier, later in pairwise(sizes)]
+    assert max(steps) < 2 * min(steps)
 
 
 SERDE = "ROW FORMAT SERDE 'org.apache.hadoop.hive.serde2.lazy.LazySimpleSerDe'"

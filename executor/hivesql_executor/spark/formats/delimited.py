@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 from pyspark.sql import Column
@@ -163,36 +163,55 @@ def _parsed_map(text: Column, hive_type: HiveType, level: int, lines: _Lines) ->
     form, (key_type, value_type) = lines.format, hive_type.children
     before = rf"(?s)^({_token(form.at(level + 1), form)})"
 
-    def entry(item: Column) -> Column:
-        raw = f.regexp_extract(item, before, 1)
-        rest = f.when(f.length(item) > f.length(raw), f.substr(item, f.length(raw) + f.lit(2)))
-        key = _parsed(raw, key_type, level + 2, lines)
-        return f.struct(
-            key.alias("key"), _parsed(rest, value_type, level + 2, lines).alias("value")
-        )
+    def entry(item: Column, head: Column) -> Column:
+        rest = f.when(f.length(item) > f.length(head), f.substr(item, f.length(head) + f.lit(2)))
+        key = _parsed(head, key_type, level + 2, lines)
+        value = _bound(rest, lambda text: _parsed(text, value_type, level + 2, lines))
+        return f.struct(key.alias("key"), value.alias("value"))
 
-    entries = f.transform(_split(text, form.at(level), form), entry)
-    with_keys = f.filter(entries, lambda pair: pair["key"].isNotNull())
-    keys = f.transform(with_keys, lambda pair: pair["key"])
-    # Of a key given twice, Hive takes the first value and Spark the last one.
-    twice = f.size(f.array_distinct(keys)) < f.size(keys)
-    value = f.map_from_entries(f.when(twice, f.reverse(with_keys)).otherwise(with_keys))
+    def first_of_each(pairs: Column) -> Column:
+        keys = f.transform(pairs, lambda pair: pair["key"])
+        # Of a key given twice, Hive takes the first value and Spark the last one.
+        twice = f.size(f.array_distinct(keys)) < f.size(keys)
+        return f.map_from_entries(f.when(twice, f.reverse(pairs)).otherwise(pairs))
+
+    entries = f.transform(
+        _split(text, form.at(level), form),
+        lambda item: _bound(f.regexp_extract(item, before, 1), lambda head: entry(item, head)),
+    )
+    value = _bound(f.filter(entries, lambda pair: pair["key"].isNotNull()), first_of_each)
     return f.when(text != "", value).otherwise(f.create_map().cast(lines.spark_type(hive_type)))
+
+
+def _bound(value: Column, use: Callable[[Column], Column]) -> Column:
+    """Return what ``use`` makes of a value that stands in the plan, and is computed, once.
+
+    What it makes may name the value as often as it likes: each time would else be a copy of it,
+    and copies inside of copies are more than Spark can analyse.
+    """
+    return f.get(f.transform(f.array(value), use), f.lit(0))
 
 
 def _parsed_union(text: Column, hive_type: HiveType, level: int, lines: _Lines) -> Column:
     """Return the struct of a tag and of the member that stands behind it."""
     form = lines.format
     before = rf"(?s)^({_token(form.at(level), form)})"
-    raw = f.regexp_extract(text, before, 1)
-    rest = f.when(f.length(text) > f.length(raw), f.substr(text, f.length(raw) + f.lit(2)))
-    tag = lazy_value(raw, TINYINT)
-    members = [
-        f.when(tag == i, _parsed(rest, member, level + 1, lines)).alias(member_name(i))
-        for i, member in enumerate(hive_type.children)
-    ]
-    value = f.struct(tag.alias(UNION_TAG), *members).cast(hive_type.spark)
-    return f.when(tag.between(0, len(members) - 1), value)
+
+    def member(i: int, rest: Column, tag: Column) -> Column:
+        value = _parsed(rest, hive_type.children[i], level + 1, lines)
+        return f.when(tag == i, value).alias(member_name(i))
+
+    def union(tag: Column, rest: Column) -> Column:
+        members = [member(i, rest, tag) for i in range(len(hive_type.children))]
+        value = f.struct(tag.alias(UNION_TAG), *members).cast(hive_type.spark)
+        return f.when(tag.between(0, len(members) - 1), value)
+
+    def parts(head: Column) -> Column:
+        rest = f.when(f.length(text) > f.length(head), f.substr(text, f.length(head) + f.lit(2)))
+        tag = lazy_value(head, TINYINT)
+        return _bound(tag, lambda tag: _bound(rest, lambda rest: union(tag, rest)))
+
+    return _bound(f.regexp_extract(text, before, 1), parts)
 
 
 def _token(separator: str, form: LineFormat) -> str:
