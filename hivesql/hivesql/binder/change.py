@@ -48,8 +48,7 @@ def bind_update(node: exp.Expr, binding: Binding) -> UpdateRows | MergeRows:
         )
         return replace(bound, operation="UPDATE")
     ref = table_of(node.this)
-    table = _changeable(ref, binding)
-    _check_assigned(node, table, binding)
+    table = _changeable(ref, binding, node)
     walk, scope, target = _of_target(table, table.name.name, binding)
     target.start = ref.start
     assignments = _assigned(node, table, walk, scope)
@@ -119,10 +118,14 @@ def _check_manager(ref: TableRef, binding: Binding) -> None:
         binding.fail(SemanticError(message, code=10294), ref.start)
 
 
-def _changeable(ref: TableRef, binding: Binding) -> Table:
+def _changeable(ref: TableRef, binding: Binding, *updates: exp.Expr) -> Table:
+    """Return the table; as in Hive, its columns are looked for before its kind is looked at."""
     _check_manager(ref, binding)
     table = binding.table(ref)
     check_zone_of(table, ref.start, binding)
+    if not (table.is_view or table.is_materialized_view):
+        for update in updates:
+            _check_assigned(update, table, binding)
     _check_changeable(table, ref, binding)
     return table
 
@@ -292,6 +295,10 @@ def _merge_target(ref: TableRef, whens: Sequence[exp.Expr], binding: Binding) ->
     check_zone_of(table, ref.start, binding)
     changes = [when for when in whens if _kind(when) != "insert"]
     matched = [when for when in changes if not _is_by_source(when)]
+    if not (table.is_view or table.is_materialized_view):
+        for when in changes:
+            if _star(when.args["then"]) is None:
+                _check_assigned(when.args["then"], table, binding)
     if changes:
         _check_changeable(table, ref, binding)
     elif table.is_view or table.is_materialized_view or not table.is_full_acid:
@@ -306,9 +313,6 @@ def _merge_target(ref: TableRef, whens: Sequence[exp.Expr], binding: Binding) ->
             if when.args.get("condition") is None:
                 error = _never_taken(name, when, after)
                 binding.fail(error, *(when if error.code == 10404 else after).meta[RANGE])
-    for when in changes:
-        if _star(when.args["then"]) is None:
-            _check_assigned(when.args["then"], table, binding)
     return table
 
 

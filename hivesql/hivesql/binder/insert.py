@@ -111,7 +111,8 @@ def _partition(
             error = SemanticError(
                 f"Need to specify partition columns because the destination table is "
                 f"partitioned: {', '.join(missing)} missing",
-                code=10006,
+                # Hive takes the last of those that have no value for the parent of what is missing.
+                code=10006 if len(values) == len(key_names) else 10094,
             )
             binding.fail(error, partition[0].key.start, partition[-1].end)
         static = {

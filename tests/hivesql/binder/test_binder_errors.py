@@ -137,6 +137,12 @@ def bound(sql: str, **settings: str) -> Any:
         ("UPDATE v SET id = 1", 10402, (1, 8)),
         ("DELETE FROM v", 10402, (1, 13)),
         ("UPDATE t SET nosuch = 1", 10408, (1, 14)),
+        ("UPDATE plain SET nosuch = 1", 10408, (1, 18)),
+        (
+            "MERGE INTO plain USING s ON plain.id = s.id WHEN MATCHED THEN UPDATE SET nosuch = 1",
+            10408,
+            (1, 74),
+        ),
         ("UPDATE t SET id = nosuch", 10004, (1, 19)),
         ("DELETE FROM t WHERE s.id = 1", 10004, (1, 21)),
         (
@@ -188,6 +194,8 @@ def bound(sql: str, **settings: str) -> Any:
         ("INSERT INTO t (id, name) VALUES (1)", 10044, (1, 26)),
         ("INSERT INTO p PARTITION (ds, hr=1) SELECT 1, 'x', null, 'd'", 10094, (1, 26)),
         ("INSERT INTO p PARTITION (ds='x') SELECT 1, 'x', null", 10006, (1, 26)),
+        ("INSERT INTO p PARTITION (ds) SELECT 1, 'x', null", 10094, (1, 26)),
+        ("INSERT INTO p PARTITION (hr) SELECT 1, 'x', null", 10094, (1, 26)),
         ("INSERT INTO p PARTITION (k=1) SELECT 1, 'x', null", 10006, (1, 26)),
         (
             "FROM s INSERT INTO t SELECT id, name, 1 INSERT INTO t SELECT id, name, 2",
