@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from itertools import pairwise
 
 from hivesql.dialect.value_types import (
     TIMES,
@@ -69,24 +70,22 @@ def _extreme(call: Call) -> str | None:
 
 
 def _null_if_any_null(call: Call) -> str:
-    """GREATEST and LEAST: NULL as soon as one argument is; texts become what the others are."""
+    """GREATEST and LEAST: NULL as soon as one argument is, but for texts that begin them."""
     takes(2, 10_000)(call)
     has_times = any(kind in TIMES for kind in call.types)
     is_mixed = any(map(is_text, call.types)) or (has_times and any(map(is_number, call.types)))
     target = type_of_call(call) if is_mixed else None
-    arguments = rest(call, 0)
+    arguments = originals = rest(call, 0)
+    pairs = zip(call.types, originals, strict=True)
     if target == DOUBLE:
-        arguments = [f"CAST({arg} AS DOUBLE)" for arg in arguments]
+        arguments = [f"CAST({arg} AS DOUBLE)" for arg in originals]
     elif target == STRING:
-        pairs = zip(call.types, arguments, strict=True)
         arguments = [f"CAST({text_of(kind, arg, call.zone)} AS STRING)" for kind, arg in pairs]
     elif target is not None and target in TIMES:
-        arguments = [
-            _converted(kind, arg, target, call.zone)
-            for kind, arg in zip(call.types, arguments, strict=True)
-        ]
-    nulls = " OR ".join(f"{arg} IS NULL" for arg in arguments)
-    return f"CASE WHEN {nulls} THEN NULL ELSE {call.name}({', '.join(arguments)}) END"
+        arguments = [_converted(kind, arg, target, call.zone) for kind, arg in pairs]
+    nulls = [f"{arg} IS NULL" for arg in originals]
+    nulls += [f"({a} IS NOT NULL AND {b} IS NULL)" for a, b in pairwise(arguments) if is_mixed]
+    return f"CASE WHEN {' OR '.join(nulls)} THEN NULL ELSE {call.name}({', '.join(arguments)}) END"
 
 
 def text_of(kind: Type, argument: str, zone: str | None = None) -> str:
@@ -503,7 +502,8 @@ def _absolute(call: Call) -> str | None:
     if kind is not None and _is_rounded(kind):
         positive = f"CAST(substring(CAST(@0 AS STRING), 2) AS {kind.spark.upper()})"
         return f"if(@0 < 0, {positive}, @0)"
-    return "abs(CAST(@0 AS INT))" if kind in (TINYINT, SMALLINT) else None
+    wider = "DOUBLE" if is_float(kind) else "INT" if kind in (TINYINT, SMALLINT) else None
+    return f"abs(CAST(@0 AS {wider}))" if wider else None
 
 
 def _is_rounded(kind: HiveType) -> bool:

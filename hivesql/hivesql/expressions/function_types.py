@@ -120,7 +120,7 @@ def _floored(call: Call) -> Type:
 
 def _absolute(call: Call) -> Type:
     kind = call.type(0)
-    if is_text(kind):
+    if is_text(kind) or kind == FLOAT:
         return DOUBLE
     return INT if kind in (TINYINT, SMALLINT) else kind
 

@@ -194,7 +194,7 @@ def conversion_of_any(target: HiveType, zone: str | None = None) -> str | None:
 
 
 def check_conversion(source: HiveType | None, target: HiveType, *, strict: bool) -> None:
-    """Refuse what Hive does not convert (SemanticError 10014).
+    """Refuse what Hive does not convert (SemanticError 10014, to dates and times 10016).
 
     ``strict`` is hive.strict.timestamp.conversion: times and numbers are not made of each other.
     """
@@ -206,7 +206,8 @@ def check_conversion(source: HiveType | None, target: HiveType, *, strict: bool)
     elif strict and source_kind in _TIMES and target_kind in _NOT_OF_TIMES:
         problem = "Casting DATE/TIMESTAMP types to NUMERIC is prohibited"
     elif source_kind not in _POSSIBLE.get(target_kind, (source_kind,)):
-        raise SemanticError(f"Hive does not convert {source} to {target}", code=10014)
+        code = 10016 if target_kind in _TIMES else 10014
+        raise SemanticError(f"Hive does not convert {source} to {target}", code=code)
     else:
         return
     raise SemanticError(f"{problem} (hive.strict.timestamp.conversion)", code=10014)
