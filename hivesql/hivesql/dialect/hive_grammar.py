@@ -224,9 +224,9 @@ def _wrong_types_and_intervals(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.
             yield _first(cast or size), "expected a number in the brackets of a type"
     for interval in _of(nodes, exp.Interval):
         unit = interval.args.get("unit")
-        if unit is None and isinstance(interval.parent, exp.Add):
-            continue  # INTERVAL '2' DAY + 1, which sqlglot takes for a sum of intervals
-        if isinstance(interval.this, exp.Interval) or unit is None:
+        # INTERVAL '2' DAY + 1 is a sum of intervals to sqlglot.
+        in_sum = isinstance(interval.this, exp.Literal) and isinstance(interval.parent, exp.Add)
+        if isinstance(interval.this, exp.Interval) or (unit is None and not in_sum):
             yield _first(interval), "expected a number and a unit after INTERVAL"
         elif isinstance(unit, exp.Var) and unit.name.lower() not in UNITS:
             yield _first(interval), f"unexpected unit {unit.name.upper()} of an interval"
