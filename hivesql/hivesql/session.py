@@ -210,6 +210,7 @@ class Session:
         began = time.monotonic()
         self._running.begin(text.text)
         try:
+            self._conversation.check_own()
             text.check_characters()
             once = self._keys.next(text, idempotency_key, self.runtime)
             views, of_rows = self.spark_views(), of_user(consume)

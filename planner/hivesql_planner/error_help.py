@@ -27,6 +27,7 @@ OF_CLASSES: Mapping[str, str] = {
     "StaleSnapshot": "Run it again, when others write the table less",
     "ExecutorsLost": "Run it again; give executors more memory",
     "SparkEnded": "Run it again; `spark.driver.memory` gives it more",
+    "OfAnotherProcess": "Open a session in the forked process, before it or its parent uses Spark",
     "Deadlock": "Run it again; let programs change tables in the same order",
     "AlreadyCommitted": "Nothing: it is done",
     "CommitUnknown": "`DESCRIBE HISTORY t` tells whether it has committed",

@@ -15,6 +15,7 @@ HiveSqlError
     ├── StaleSnapshot           the data moved while we waited for locks (retry)
     ├── ExecutorsLost           Spark's executors ended with rows in them (retry)
     ├── SparkEnded              Spark's JVM ended, or takes no calls     (retry)
+    ├── OfAnotherProcess        it belongs to the process that this one was forked from
     ├── MetastoreReplaced       its database failed over, nobody has looked yet (retry)
     ├── TransactionLost         we were aborted, or stopped heartbeating (retry)
     │   └── Deadlock                aborted to end a circle of waits         (retry)
@@ -231,6 +232,10 @@ class TransactionLost(ExecutionError):
 
     code: int | None = 10263
     retryable: bool = True
+
+
+class OfAnotherProcess(ExecutionError):
+    """What a forked process has from the one that it was forked from, and may not use."""
 
 
 class MetastoreReplaced(ExecutionError):

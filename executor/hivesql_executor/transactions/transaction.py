@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -76,6 +77,8 @@ class OpenTransaction:
     notes: list[TableNote | NewColumns] = field(default_factory=list)
     writes: list[TableWrite] = field(default_factory=list)
     """What its statements did, which becomes the history of their tables."""
+    process: int = field(default_factory=os.getpid)
+    """Whose it is: a process that is forked from it has a copy, and must not end it."""
 
 
 def open_transaction(runtime: Runtime, *, read_only: bool = False) -> OpenTransaction:

@@ -6,6 +6,7 @@ wrote, would be committed without those that stand before it: see LostTransactio
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ from hivesql_planner.errors import (
     ExecutionError,
     HiveSqlError,
     NotSupported,
+    OfAnotherProcess,
     SemanticError,
 )
 from hivesql_planner.multi_statement import check_inside
@@ -62,6 +64,19 @@ class Conversation:
         """Tell whether a statement of what is open has changed anything."""
         opened = self.opened
         return opened is not None and bool(opened.next_statement_id or opened.writes)
+
+    def check_own(self) -> None:
+        """Refuse a statement of a forked process in the transaction of the one it was forked from.
+
+        Both would write under one id, and either would end what the other has begun.
+        """
+        opened = self.opened
+        if opened is not None and opened.process != os.getpid():
+            raise OfAnotherProcess(
+                f"transaction {opened.id} is that of process {opened.process}, from which this one "
+                "was forked: there it goes on, and here nothing was run. The next statement of "
+                "this session has a transaction of its own; fork before START TRANSACTION"
+            )
 
     def recorded(self, plan: Plan, once: Once | None) -> Once | None:
         """Give the key that the plan's own commit records; None where the transaction's does."""
@@ -143,8 +158,7 @@ class Conversation:
 
     def fail(self, runtime: Runtime, error: BaseException) -> None:
         """Roll back after an error, as Hive does, and tell the user."""
-        opened, self.opened = self.opened, None
-        self.skipped = None
+        opened, self.skipped = self._let_go(), None
         if opened is None or isinstance(error, CommitUnknown):
             return
         roll_back(opened, runtime, error)
@@ -152,9 +166,14 @@ class Conversation:
 
     def close(self, runtime: Runtime) -> None:
         """Roll back what was never committed."""
-        opened, self.opened = self.opened, None
+        opened = self._let_go()
         if opened is not None:
             roll_back(opened, runtime, None)
+
+    def _let_go(self) -> OpenTransaction | None:
+        """Forget what is open; give it where it is this process's, which has to end it."""
+        opened, self.opened = self.opened, None
+        return opened if opened is not None and opened.process == os.getpid() else None
 
 
 class Transacting(Protocol):

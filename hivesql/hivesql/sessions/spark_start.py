@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from subprocess import TimeoutExpired
 from typing import TYPE_CHECKING, Any
 
+from hivesql_executor.impersonation import inherited_spark
 from hivesql_executor.statement_log import carried
 from hivesql_planner.errors import Cancelled, SessionClosed, SparkEnded
 from hivesql_planner.settings.file_system_keys import OF_HADOOP
@@ -94,6 +95,15 @@ _wanting = 0
 """How many sessions wait for ``_starting`` to use Spark: they need no second one to start."""
 _is_changing = False
 """From the beginning of a start or a stop to its end: nobody else may ask Spark for anything."""
+
+
+def _forget_parents() -> None:
+    """Begin anew in a forked process: its parent's threads, which may have turns, are not here."""
+    global _starting, _counting, _wanting, _is_changing
+    _starting, _counting, _wanting, _is_changing = threading.Lock(), threading.Lock(), 0, False
+
+
+inherited_spark.call_after_fork(_forget_parents)
 
 
 @contextmanager
@@ -213,6 +223,7 @@ class LazySpark:
 
     def __call__(self) -> SparkSession:
         self._check_open()
+        inherited_spark.check()
         if self._session is not None and not (self._shares and self._shares.has_ended):
             return self._session
         if self._user_session is not None or threading.current_thread() is threading.main_thread():
@@ -495,7 +506,11 @@ class LazySpark:
     def _places(self) -> Iterator[Sequence[SparkSession]]:
         """Give this session's Spark and the user's, as far as they run, for as long as they do."""
         has_ended = self._shares is not None and self._shares.has_ended
-        if has_ended or (self._user_session is None and "pyspark" not in sys.modules):
+        if (
+            has_ended
+            or inherited_spark.is_used()
+            or (self._user_session is None and "pyspark" not in sys.modules)
+        ):
             yield ()
             return
         with ExitStack() as stack:
@@ -535,7 +550,7 @@ class LazySpark:
         that never asked for Spark wait for the start of another one's.
         """
         self._closed = True
-        if self._used and not self.starting:
+        if self._used and not inherited_spark.is_used() and not self.starting:
             self._let_go()
 
     def _check_open(self) -> None:

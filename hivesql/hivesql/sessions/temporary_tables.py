@@ -36,6 +36,8 @@ class TemporaryTables:
     """The name behind each visible name."""
     homes: set[str] = field(default_factory=set)
     """The databases that were made for them."""
+    process: int = field(default_factory=os.getpid)
+    """Whose session they are: one that is forked from it leaves them to it."""
 
     def database(self, name: str) -> Database:
         """As the metastore's, or one of those that no metastore holds."""
@@ -147,6 +149,8 @@ class TemporaryTables:
     def drop_all(self) -> None:
         """Drop what the session leaves."""
         self.hidden.clear()
+        if self.process != os.getpid():
+            self.homes.clear()
         if self.homes:
             from hivesql_executor.temporary_databases import drop_temporary
         while self.homes:

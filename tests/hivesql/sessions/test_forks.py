@@ -15,6 +15,7 @@ import pytest
 
 import hivesql
 from hivesql_executor.metastore.database.connection import Rdbms
+from hivesql_planner.errors import HiveSqlError, OfAnotherProcess
 
 
 def _fork(child: Callable[[], object]) -> int:
@@ -130,3 +131,101 @@ def test_no_connection_to_a_file_is_made_where_a_fork_would_not_wait(
         [sys.executable, "-c", _CONNECTIONS, *place], capture_output=True, text=True, check=False
     )
     assert ended.returncode == 0, ended.stderr
+
+
+def _in_child(work: Callable[[], object]) -> str:
+    """Run a call in a forked process; the name and text of what it raised, or its value."""
+    reading, writing = os.pipe()
+
+    def tell() -> None:
+        try:
+            told = str(work())
+        except HiveSqlError as error:
+            told = f"{type(error).__name__}: {error}"
+        os.write(writing, told.encode())
+
+    assert _fork(tell) == 0
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        return pipe.read()
+
+
+def _leave(session: hivesql.Session, way: str) -> None:
+    if way == "close":
+        session.close()
+    elif way == "with":
+        with pytest.raises(ZeroDivisionError), session:
+            raise ZeroDivisionError
+    elif way == "interrupt":
+        session.end_interrupted()
+    else:
+        session.sql(way)
+
+
+@pytest.mark.parametrize(
+    "way",
+    ["COMMIT", "ROLLBACK", "INSERT INTO t VALUES (7)", "SELECT a FROM t", "SELECT nothing FROM t",
+     "START TRANSACTION", "no statement", "close", "with", "interrupt"],
+)  # fmt: skip
+def test_a_transaction_is_ended_by_the_process_that_began_it(
+    place: tuple[str, str], way: str
+) -> None:
+    with hivesql.connect(*place) as session:
+        session.sql("START TRANSACTION; INSERT INTO t VALUES (2)")
+        told = _in_child(lambda: _leave(session, way))
+        if way not in ("close", "with", "interrupt"):
+            assert told.startswith("OfAnotherProcess"), told
+        session.sql("INSERT INTO t VALUES (3); COMMIT")
+        assert sorted(session.sql("SELECT a FROM t").rows) == [(1,), (2,), (3,)]
+
+
+def test_behind_the_refused_one_a_forked_session_has_transactions_of_its_own(
+    place: tuple[str, str],
+) -> None:
+    with hivesql.connect(*place) as session:
+        session.sql("START TRANSACTION; INSERT INTO t VALUES (2)")
+
+        def go_on() -> None:
+            with pytest.raises(OfAnotherProcess):
+                session.sql("COMMIT")
+            session.sql("INSERT INTO t VALUES (7)")
+
+        assert _in_child(go_on) == "None"
+        session.sql("ROLLBACK")
+        assert sorted(session.sql("SELECT a FROM t").rows) == [(1,), (7,)]
+
+
+def test_temporary_tables_are_dropped_by_the_process_that_made_them(
+    place: tuple[str, str],
+) -> None:
+    with hivesql.connect(*place) as session:
+        session.sql("CREATE TEMPORARY TABLE own (a INT) STORED AS ORC")
+
+        def look_and_close() -> object:
+            with session:
+                return session.sql("DESCRIBE own").rows[0][0]
+
+        assert _in_child(look_and_close) == "a"
+        session.sql("DESCRIBE own")
+
+
+@pytest.mark.spark
+def test_spark_is_used_by_the_process_that_started_it(place: tuple[str, str]) -> None:
+    query = "SELECT count(*) FROM t x JOIN t y ON x.a = y.a"
+    with hivesql.connect(*place) as session:
+        assert session.sql(query).rows == [(1,)]
+
+        def use() -> None:
+            with session:
+                session.sql("INSERT INTO t VALUES (2)")
+                session.sql(query)
+
+        def open_another() -> None:
+            with hivesql.connect(*place) as another:
+                another.sql("INSERT INTO t VALUES (3)")
+                another.sql(query)
+
+        for work in (use, open_another):
+            told = _in_child(work)
+            assert told.startswith("OfAnotherProcess") and "'spawn'" in told, told
+        assert session.sql(query).rows == [(3,)]
