@@ -29,6 +29,7 @@ from hivesql_planner.model.conversions import (
     conversion,
     conversion_of_any,
     moment_of,
+    nested_text,
 )
 from hivesql_planner.model.hive_type import (
     BIGINT,
@@ -44,7 +45,6 @@ from hivesql_planner.model.hive_type import (
     Kind,
     check_decimal,
     check_length,
-    quote_name,
 )
 
 _BESIDE_INSTANTS = {Kind.STRING, Kind.DATE, Kind.TIMESTAMP, Kind.INSTANT}
@@ -61,7 +61,7 @@ def cast_template(call: Call, target: HiveType) -> str | None:
         raise NotSupported(f"CAST of {source}")
     text = text_of(source, "@0", call.zone)
     if source is not None and source.is_nested and target == STRING:
-        return _json(source, "@0")
+        return nested_text(source, "@0")
     if target.is_nested and source is not None and becomes_nothing(source, target):
         return f"CAST(NULL AS {target.spark})"
     if target.kind is Kind.DECIMAL:
@@ -77,46 +77,6 @@ def cast_template(call: Call, target: HiveType) -> str | None:
         return moment_of("seconds")
     template = write_template(call, target) if source is not None else None
     return "CAST(@0 AS TIMESTAMP_LTZ)" if template is None and target == INSTANT else template
-
-
-def _json(kind: HiveType, value: str, depth: int = 0) -> str | None:
-    """Write a value as Hive writes it inside of others; None for types whose text is Spark's."""
-    item = f"`_json{depth}`"
-    match kind.kind:
-        case Kind.ARRAY:
-            inner = _json(kind.children[0], item, depth + 1)
-            texts = f"array_join(transform({value}, {item} -> {inner}), ',', 'null')"
-            return f"concat('[', {texts}, ']')" if inner else None
-        case Kind.MAP:
-            sides = zip(("key", "value"), kind.children, strict=True)
-            pair = [_json(child, f"{item}.{side}", depth + 1) for side, child in sides]
-            parts = ", ".join(f"coalesce({part}, 'null')" for part in pair)
-            each = f"{item} -> concat_ws(':', {parts})"
-            joined = f"array_join(transform(map_entries({value}), {each}), ',')"
-            return f"concat('{{', {joined}, '}}')" if all(pair) else None
-        case Kind.STRUCT:
-            fields = [
-                (name, _json(child, f"{value}.{quote_name(name)}", depth + 1))
-                for name, child in kind.fields
-            ]
-            if not all(text for _, text in fields):
-                return None
-            texts = ", ',', ".join(
-                f"'\"{name}\":', coalesce({text}, 'null')" for name, text in fields
-            )
-            return f"if({value} IS NULL, NULL, concat('{{', {texts}, '}}'))"
-        case Kind.STRING | Kind.VARCHAR:
-            quoted = f"to_json(named_struct('v', {value}))"
-            return f"if({value} IS NULL, NULL, substring({quoted}, 6, length({quoted}) - 6))"
-        case Kind.DECIMAL:
-            # Without zeros behind the last digit.
-            text = f"CAST({value} AS STRING)"
-            return f"regexp_replace(regexp_replace({text}, '([.][0-9]*?)0+$', '$1'), '[.]$', '')"
-        case Kind.DATE | Kind.TIMESTAMP:
-            return f"concat('\"', CAST({value} AS STRING), '\"')"
-        case Kind.BOOLEAN | Kind.FLOAT | Kind.DOUBLE | Kind.VOID:
-            return f"CAST({value} AS STRING)"
-    return f"CAST({value} AS STRING)" if kind.kind in WHOLE_NUMBERS else None
 
 
 def _counts_seconds(call: Call) -> bool:

@@ -19,6 +19,7 @@ from hivesql_planner.model.hive_type import (
     TIMESTAMPS,
     HiveType,
     Kind,
+    quote_name,
 )
 
 _TIMES = TIMESTAMPS | {Kind.DATE}
@@ -177,6 +178,46 @@ def _whole_part(source: HiveType, target_kind: Kind) -> str | None:
         return None
     inside = f"@0 > {-most - 2}BD AND @0 < {most + 1}BD"
     return f"if({inside}, CAST(@0 AS {target_kind.upper()}), NULL)"
+
+
+def nested_text(kind: HiveType, value: str, depth: int = 0) -> str | None:
+    """Write a value as Hive writes it inside of others; None for types whose text is Spark's."""
+    item = f"`_json{depth}`"
+    match kind.kind:
+        case Kind.ARRAY:
+            inner = nested_text(kind.children[0], item, depth + 1)
+            texts = f"array_join(transform({value}, {item} -> {inner}), ',', 'null')"
+            return f"concat('[', {texts}, ']')" if inner else None
+        case Kind.MAP:
+            sides = zip(("key", "value"), kind.children, strict=True)
+            pair = [nested_text(child, f"{item}.{side}", depth + 1) for side, child in sides]
+            parts = ", ".join(f"coalesce({part}, 'null')" for part in pair)
+            each = f"{item} -> concat_ws(':', {parts})"
+            joined = f"array_join(transform(map_entries({value}), {each}), ',')"
+            return f"concat('{{', {joined}, '}}')" if all(pair) else None
+        case Kind.STRUCT:
+            fields = [
+                (name, nested_text(child, f"{value}.{quote_name(name)}", depth + 1))
+                for name, child in kind.fields
+            ]
+            if not all(text for _, text in fields):
+                return None
+            texts = ", ',', ".join(
+                f"'\"{name}\":', coalesce({text}, 'null')" for name, text in fields
+            )
+            return f"if({value} IS NULL, NULL, concat('{{', {texts}, '}}'))"
+        case Kind.STRING | Kind.VARCHAR:
+            quoted = f"to_json(named_struct('v', {value}))"
+            return f"if({value} IS NULL, NULL, substring({quoted}, 6, length({quoted}) - 6))"
+        case Kind.DECIMAL:
+            # Without zeros behind the last digit.
+            text = f"CAST({value} AS STRING)"
+            return f"regexp_replace(regexp_replace({text}, '([.][0-9]*?)0+$', '$1'), '[.]$', '')"
+        case Kind.DATE | Kind.TIMESTAMP:
+            return f"concat('\"', CAST({value} AS STRING), '\"')"
+        case Kind.BOOLEAN | Kind.FLOAT | Kind.DOUBLE | Kind.VOID:
+            return f"CAST({value} AS STRING)"
+    return f"CAST({value} AS STRING)" if kind.kind in WHOLE_NUMBERS else None
 
 
 def conversion_of_any(target: HiveType, zone: str | None = None) -> str | None:
