@@ -254,6 +254,20 @@ def check_conversion(source: HiveType | None, target: HiveType, *, strict: bool)
     raise SemanticError(f"{problem} (hive.strict.timestamp.conversion)", code=10014)
 
 
+def is_readable_as(own: HiveType, wanted: HiveType) -> bool:
+    """Tell whether Hive reads a partition's values as of the type that the table has now.
+
+    ObjectInspectorConverters: less than CAST takes, as no number is made of a date.
+    """
+    if own.is_nested or wanted.is_nested:
+        return own.kind is wanted.kind or wanted.is_text
+    if own.kind is Kind.DATE and wanted.kind in _NOT_OF_TIMES:
+        return False
+    if own.kind in (Kind.VOID, Kind.INSTANT) or wanted.kind is Kind.INSTANT or wanted.is_text:
+        return True
+    return own.kind in _POSSIBLE.get(wanted.kind, (own.kind,))
+
+
 def check_assignment(source: HiveType | None, target: HiveType, *, strict: bool) -> None:
     """Refuse what Hive refuses of a value that a column takes: see ``check_conversion``.
 

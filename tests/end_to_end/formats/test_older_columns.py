@@ -8,6 +8,7 @@ import pytest
 
 import hivesql
 from hivesql.rendering.hive_text import hive_text
+from hivesql_planner.errors import ExecutionError
 
 pytestmark = pytest.mark.spark
 
@@ -38,6 +39,10 @@ VALUES = {
     ("array<int>", "1234;5", "array<varchar(2)>"): '["12","5"]',
     ("map<string,int>", "k=12", "map<string,string>"): '{"k":"12"}',
     ("struct<a:int>", "\\N", "struct<a:string>"): "NULL",
+    ("array<int>", "1;2", "string"): "[1,2]",
+    ("array<int>", "\\N", "string"): "NULL",
+    ("struct<a:int,b:string>", "7;x", "string"): '{"a":7,"b":"x"}',
+    ("map<string,int>", "k=12", "string"): '{"k":12}',
 }  # fmt: skip
 
 
@@ -58,3 +63,33 @@ def test_values_become_of_the_tables_types(session: hivesql.Session, tmp_path: P
     (row,) = result.rows
     shown = [hive_text(value) for value in row][:-1]
     assert dict(zip(VALUES, shown, strict=True)) == VALUES
+
+
+NOT_READ = (
+    *(("date", kind) for kind in ("boolean", "bigint", "decimal(10,2)")),
+    *((kind, "date") for kind in ("int", "binary")),
+    *((kind, "binary") for kind in ("boolean", "timestamp")),
+    *(("binary", kind) for kind in ("int", "timestamp")),
+    ("array<int>", "int"),
+)
+"""Types of a partition, and of the table, between which real Hive 4.1 fails to convert."""
+
+
+@pytest.mark.parametrize("stored", ["TEXTFILE", "JSONFILE"])
+def test_of_what_is_not_converted_the_column_alone_is_an_error(
+    session: hivesql.Session, stored: str
+) -> None:
+    columns = ", ".join(f"c{i} {own}" for i, (own, _) in enumerate(NOT_READ))
+    values = ", ".join("array(1)" if "<" in own else "NULL" for own, _ in NOT_READ)
+    session.sql(f"""
+        SET hive.metastore.disallow.incompatible.col.type.changes=false;
+        CREATE EXTERNAL TABLE t (k int, {columns}) PARTITIONED BY (p int) STORED AS {stored};
+        INSERT INTO t PARTITION (p=1) SELECT 5, {values}
+    """)
+    for i, (_, wanted) in enumerate(NOT_READ):
+        session.sql(f"ALTER TABLE t CHANGE c{i} c{i} {wanted}")
+    assert session.sql("SELECT k, p FROM t").rows == [(5, 1)]
+    for i, (own, wanted) in enumerate(NOT_READ):
+        with pytest.raises(ExecutionError) as error:
+            session.sql(f"SELECT k, c{i} FROM t")
+        assert f"is {wanted} in the table has {own} in a partition" in str(error.value)

@@ -51,7 +51,7 @@ from hivesql_executor.spark.values import (
 )
 from hivesql_planner.acid.write_ids import ValidWriteIdList
 from hivesql_planner.errors import DataError, NotSupported
-from hivesql_planner.model.conversions import conversion
+from hivesql_planner.model.conversions import conversion, is_readable_as, nested_text
 from hivesql_planner.model.hive_type import INTEGERS, STRING, HiveType, Kind, quote_name
 from hivesql_planner.model.table import Partition, Table
 
@@ -244,6 +244,16 @@ def _conversion(
 def _plain_conversion(value: str, own: HiveType, wanted: HiveType) -> str:
     if own == wanted:
         return value
+    if not is_readable_as(own, wanted):
+        # Only where it is asked for: the other columns can be read.
+        problem = (
+            f"a column that is {wanted} in the table has {own} in a partition, and values of that "
+            "are not converted. Give the column its type of before (ALTER TABLE … CHANGE), and "
+            "the rows in a new table"
+        )
+        return f"CAST(raise_error('{problem}') AS {wanted.spark})"
+    if own.is_nested and wanted.is_text and (text := nested_text(own, value)):
+        return _plain_conversion(text, STRING, wanted)
     if own.kind is Kind.TIMESTAMP and wanted.kind in INTEGERS:
         # Where a query's CAST would be NULL, it wraps around.
         return f"CAST(CAST({value} AS BIGINT) AS {wanted.spark})"
