@@ -30,6 +30,7 @@ from hivesql_executor.files.stores.clients import (
     longest_wait,
     open_store,
 )
+from hivesql_executor.files.stores.completed import StoreUploads
 from hivesql_executor.files.stores.flat_lists import list_many
 from hivesql_executor.files.stores.pages import (
     list_directories,
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from hivesql_executor.files.hadoop import HadoopFiles, ObjectStoreFiles
     from hivesql_executor.files.local import LocalFiles
     from hivesql_executor.files.top import Top
-    from hivesql_executor.files.uploads import LeftUploads, Upload, Uploads
+    from hivesql_executor.files.uploads import LeftUploads, Uploads
 
 _LARGEST = 5 * 1000**3
 """Larger files are not copied by one request."""
@@ -124,7 +125,7 @@ class StoreFiles:
         if not self._is_home(location):
             return self.elsewhere(location).uploads(location)
         of_hadoop = self._hadoop.uploads(location)
-        return _StoreUploads(self, of_hadoop) if of_hadoop is not None else None
+        return StoreUploads(self, of_hadoop) if of_hadoop is not None else None
 
     def left_uploads(self, location: str) -> LeftUploads | None:
         """Return what tells and gives up uploads of the dead; None where they leave none.
@@ -540,30 +541,6 @@ class _Proof:
 @functools.lru_cache(maxsize=100)
 def _proof(access: S3Access) -> _Proof:
     return _Proof()
-
-
-@dataclass(frozen=True, slots=True)
-class _StoreUploads:
-    """The Uploads protocol: Hadoop's own, and small files that tasks have told whole."""
-
-    files: StoreFiles
-    of_hadoop: Uploads
-
-    def complete(self, uploaded: Sequence[tuple[str, Upload]]) -> None:
-        """Let files be seen."""
-        whole = {path: upload for path, upload in uploaded if isinstance(upload, bytes)}
-        each_at_once(self.files, lambda path: self.files.write(path, whole[path]), [*whole])
-        if others := [(path, word) for path, word in uploaded if path not in whole]:
-            self.of_hadoop.complete(others)
-
-    def abort(self, uploaded: Sequence[tuple[str, Upload]]) -> None:
-        """Give up what is not completed."""
-        if others := [(path, word) for path, word in uploaded if isinstance(word, str)]:
-            self.of_hadoop.abort(others)
-
-    def waiting(self, location: str) -> list[tuple[str, str]]:
-        """List all below a location that wait."""
-        return self.of_hadoop.waiting(location)
 
 
 @contextmanager
