@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from hivesql_executor.beats import wait_for_answers
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.locations import server_of
+from hivesql_executor.files.staging import directories_above
 from hivesql_executor.metastore.file_moves import BegunMoves, Move, decide_remedy
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.file_changes import making_moves, missing_directories
@@ -94,7 +95,7 @@ def _sync_moved(moves: Sequence[Move], runtime: Runtime) -> None:
     for move in moves:
         if move.source == move.target:
             continue
-        olds, news = _above(move.source), _above(move.target)
+        olds, news = directories_above(move.source), directories_above(move.target)
         places[olds[0]] = None
         # What is between the new place and a directory that holds both may be new, too.
         for path in news:
@@ -103,16 +104,8 @@ def _sync_moved(moves: Sequence[Move], runtime: Runtime) -> None:
                 break
     for directories in _by_server(places).values():
         files = runtime.files(directories[0])
-        if files.has_directories:
+        if files.syncs:
             files.sync([directory for directory in directories if files.exists(directory)])
-
-
-def _above(path: str) -> list[str]:
-    """Return the directories that a place is in, from its own to the uppermost."""
-    above = [path.rstrip("/").rpartition("/")[0]]
-    while "/" in above[-1].rpartition("/")[0]:
-        above.append(above[-1].rpartition("/")[0])
-    return above
 
 
 @wait_for_answers()

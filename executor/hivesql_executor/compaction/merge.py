@@ -51,7 +51,7 @@ def _sync(location: str, directories: tuple[AcidDirectory, ...], runtime: Runtim
     """Bring what was written down to the disk: the cleaner deletes what it was made of."""
     files = runtime.files(location)
     homes = [f"{location}/{directory.name}" for directory in directories]
-    if files.has_directories:
+    if files.syncs:
         written = [f"{home}/{file.path}" for home in homes for file in files.list(home)]
         sync_published(files, written, location)
 

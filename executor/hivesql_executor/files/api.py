@@ -36,6 +36,11 @@ class Files(Protocol):
         ...
 
     @property
+    def syncs(self) -> bool:
+        """Tell whether `sync` does anything: else nobody need find out what there is to bring."""
+        ...
+
+    @property
     def most_small(self) -> int:
         """Say of how many files a small statement is read here; more are a matter for Spark."""
         ...

@@ -198,6 +198,11 @@ class LocalFiles(OneByOne):
         with name_path(path), open(local_name(path), "xb") as file:  # noqa: PTH123 - see local_path
             file.write(data)
 
+    @property
+    def syncs(self) -> bool:
+        """Say yes."""
+        return True
+
     def sync(self, paths: Sequence[str]) -> None:
         """Bring files, and names in directories, down to the disk.
 

@@ -12,6 +12,11 @@ if TYPE_CHECKING:
 class OneByOne:
     """What file systems do with many names, where each directory is listed and removed alone."""
 
+    @property
+    def syncs(self) -> bool:
+        """Say no: when files reach a disk is the file system's affair."""
+        return False
+
     def list_many(
         self, location: str, directories: Sequence[str]
     ) -> Mapping[str, Sequence[FileStatus]]:

@@ -33,18 +33,25 @@ def sync_published(files: Files, paths: Iterable[str], location: str) -> None:
     The metastore's commit reaches its disk before anybody hears of it. A file whose name or
     content came later than the commit would be missing, or empty, after a power failure.
     """
+    if not files.syncs:
+        return
     lasting = dict.fromkeys(paths)
     for path in [*lasting]:
-        lasting |= dict.fromkeys(_above(path, location.rstrip("/")))
+        lasting |= dict.fromkeys(_up_to(location.rstrip("/"), path))
     files.sync([*lasting])
 
 
-def _above(path: str, home: str) -> Iterator[str]:
+def directories_above(path: str) -> list[str]:
+    """Return the directories that a place is in, from its own to the uppermost."""
+    above = [path.rstrip("/").rpartition("/")[0]]
+    while "/" in above[-1].rpartition("/")[0]:
+        above.append(above[-1].rpartition("/")[0])
+    return above
+
+
+def _up_to(home: str, path: str) -> Iterator[str]:
     """Yield the directories up to that of ``home``; outside of it those of two levels."""
-    directory = path.rpartition("/")[0]
-    yield directory
-    if not directory.startswith(home):
-        yield directory.rpartition("/")[0]
-    while directory.startswith(home):
-        directory = directory.rpartition("/")[0]
+    for number, directory in enumerate(directories_above(path)):
         yield directory
+        if number and not directory.startswith(home):
+            return

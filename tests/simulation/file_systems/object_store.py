@@ -35,6 +35,7 @@ class SimulatedStore:
     """The Files protocol, and the Uploads protocol, over objects below a directory."""
 
     has_directories = False
+    syncs = False
     most_small = 100
     most_at_once = 1
     """Requests of one client come in an order that a seed decides."""

@@ -95,6 +95,11 @@ class StoreFiles:
         return False
 
     @property
+    def syncs(self) -> bool:
+        """Say no: a store keeps what it has said yes to."""
+        return False
+
+    @property
     def most_small(self) -> int:
         """Say some: Spark, which may have to start, asks more of the store for each."""
         return 100
