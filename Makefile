@@ -145,13 +145,13 @@ $(HIVE)/hs2/target/.built: $(HIVE)/hs2/pom.xml $(HIVE)/hive-local
 hive: $(HIVE)/target/.built $(HIVE)/hms3/target/.built $(HIVE)/hs2/target/.built  ## build real Apache Hive; needs JDK 17 and Maven
 
 STAND_INS := build/stand-ins
-STORE_JARS := com.google.cloud.bigdataoss:gcs-connector:hadoop3-2.2.33:jar:shaded org.apache.hadoop:hadoop-azure:3.5.0 org.wildfly.openssl:wildfly-openssl:2.2.5.Final
+STORE_JARS := com.google.cloud.bigdataoss:gcs-connector:hadoop3-2.2.28:jar:shaded org.apache.hadoop:hadoop-azure:3.5.0 org.wildfly.openssl:wildfly-openssl:2.2.5.Final
 stand-ins:  ## stand-ins for Google's and Azure's stores; needs Go, Node, Maven and some minutes. Tests that need them are skipped without
 	@mkdir -p $(STAND_INS)/gcs $(STAND_INS)/azure
 	npm install --prefix $(STAND_INS) --no-audit --no-fund --silent azurite@3.37.0
 	GOBIN=$(CURDIR)/$(STAND_INS) go install github.com/fsouza/fake-gcs-server@v1.56.1
 	for jar in $(STORE_JARS); do mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:get -Dartifact=$$jar -Dtransitive=false || exit; done
-	cp ~/.m2/repository/com/google/cloud/bigdataoss/gcs-connector/hadoop3-2.2.33/*-shaded.jar $(STAND_INS)/gcs/
+	cp ~/.m2/repository/com/google/cloud/bigdataoss/gcs-connector/hadoop3-2.2.28/*-shaded.jar $(STAND_INS)/gcs/
 	cp ~/.m2/repository/org/apache/hadoop/hadoop-azure/3.5.0/*.jar ~/.m2/repository/org/wildfly/openssl/wildfly-openssl/2.2.5.Final/*.jar $(STAND_INS)/azure/
 
 interop: $(VENV)/.dev hive kerberos  ## compare with real Apache Hive
