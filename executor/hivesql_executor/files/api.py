@@ -151,6 +151,14 @@ class Files(Protocol):
         """Move a file or directory; ExecutionError when the target exists: never overwrites."""
         ...
 
+    def bring(self, source: str, target: str) -> int:
+        """Move a file, as `rename` does; tell the number that ``modified`` told before."""
+        ...
+
+    def hide(self, location: str, listed: Sequence[FileStatus], hidden: str) -> None:
+        """Move files of a directory, as they were listed, into one that nobody else knows."""
+        ...
+
     def copy(self, source: str, target: str) -> None:
         """Copy a file that this machine can reach; ExecutionError when the target exists."""
         ...

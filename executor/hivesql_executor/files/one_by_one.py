@@ -27,6 +27,25 @@ class OneByOne:
         """Return nothing: a move costs no more than to list them."""
         return {}
 
+    def modified(self, path: str) -> int:
+        """Tell a number that changes with the file."""
+        raise NotImplementedError
+
+    def rename(self, source: str, target: str) -> None:
+        """Move a file or directory."""
+        raise NotImplementedError
+
+    def bring(self, source: str, target: str) -> int:
+        """Move a file; tell what was ``modified`` before."""
+        modified = self.modified(source)
+        self.rename(source, target)
+        return modified
+
+    def hide(self, location: str, listed: Sequence[FileStatus], hidden: str) -> None:
+        """Move files one after the other."""
+        for status in listed:
+            self.rename(f"{location}/{status.path}", f"{hidden}/{status.path}")
+
     def delete(self, path: str) -> None:
         """Remove a file or a tree."""
         raise NotImplementedError

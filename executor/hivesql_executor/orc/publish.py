@@ -105,18 +105,22 @@ class _Staged:
     length: int
     writer: int
     partition: str | None
-    rows: int = 0
+    rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ListedFiles:
     """Files of a table without row ids, their paths below the staging directory.
 
-    ``uploaded`` has those that were never there, by what their paths would have been.
+    ``uploaded`` has those that were never there, by what their paths would have been; ``places``
+    where those lie that are called otherwise there.
     """
 
     statuses: tuple[FileStatus, ...]
     uploaded: Mapping[str, UploadedFile] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)
+    rows: Mapping[str, int] = field(default_factory=dict)
+    """Of those that were counted, and are as they shall be."""
 
 
 Measured = Mapping[str | None, tuple[ColumnStatistics, ...]]
@@ -166,8 +170,11 @@ def _discard(publication: Publication, files: Files, waiting: dict[str, Upload])
         if files.has_directories:
             files.delete(publication.staging)
         return
-    uploads = files.uploads(publication.table.location)
-    if uploads is None or not publication.table.is_transactional:
+    table = publication.table
+    if not table.is_transactional and not files.has_directories:
+        return  # It goes with what else the statement has noted.
+    uploads = files.uploads(table.location) if table.is_transactional else None
+    if uploads is None:
         files.delete(publication.staging)
     elif waiting:
         uploads.abort([*waiting.items()])
@@ -231,10 +238,11 @@ def _staged(publication: Publication, listed: ListedFiles) -> Iterator[_Staged]:
             writer, keys = keys[0], keys[1:]
         keys = tuple(key if key is None else _ESCAPED.sub(_meant, key) for key in keys)
         yield _Staged(
-            path=f"{publication.staging}/{status.path}",
+            path=listed.places.get(status.path, f"{publication.staging}/{status.path}"),
             length=status.length,
             writer=int(writer or 0),
             partition=named_partition(publication, keys),
+            rows=listed.rows.get(status.path),
         )
 
 
@@ -498,15 +506,15 @@ def _publish_directory(
     begun: BegunWrite,
 ) -> Iterator[WrittenFile]:
     (write,) = publication.writes
-    finished = [
-        finished_file for staged in group if (finished_file := _finish(staged, write, files))
-    ]
+    done = each_at_once(files, lambda staged: _finish(staged, write, files), group)
+    finished = [file for file in done if file]
     # Names of files that are replaced are not used again: somebody may remember those files.
-    names = {status.path.rpartition("/")[2] for status in files.list(directory)}
+    listed = files.list(directory)
+    names = {status.path.rpartition("/")[2] for status in listed}
     if write.kind is WriteKind.FILES:
         publication.changes.make([directory])
         if write.overwrite:
-            publication.changes.empty(directory)
+            publication.changes.empty(directory, listed)
     else:
         begun.directories[directory] = None
     if finished or write.kind is WriteKind.FILES:
@@ -516,6 +524,8 @@ def _publish_directory(
 
 def _finish(staged: _Staged, write: Write, files: Files) -> _Staged | None:
     """Amend a staged file; None for one without rows that nobody misses."""
+    if staged.rows is not None:
+        return staged
     rows = row_count(files, staged.path, staged.length, write.table.format)
     if rows == 0 and write.kind is not WriteKind.BASE:
         return None
@@ -553,7 +563,7 @@ def _place(
                     partition=staged.partition,
                     kind=write.kind,
                     statement_id=write.statement_id,
-                    rows=staged.rows,
+                    rows=staged.rows or 0,
                     bytes=staged.length,
                 )
 

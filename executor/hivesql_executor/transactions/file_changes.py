@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from hivesql_executor.beats import repeat_beside
@@ -23,6 +24,7 @@ from hivesql_planner.older_python import add_note
 if TYPE_CHECKING:
     from hivesql_executor.files.api import Files
     from hivesql_executor.runtime import Runtime
+    from hivesql_planner.acid.snapshot import FileStatus
     from hivesql_planner.model.statistics import StatisticsChange
     from hivesql_planner.model.table import Table
 
@@ -61,6 +63,9 @@ class FileChanges:
     """When the note, or the transaction, was last known to be young, by the runtime's clock."""
     _end_renewing: Callable[[], None] | None = None
     """Ends what shows, while a query runs, that a statement without a transaction is alive."""
+
+    _forgetting: Lock = field(default_factory=Lock)
+    """Held by whoever changes what is noted, where several move files at once."""
 
     def __bool__(self) -> bool:
         return bool(self.noted)
@@ -105,48 +110,65 @@ class FileChanges:
         if directories:
             self._note(making_moves(missing_directories(directories, self.runtime)))
 
-    def empty(self, location: str) -> None:
-        """Hide every file of a directory."""
+    def empty(self, location: str, listed: Sequence[FileStatus] | None = None) -> None:
+        """Hide every file of a directory, or those of them that were ``listed``."""
         files = self.runtime.files(location)
-        doomed = [status.path for status in files.list(location)]
+        doomed = files.list(location) if listed is None else listed
         if not doomed:
             return
         hidden = f"{location}/{HIDDEN}{uuid.uuid4().hex[:8]}"
         self._note([Move(source=location, target=hidden, kind=MoveKind.EMPTIED)])
-        for path in doomed:
-            self._renew()
-            files.rename(f"{location}/{path}", f"{hidden}/{path}")
+        if files.has_directories:
+            for status in doomed:
+                self._renew()
+                files.rename(f"{location}/{status.path}", f"{hidden}/{status.path}")
+        else:
+            with self._renewing():
+                files.hide(location, doomed, hidden)
         hit_failpoint(FailPoint.FILES_HIDDEN)
 
     def bring(self, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
         """Move files to where they are wanted; those are left and returned whose place is taken."""
         moves = [Move(source=old, target=new, kind=MoveKind.BROUGHT) for old, new in pairs]
         self._note(moves)
-        unmoved = []
-        for move in moves:
-            files = self.runtime.files(move.target)
+        files = self.runtime.files(moves[0].target) if moves else None
+        if files is None or files.has_directories:
+            came = [self._bring(move) for move in moves]
+        else:
+            # Imported late: most statements move nothing.
+            from hivesql_executor.files.at_once import each_at_once
+
+            with self._renewing():
+                came = each_at_once(files, self._bring, moves)
+        unmoved = [pair for pair, is_here in zip(pairs, came, strict=True) if not is_here]
+        _sync_arrived([new for old, new in pairs if (old, new) not in unmoved], self.runtime)
+        return unmoved
+
+    def _bring(self, move: Move) -> bool:
+        """Move a file; False where another has the place."""
+        files = self.runtime.files(move.target)
+        if files.has_directories:
             self._renew()
-            try:
-                # Asked before the move: should we hang after it, another's may have the name.
-                modified = files.modified(move.source)
-                files.rename(move.source, move.target)
-            except ExecutionError:
-                if not files.exists(move.source) or not files.exists(move.target):
-                    raise
-                if is_same(files, move.source, move.target):
-                    # Ours, under both names: brought again, its rows would be there twice.
-                    raise
-                # It is somebody else's, and must not be taken for ours.
+        try:
+            # Its number is asked before: should we hang after the move, another's may be there.
+            self.arrived[move] = files.bring(move.source, move.target)
+        except ExecutionError:
+            if not files.exists(move.source) or not files.exists(move.target):
+                raise
+            if is_same(files, move.source, move.target):
+                # Ours, under both names: brought again, its rows would be there twice.
+                raise
+            # It is somebody else's, and must not be taken for ours.
+            with self._forgetting:
                 self.runtime.metastore.forget_moves(self.key, move.target)
                 self.noted.remove(move)
                 if {*self.noted} <= {*self.unnoted}:
                     self.key = ""
-                unmoved.append((move.source, move.target))
-            else:
-                self.arrived[move] = modified
-            hit_failpoint(FailPoint.FILE_PUBLISHED)
-        _sync_arrived([new for old, new in pairs if (old, new) not in unmoved], self.runtime)
-        return unmoved
+            is_here = False
+        else:
+            is_here = True
+        hit_failpoint(FailPoint.FILE_PUBLISHED)
+        return is_here
 
     def copy(self, sources: Sequence[str], directory: str, files: Files) -> list[str]:
         """Copy files to where they can be brought into a directory; the copies, in that order.
@@ -175,7 +197,7 @@ class FileChanges:
         if not self.noted:
             return
         with left_to_reaper("what the statement replaced is not deleted yet", self.runtime):
-            mend(self._begun(committed=True), self.runtime)
+            mend(self._begun(committed=True), self.runtime, is_done=True)
         self.noted, self.unnoted, self.key = [], [], ""
 
     def undo(self, error: BaseException | None) -> None:

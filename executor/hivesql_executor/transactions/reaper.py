@@ -8,9 +8,15 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from hivesql_executor.beats import wait_for_answers
-from hivesql_executor.metastore.file_moves import BegunMoves, Move, Remedy
+from hivesql_executor.metastore.file_moves import BegunMoves, Move, MoveKind, Remedy
 from hivesql_executor.runtime import Runtime
-from hivesql_planner.errors import ExecutionError, NoSuchObject, SessionClosed, TransactionLost
+from hivesql_planner.errors import (
+    ExecutionError,
+    HiveSqlError,
+    NoSuchObject,
+    SessionClosed,
+    TransactionLost,
+)
 from hivesql_planner.model.table import TableName
 
 if TYPE_CHECKING:
@@ -20,6 +26,8 @@ if TYPE_CHECKING:
 _HALF_DONE = "a statement died between files and catalog, not mended yet"
 _TRIES = 60
 """How often what was not freed is tried again within hive.txn.timeout."""
+_PIECE = 8 * 1024 * 1024
+"""Bytes of two files that are compared at a time."""
 HIDDEN = ".hivesql-dropped-"
 """How names begin of what is hidden until it is deleted, or put back."""
 
@@ -111,8 +119,11 @@ def _release_later(free: Callable[[], object], runtime: Runtime) -> None:
 
 
 @wait_for_answers()
-def mend(begun: BegunMoves, runtime: Runtime) -> None:
-    """Do what is left to do with noted files, the last first, and forget the note."""
+def mend(begun: BegunMoves, runtime: Runtime, *, is_done: bool = False) -> None:
+    """Do what is left to do with noted files, the last first, and forget the note.
+
+    Unless its statement ``is_done``, tasks may have left uploads to where it worked.
+    """
     store = runtime.metastore
     births = [move for move, remedy in begun.moves if remedy is Remedy.UNDO_BIRTH]
     for birth in births:
@@ -124,8 +135,19 @@ def mend(begun: BegunMoves, runtime: Runtime) -> None:
             return
         begun = noted
     for move, remedy in reversed(begun.moves):
-        _mend_one(move, remedy, runtime.files(move.target))
+        files = runtime.files(move.target)
+        _mend_one(move, remedy, files)
+        if move.kind is MoveKind.ASIDE and not files.has_directories and not is_done:
+            # What nobody completes is no file; that it can be listed is another right.
+            with suppress(HiveSqlError):
+                _give_up(move.target, files)
     store.forget_moves(begun.key)
+
+
+def _give_up(location: str, files: Files) -> None:
+    left = files.left_uploads(location)
+    if left is not None and (waiting := left.waiting(location)):
+        left.abort(waiting)
 
 
 def _mend_one(move: Move, remedy: Remedy, files: Files) -> None:
@@ -181,8 +203,20 @@ def _put_back(hidden: str, visible: str, files: Files) -> None:
 
 
 def is_same(files: Files, path: str, other: str) -> bool:
-    """Tell whether two names seem to be of one file, whose move has come half-way."""
-    return files.size(path) == files.size(other) and files.modified(path) == files.modified(other)
+    """Tell whether two names seem to be of one file, whose move has come half-way.
+
+    A store may know a copy of what was uploaded in parts by another number: there contents say it.
+    """
+    length = files.size(path)
+    if length != files.size(other):
+        return False
+    if files.modified(path) == files.modified(other):
+        return True
+    return not files.has_directories and all(
+        files.read(path, start, min(_PIECE, length - start))
+        == files.read(other, start, min(_PIECE, length - start))
+        for start in range(0, length, _PIECE)
+    )
 
 
 def _undo_birth(move: Move, runtime: Runtime) -> None:

@@ -26,6 +26,8 @@ from hivesql_executor.compaction.aborts import clean_aborted
 from hivesql_executor.compaction.cleaner import clean
 from hivesql_executor.failpoints import VARIABLE, FailPoint
 from hivesql_executor.metastore.api import AbortLimits, TxnType
+from hivesql_executor.transactions.file_changes import FileChanges
+from hivesql_executor.transactions.reaper import is_same
 from hivesql_planner.model.table import TableName
 from s3_server import BUCKET, S3Server
 from s3_sessions import ACID, QUICK, connect, keys, server_without_spark
@@ -304,6 +306,58 @@ def test_a_marker_is_no_directory_whose_files_are_missing(server: S3Server, tmp_
         client = boto3.client("s3", endpoint_url=server.url, region_name="us-east-1")
         client.put_object(Bucket=BUCKET, Key="marked/t/delta_0000001_0000001_0001/")
         assert session.check("t") == ()
+
+
+def test_a_move_that_came_half_way_is_known_by_its_contents(
+    server: S3Server, tmp_path: Path
+) -> None:
+    """A copy of what was uploaded in parts has another tag; whoever mends would be stuck."""
+    import boto3
+
+    client = boto3.client("s3", endpoint_url=server.url, region_name="us-east-1")
+    body = os.urandom(9_000_000)
+    key = "half/t/000000_0"
+    part = {"Bucket": BUCKET, "Key": key}
+    upload = client.create_multipart_upload(**part)["UploadId"]
+    told = client.upload_part(**part, UploadId=upload, PartNumber=1, Body=body)
+    parts = {"Parts": [{"PartNumber": 1, "ETag": told["ETag"]}]}
+    client.complete_multipart_upload(**part, UploadId=upload, MultipartUpload=parts)
+    for name, data in {"same": body, "other": body[:-1] + bytes([body[-1] ^ 1])}.items():
+        client.put_object(Bucket=BUCKET, Key=f"half/t/{name}", Body=data)
+    with connect(server, tmp_path / "m.db", "half") as session:
+        home = f"s3a://{BUCKET}/half/t"
+        files = session.runtime.files(home)
+        assert files.modified(f"{home}/000000_0") != files.modified(f"{home}/same")
+        assert is_same(files, f"{home}/000000_0", f"{home}/same")
+        assert not is_same(files, f"{home}/000000_0", f"{home}/other")
+
+
+def test_files_are_hidden_side_by_side_and_come_back(server: S3Server, tmp_path: Path) -> None:
+    """Names that another client would change on their way; and what is taken stays as it is."""
+    names = ["a b", "p=1/x+y", "p=ü/%2F", "~#?*"]
+    with connect(server, tmp_path / "m.db", "hide") as session:
+        runtime, home = session.runtime, f"s3a://{BUCKET}/hide/t"
+        files = runtime.files(home)
+        for name in names:
+            files.write(f"{home}/{name}", name.encode())
+        changes = FileChanges(runtime, 0)
+        server.requests.clear()
+        changes.empty(home)
+        kinds = Counter(request.split()[0] for request in server.requests)
+        assert kinds == {"LIST": 1, "PUT": len(names), "POST": 1}, server.requests
+        assert files.list(home) == ()
+        changes.undo(None)
+        assert {status.path for status in files.list(home)} == {*names}
+        pairs = [(f"{home}/{name}", f"{home}/new/{name}") for name in names]
+        files.write(pairs[0][1], b"another's")
+        server.requests.clear()
+        changes = FileChanges(runtime, 0)
+        assert changes.bring(pairs) == [pairs[0]]
+        left = {status.path for status in files.list(home)}
+        assert left == {names[0], *(f"new/{name}" for name in names)}
+        changes.undo(None)
+        stored = {name.removeprefix("t/"): data for name, data in keys(server, "hide").items()}
+        assert stored == {name: name.encode() for name in names} | {f"new/{names[0]}": b"another's"}
 
 
 def test_nothing_is_written_over(server: S3Server, tmp_path: Path) -> None:

@@ -201,13 +201,27 @@ class SimulatedStore:
             raise ExecutionError(f"{target} exists already; {source} was not moved over it")
         is_one = Path(source).is_file()
         names = [""] if is_one else [f"/{path}" for path in sorted(self._below(source))]
-        for name in names:
-            self._ask(
-                "copy",
-                source + name,
-                lambda name=name: self._put(target + name, _read(source + name)),
-            )
+        self._copy_each([(source + name, target + name) for name in names])
         self._delete([source + name for name in names])
+
+    def bring(self, source: str, target: str) -> int:
+        """Move a file; its number."""
+        modified = self.modified(source)
+        if self._ask("head", target, lambda: Path(target).is_file()):
+            raise ExecutionError(f"{target} exists already; {source} was not moved over it")
+        self._copy_each([(source, target)])
+        self._delete([source])
+        return modified
+
+    def hide(self, location: str, listed: Sequence[FileStatus], hidden: str) -> None:
+        """Copy objects to where none are, then delete the first at once."""
+        paths = [status.path for status in listed]
+        self._copy_each([(f"{location}/{path}", f"{hidden}/{path}") for path in paths])
+        self._delete([f"{location}/{path}" for path in paths])
+
+    def _copy_each(self, pairs: Sequence[tuple[str, str]]) -> None:
+        for old, new in pairs:
+            self._ask("copy", old, lambda old=old, new=new: self._put(new, _read(old)))
 
     def copy(self, source: str, target: str) -> None:
         """Put what a file has where there is none."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError, PermissionDeniedError
 
-from hivesql_executor.beats import answer_of, pause, wait_for_answers
+from hivesql_executor.beats import answer_of, pause
 from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.files.identity import identity_of
 from hivesql_executor.files.near_bytes import remember_written
@@ -32,6 +32,7 @@ from hivesql_executor.files.stores.clients import (
 )
 from hivesql_executor.files.stores.completed import StoreUploads
 from hivesql_executor.files.stores.flat_lists import list_many
+from hivesql_executor.files.stores.moves import move_all, move_file, move_tree
 from hivesql_executor.files.stores.pages import (
     list_directories,
     list_files,
@@ -53,8 +54,6 @@ if TYPE_CHECKING:
     from hivesql_executor.files.top import Top
     from hivesql_executor.files.uploads import LeftUploads, Uploads
 
-_LARGEST = 5 * 1000**3
-"""Larger files are not copied by one request."""
 _PROVEN_SECONDS = 60.0
 _NOBODYS = "_hivesql_nobody_writes_this"
 """A file that is nowhere."""
@@ -66,7 +65,7 @@ _REFUSED = re.compile(r"non-2xx status code: 4(?!08|29)\d\d")
 
 
 @dataclass(frozen=True, slots=True)
-class _Entries:
+class Entries:
     """What is below a directory, and whether there is something that stands for directories."""
 
     files: tuple[FileStatus, ...]
@@ -105,7 +104,7 @@ class StoreFiles:
         return 100
 
     @property
-    def _hadoop(self) -> ObjectStoreFiles:
+    def hadoop(self) -> ObjectStoreFiles:
         """The same files through Spark's JVM, which is started for what is asked of them."""
         from hivesql_executor.files.hadoop import ObjectStoreFiles
 
@@ -118,7 +117,7 @@ class StoreFiles:
         """Return who knows a path that this client cannot say or reach; None for all others."""
         if not self._is_home(path):
             return self.elsewhere(path)
-        return self._hadoop if _is_unspeakable(path) else None
+        return self.hadoop if _is_unspeakable(path) else None
 
     @property
     def most_at_once(self) -> int:
@@ -129,7 +128,7 @@ class StoreFiles:
         """Return what completes the uploads of tasks; None where Hadoop's connector takes none."""
         if not self._is_home(location):
             return self.elsewhere(location).uploads(location)
-        of_hadoop = self._hadoop.uploads(location)
+        of_hadoop = self.hadoop.uploads(location)
         return StoreUploads(self, of_hadoop) if of_hadoop is not None else None
 
     def left_uploads(self, location: str) -> LeftUploads | None:
@@ -143,7 +142,7 @@ class StoreFiles:
         if not isinstance(self.access, S3Access):
             return None
         if self.access.keys is None:
-            return self._hadoop.uploads(location)
+            return self.hadoop.uploads(location)
         from hivesql_executor.files.stores.s3_uploads import S3Uploads
 
         return S3Uploads(self.access)
@@ -155,7 +154,7 @@ class StoreFiles:
         """Every file below a directory, by one request for each thousand of them."""
         if (other := self._other(location)) is not None:
             return tuple(other.list(location, only))
-        entries = self._entries(location)
+        entries = self.entries(location)
         listed = (status for status in entries.files if not _is_hidden_path(status.path))
         if only is None:
             return tuple(listed)
@@ -179,14 +178,14 @@ class StoreFiles:
         named = [directory for directory in directories if self._other(directory) is None]
         listed = self._many_entries(location, named)
         others = [directory for directory in named if directory not in listed]
-        listed |= zip(others, each_at_once(self, self._entries, others), strict=True)
+        listed |= zip(others, each_at_once(self, self.entries, others), strict=True)
         return {
             directory: (*(status.path for status in entries.files), *reversed(entries.markers))
             for directory, entries in listed.items()
             if not entries.has_markers
         }
 
-    def _many_entries(self, location: str, directories: Sequence[str]) -> dict[str, _Entries]:
+    def _many_entries(self, location: str, directories: Sequence[str]) -> dict[str, Entries]:
         inside = {
             _key(directory): directory
             for directory in directories
@@ -222,7 +221,7 @@ class StoreFiles:
         """Every file below a directory, and first parts of the names of all that is below."""
         if (other := self._other(location)) is not None:
             return other.survey(location)
-        entries = self._entries(location)
+        entries = self.entries(location)
         if entries.has_markers or entries.markers:
             return self.list(location), self.all_directories(location)
         names = {status.path.partition("/")[0] for status in entries.files if "/" in status.path}
@@ -251,15 +250,20 @@ class StoreFiles:
         status = self._head(path)
         return status is not None and not (not status[0] and self._is_marker(path))
 
+    def is_taken(self, path: str) -> bool:
+        """Tell whether there is a file, or what stands for a directory, of exactly this name."""
+        return self._head(path) is not None
+
     def size(self, path: str) -> int:
         """Length of a file."""
-        return self._status(path)[0]
+        return self.status(path)[0]
 
     def modified(self, path: str) -> int:
         """Tell a number that changes with the contents."""
-        return self._status(path)[1]
+        return self.status(path)[1]
 
-    def _status(self, path: str) -> tuple[int, int]:
+    def status(self, path: str) -> tuple[int, int]:
+        """Length of a file, and a number that changes with the contents."""
         if (other := self._other(path)) is not None:
             return other.size(path), other.modified(path)
         status = self._head(path)
@@ -334,49 +338,62 @@ class StoreFiles:
         if not self._is_home(path):
             self.elsewhere(path).make_directories(path)
 
-    @wait_for_answers()
     def rename(self, source: str, target: str) -> None:
         """Copy a file or all of a directory inside the store, then delete the first."""
-        if self._other(source) is not None or self._other(target) is not None:
+        if self._is_elsewhere(source, target):
             self._rename_elsewhere(source, target)
-            return
-        if self.exists(target):
-            raise ExecutionError(f"{target} exists already; {source} was not moved over it")
-        entries = self._entries(source)
-        if entries.has_markers or any(status.length > _LARGEST for status in entries.files):
-            self._hadoop.rename(source, target)
-            return
-        names = [f"/{status.path}" for status in entries.files] or [""]
-        with _asking(source):
-            each_at_once(self, lambda name: self._copy(f"{source}{name}", f"{target}{name}"), names)
-        left = [f"{source}{name}" for name in names]
-        self._delete([*left, *(f"{source}/{marker}" for marker in entries.markers)])
+        else:
+            move_tree(self, source, target)
+
+    def bring(self, source: str, target: str) -> int:
+        """Move a file, with one question for each of its names; what was modified before."""
+        if self._is_elsewhere(source, target):
+            modified = self.modified(source)
+            self._rename_elsewhere(source, target)
+            return modified
+        return move_file(self, source, target)
+
+    def hide(self, location: str, listed: Sequence[FileStatus], hidden: str) -> None:
+        """Copy files side by side, then delete the first by one request."""
+        if any(self._is_elsewhere(f"{location}/{status.path}", hidden) for status in listed):
+            for status in listed:
+                self.rename(f"{location}/{status.path}", f"{hidden}/{status.path}")
+        else:
+            move_all(self, listed, location, hidden)
+
+    def _is_elsewhere(self, source: str, target: str) -> bool:
+        return self._other(source) is not None or self._other(target) is not None
 
     def _rename_elsewhere(self, source: str, target: str) -> None:
         """Move what is in another place; between two of them it is copied by Hadoop."""
         there = self.elsewhere(source)
         if there == self or there != self.elsewhere(target):
-            self._hadoop.rename(source, target)
+            self.hadoop.rename(source, target)
         else:
             there.rename(source, target)
 
-    def _copy(self, source: str, target: str) -> None:
-        answer_of(lambda: self._store.copy(_key(source), _key(target)), self.home)
+    def copy_each(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Copy files inside the store side by side, whatever is there."""
+        with _asking(pairs[0][0]):
+            each_at_once(self, self._copy, pairs)
+
+    def _copy(self, pair: tuple[str, str]) -> None:
+        answer_of(lambda: self._store.copy(*map(_key, pair)), self.home)
 
     def copy(self, source: str, target: str) -> None:
         """Copy a file, from any file system."""
-        self._hadoop.copy(source, target)
+        self.hadoop.copy(source, target)
 
     def replace_tail(self, path: str, offset: int, data: bytes) -> None:
         """Copy a file with its new tail."""
-        self._hadoop.replace_tail(path, offset, data)
+        self.hadoop.replace_tail(path, offset, data)
 
     def delete(self, path: str) -> None:
         """Remove a file or a tree: one request to list it, and one for each thousand files."""
         if (other := self._other(path)) is not None:
             other.delete(path)
             return
-        entries = self._entries(path)
+        entries = self.entries(path)
         names = (*(status.path for status in entries.files), *reversed(entries.markers))
         # S3 takes what is not there with the rest; others are asked once more.
         alone = [path] if isinstance(self.access, S3Access) else []
@@ -385,7 +402,7 @@ class StoreFiles:
         if not alone and not (names and isinstance(self.access, GcsAccess)):
             self._delete([path])
         if entries.has_markers:
-            self._hadoop.delete(path)
+            self.hadoop.delete(path)
 
     def delete_below(
         self, location: str, names: Sequence[str], listing: Sequence[FileStatus] | None = None
@@ -401,7 +418,7 @@ class StoreFiles:
                 f"{location}/{path}" for path in paths if path in names or path.startswith(inner)
             ])  # fmt: skip
             return
-        entries = self._entries(location)
+        entries = self.entries(location)
         if entries.has_markers:
             for name in names:
                 self.delete(f"{location}/{name}")
@@ -436,8 +453,8 @@ class StoreFiles:
         """Remove what stands for a directory in which there is nothing."""
         if (other := self._other(path)) is not None:
             other.remove_if_empty(path)
-        elif self._entries(path).has_markers:
-            self._hadoop.remove_if_empty(path)
+        elif self.entries(path).has_markers:
+            self.hadoop.remove_if_empty(path)
 
     @property
     def _store(self) -> Any:
@@ -495,14 +512,14 @@ class StoreFiles:
                 lists_anything(self._store, _key(path), path, longest_wait(self.access))
             raise
 
-    def _entries(self, location: str) -> _Entries:
+    def entries(self, location: str) -> Entries:
         """List every file below a directory, hidden ones too."""
         with _asking(location):
             listed = list_files(self._store, _key(location), location, longest_wait(self.access))
         self._require_store(location, is_proven=bool(listed))
         return self._entries_of(location, listed)
 
-    def _entries_of(self, location: str, listed: Sequence[Any]) -> _Entries:
+    def _entries_of(self, location: str, listed: Sequence[Any]) -> Entries:
         """Tell files from what stands for directories, in what was listed below a directory."""
         home = _key(location)
         above = f"{home}/"
@@ -533,7 +550,7 @@ class StoreFiles:
                 markers.append(status.path)
             else:
                 has_markers = True
-        return _Entries(tuple(sorted(files)), has_markers, tuple(markers))
+        return Entries(tuple(sorted(files)), has_markers, tuple(markers))
 
 
 @dataclass

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_plus
 
 from hivesql_executor.jvm import call_static, finding_our_classes, know_our_file_systems
 from hivesql_executor.orc.publish import ListedFiles
-from hivesql_executor.orc.uploaded_rows import UploadedFile
+from hivesql_executor.orc.uploaded_rows import UploadedFile, count_waiting
 from hivesql_executor.spark.task_answers import TaskAnswers
 from hivesql_planner.acid.snapshot import FileStatus
 from hivesql_planner.errors import ExecutionError
@@ -20,10 +20,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from hivesql_executor.files.api import Files
+    from hivesql_executor.files.uploads import Uploads
     from hivesql_executor.spark.write.event_files import UploadPlaces
+    from hivesql_planner.model.table import Table
 
 _COMMIT_PROTOCOL = "spark.sql.sources.commitProtocolClass"
 _FIELDS = 5
+_BELOW = "files"
+"""A directory in that of each partition in a staging directory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +74,48 @@ class PlainJob:
                 listed = _uploaded(spark, staging)
         return listed
 
+    def stage_uploads(
+        self, staging: str, places: UploadPlaces, table: Table, uploads: Uploads
+    ) -> ListedFiles:
+        """Let tasks upload files to below a staging directory, and complete those with rows.
+
+        Hadoop's stores ask more than once, before and after they write a file, what is there.
+        """
+        below = replace(places, table=staging, locations={}, directories=[_BELOW])
+        listed = self.upload(staging, below, in_buckets=table.is_bucketed, even_empty=False)
+        waiting = {file.path: file.upload for file in listed.uploaded.values()}
+        try:
+            rows = count_waiting(
+                listed.uploaded.values(), waiting, table, uploads, even_empty=False
+            )  # fmt: skip
+            if waiting:
+                uploads.complete([*waiting.items()])
+        except BaseException:
+            # What was completed goes with the directory.
+            with suppress(Exception):
+                uploads.abort([*waiting.items()])
+            raise
+        files = {name: file.path for name, file in listed.uploaded.items() if file.path in waiting}
+        lengths = {path: len(word) for path, word in waiting.items() if isinstance(word, bytes)}
+        return ListedFiles(
+            tuple(
+                FileStatus(status.path, lengths.get(files[status.path], status.length), 0)
+                for status in listed.statuses
+                if status.path in files
+            ),
+            places=files,
+            # What is amended yet is counted then.
+            rows={name: rows[path] for name, path in files.items() if path in lengths},
+        )
+
     def _save(self, path: str, more: Mapping[str, str] | None = None) -> None:
         # One file per task: two would claim one name.
         options = {**self.options, **(more or {}), "maxRecordsPerFile": "0"}
         writer = self.rows.write.options(**options)
         if self.keys:
             writer = writer.partitionBy(*self.keys)
-        writer.format(self.file_format).save(path)
+        # Else it is asked whether something is there, where nobody else writes.
+        writer.format(self.file_format).mode("append").save(path)
 
     def _save_nothing(self, path: str, more: Mapping[str, str] | None = None) -> None:
         empty = self.rows.where("false").drop(*self.keys).write

@@ -448,6 +448,10 @@ def _plain_writer(
         if table.is_transactional and files.uploads(table.location) is not None:
             places = _upload_places(publication)
             return job.upload(staging, places, in_buckets=table.is_bucketed, even_empty=even_empty)
+        if not files.has_directories and not even_empty:
+            uploads = files.uploads(table.location)
+            if uploads is not None:
+                return job.stage_uploads(staging, _upload_places(publication), table, uploads)
         with finding_our_classes(rows.sparkSession) if is_our_class else nullcontext():
             return job.stage(staging, files, even_empty=even_empty)
 
