@@ -105,6 +105,7 @@ def valid_txns(db: Connection, txn_id: int = 0) -> ValidTxnList:
     )
 
 
+_FOREVER = 2**62
 _of = txn_to_write_id.c
 _OF_TABLE = and_(_of.database == bindparam("in_database"), _of.table == bindparam("in_table"))
 
@@ -120,16 +121,30 @@ _OLD = tuple(f"old_{i}" for i in range(_MOST_OLD))
 
 One that is open for hours would let every snapshot ask for all that was written since it began.
 """
-_IS_OLD = _of.txn_id.in_([_unseen_value(name) for name in _OLD])
+_OLD_VALUES = [_unseen_value(name) for name in _OLD]
 _DOUBTFUL = _unseen_value("doubtful")
-# The greatest write id of what is seen below the doubtful, and all others with their transactions.
-_WRITES = union_all(
-    select(null().label("txn_id"), func.max(_of.write_id)).where(
-        _OF_TABLE, _of.txn_id < _DOUBTFUL, ~_IS_OLD
-    ),
-    select(_of.txn_id, _of.write_id).where(_OF_TABLE, _IS_OLD),
-    select(_of.txn_id, _of.write_id).where(_OF_TABLE, _of.txn_id >= _DOUBTFUL),
-)
+
+
+@functools.cache
+def _writes(*, some_old: bool) -> CompoundSelect[Any]:
+    """Compose what asks for the greatest write id of what is seen, and for the others one by one.
+
+    Each part has one index that leads to its few rows, whatever the server believes of a table
+    that was empty a minute ago: else it reads all writes of the table.
+    """
+    seen = [_OF_TABLE, _of.txn_id < _DOUBTFUL]
+    # Of what lies between two bounds PostgreSQL expects few, and uses the index.
+    doubtful = _of.txn_id.between(_DOUBTFUL, _FOREVER)
+    parts = [select(_of.txn_id, _of.write_id).where(_OF_TABLE, doubtful)]
+    if some_old:
+        seen.append(_of.txn_id.not_in(_OLD_VALUES))
+        parts += [
+            select(_of.txn_id, _of.write_id).where(_OF_TABLE, _of.txn_id == old)
+            for old in _OLD_VALUES
+        ]
+    greatest = select(_of.write_id).where(*seen).order_by(_of.write_id.desc()).limit(1)
+    first = select(null().label("txn_id"), greatest.scalar_subquery().label("write_id"))
+    return union_all(first, *parts)
 
 
 def valid_write_ids(db: Connection, txns_seen: ValidTxnList, table: TableName) -> ValidWriteIdList:
@@ -149,9 +164,12 @@ def _asking_writes(txns_seen: ValidTxnList, tables: Collection[TableName]) -> It
     # What is below and none of the old ones is seen, and need not be told of write by write.
     high = txns_seen.high_watermark
     unseen = sorted(id_ for id_ in txns_seen.open | txns_seen.aborted if id_ <= high)
-    old = dict.fromkeys(_OLD, -1) | dict(zip(_OLD, unseen, strict=False))
     doubtful = min(*unseen[_MOST_OLD : _MOST_OLD + 1], high + 1, NONE_OPEN)
-    return ((_WRITES, _place(table.lower()) | old | {"doubtful": doubtful}) for table in tables)
+    values: dict[str, int] = {"doubtful": doubtful}
+    if unseen:
+        values |= dict.fromkeys(_OLD, -1) | dict(zip(_OLD, unseen, strict=False))
+    query = _writes(some_old=bool(unseen))
+    return ((query, _place(table.lower()) | values) for table in tables)
 
 
 def _valid_by(
@@ -413,9 +431,6 @@ def seed_write_id(db: Connection, table: TableName, next_id: int) -> None:
     """Let the table's write ids go on from ``next_id``, unless they are past it."""
     table = table.lower()
     terms_of(db).raise_write_id(db, table.database, table.name, next_id)
-
-
-_FOREVER = 2**62
 
 
 @functools.cache
