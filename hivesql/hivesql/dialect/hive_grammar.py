@@ -13,6 +13,7 @@ from hivesql.script import StatementText
 from hivesql_planner.errors import ParseError
 
 _OF_CASE = frozenset({"case", "when", "then", "else", "end"})
+_AFTER_IS = frozenset({"not", "!", "null", "true", "false", "unknown", "distinct"})
 _LAST = ("order", "sort", "distribute", "cluster", "limit")
 _ORDER = (("where",), ("group",), ("having",), ("windows",), ("qualify",),
           ("order",), ("cluster",), ("distribute",), ("sort",), ("limit",))  # fmt: skip
@@ -52,7 +53,7 @@ def check_tokens(text: StatementText, tokens: Sequence[Token]) -> None:
     """Fail at a keyword behind which something else stands than its clause wants."""
     before: Token | None = None
     for token, after in pairwise((*tokens, Token(Kind.END, "", "", tokens[-1].end))):
-        rule = _FOLLOWED.get(token.value) if token.kind is Kind.WORD else None
+        rule = _FOLLOWED.get(token.value) if token.kind in (Kind.WORD, Kind.SYMBOL) else None
         if rule is not None and (message := rule(before, after)):
             message = f"{message}, found {after.text or 'the end'!r}"
             raise at(ParseError(message), text, after.start, after.end)
@@ -73,8 +74,42 @@ def _behind_over(before: Token | None, after: Token) -> str:
     return "" if after.is_name or after.is_("(") else "expected a window after OVER"
 
 
+def _behind_comma(before: Token | None, after: Token) -> str:
+    # Of tables in FROM, which are no list to sqlglot's parser.
+    return "expected an item" if after.is_(",") else ""
+
+
+def _behind_from(before: Token | None, after: Token) -> str:
+    return "expected a table after FROM" if after.is_("from") else ""
+
+
+def _behind_not(before: Token | None, after: Token) -> str:
+    if after.is_("is") or (after.is_("not") and before is not None and before.is_("is")):
+        return "expected IS NOT and NULL, TRUE or FALSE"
+    ends_value = before is not None and (
+        before.kind is Kind.QUOTED
+        or before.value in (")", "]")
+        or (before.is_name and before.value != "else")
+    )
+    return "expected IS before NOT" if after.is_("null") and ends_value else ""
+
+
+def _behind_is(before: Token | None, after: Token) -> str:
+    return "" if after.value in _AFTER_IS else "expected NULL, TRUE, FALSE or DISTINCT FROM"
+
+
+def _behind_in(before: Token | None, after: Token) -> str:
+    # Of POSITION('a' IN b) the operand may be anything else.
+    return "expected values in brackets after IN" if after.kind is Kind.NUMBER else ""
+
+
+def _behind_by(before: Token | None, after: Token) -> str:
+    return "expected an expression after BY" if after.is_("by") else ""
+
+
 _FOLLOWED: dict[str, Callable[[Token | None, Token], str]] = {
-    "as": _behind_as, "over": _behind_over,
+    ",": _behind_comma, "as": _behind_as, "by": _behind_by, "from": _behind_from, "in": _behind_in,
+    "is": _behind_is, "not": _behind_not, "over": _behind_over,
 }  # fmt: skip
 
 
@@ -127,6 +162,7 @@ def _wrong(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
     yield from _rows_without_comma(nodes)
     yield from _misplaced_names(nodes)
     yield from _misplaced_values(nodes)
+    yield from _clauses_of_no_table(nodes)
     yield from _wrong_types_and_intervals(nodes)
     for alias in _of(nodes, exp.TableAlias, exp.Alias):
         name = alias.args.get("alias") if isinstance(alias, exp.Alias) else alias.this
@@ -185,7 +221,7 @@ def _misplaced_names(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]
     for alias in _of(nodes, exp.Alias, exp.Aliases):
         around = alias.parent
         in_row = isinstance(around, exp.Tuple | exp.Paren) and isinstance(around.parent, exp.Values)
-        if isinstance(alias.this, exp.Star):
+        if alias.this.is_star:
             yield _first(alias), "unexpected name behind *"
         elif around is not None and not in_row and not isinstance(around, exp.Select):
             yield _first(alias), f"unexpected name {alias.alias.upper()}: only columns have one"
@@ -213,8 +249,15 @@ def _misplaced_values(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str
             yield row, "expected an expression between the brackets"
     for call in _of(nodes, exp.Anonymous):
         for argument in call.expressions:
-            if isinstance(argument, exp.Select):
+            if isinstance(argument, exp.Select | exp.SetOperation):
                 yield argument, "unexpected SELECT: write brackets around it"
+
+
+def _clauses_of_no_table(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
+    for select in _of(nodes, exp.Select):
+        for clause, words in (("joins", "JOIN"), ("laterals", "LATERAL VIEW")):
+            if select.args.get(clause) and select.args.get("from_") is None:
+                yield _first(select.args[clause]), f"unexpected {words}: FROM is missing"
 
 
 def _wrong_types_and_intervals(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
@@ -247,8 +290,6 @@ def _wrong_clauses(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
         distinct = select.args.get("distinct")
         if isinstance(distinct, exp.Distinct) and distinct.args.get("on"):
             yield select, "unexpected DISTINCT ON"
-        if select.args.get("joins") and select.args.get("from_") is None:
-            yield _first(select.args["joins"]), "unexpected JOIN: FROM is missing"
         group = select.args.get("group")
         if group is not None and not any(group.args.values()):
             yield select, "GROUP BY without anything to group by"

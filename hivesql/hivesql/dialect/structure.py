@@ -68,6 +68,8 @@ class QueryParser(HiveParser):
     _begun = 0
     """Where the expression that is being read begins."""
 
+    OPTIONAL_ALIAS_TOKEN_CTE: ClassVar[bool] = False
+
     # Without builders every call is exp.Anonymous: same name, same arguments.
     FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
     ARRAY_CONSTRUCTORS: ClassVar[dict[str, type[exp.Func]]] = {}  # array(1, 2)[0] is an element
@@ -233,6 +235,12 @@ class QueryParser(HiveParser):
         parse = super()._parse_range
         return self._ranged(lambda: parse(this, parse_is), start)
 
+    def _parse_cte(self) -> Any:
+        query = super()._parse_cte()
+        if query is None:
+            self.raise_error("expected AS after the name of a query")
+        return query
+
     def _parse_alias(self, this: exp.Expr | None, explicit: bool = False) -> exp.Expr | None:
         # Several names are told by AS alone.
         if self._match(TokenType.L_PAREN, advance=False):
@@ -276,6 +284,8 @@ class QueryParser(HiveParser):
         return super()._parse_partition_and_order()
 
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:
+        if alias and not self._match(TokenType.ALIAS, advance=False):
+            self.raise_error("expected AS after the name of a window")
         if this is not None:
             # IF, CAST and their like, of which IGNORE NULLS or OVER may be said, know no start.
             start = this.meta.get("start", self._begun)
