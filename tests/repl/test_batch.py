@@ -87,6 +87,7 @@ def test_jdbc_url_names_the_database(capfd: pytest.CaptureFixture[str]) -> None:
 def test_watching_needs_a_terminal_and_a_statement_that_reads(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
+    assert main(["-e", "SHOW LOCKS"]) == 0
     for words, code, told in (
         (["--watch", "-e", "SHOW LOCKS"], 2, "run the statement without --watch"),
         (["--watch=2", "-e", "DROP TABLE t"], 2, "one SHOW or DESCRIBE is wanted"),
