@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 from hivesql.dialect.slices import RANGE
 from hivesql.dialect.tokens import RESERVED, UNITS, Kind, Token, at
@@ -21,7 +21,7 @@ _STAR_OPTIONS = ("except_", "replace", "rename")
 _CHECKED = (
     exp.Select, exp.SetOperation, exp.ILike, exp.In, exp.Star, exp.QueryTransform, exp.Values,
     exp.TableAlias, exp.Alias, exp.Join, exp.WindowSpec, exp.Table, exp.Group, exp.Limit,
-    exp.Offset, exp.CTE, exp.Between, exp.Paren, exp.Ceil, exp.Anonymous, exp.Aliases, exp.Dot,
+    exp.Offset, exp.CTE, exp.Paren, exp.Ceil, exp.Anonymous, exp.Aliases, exp.Dot,
     exp.DataTypeParam, exp.Interval, exp.Tuple, exp.Window,
 )  # fmt: skip
 _OF_QUERIES = {
@@ -166,12 +166,12 @@ def _wrong(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
     yield from _wrong_types_and_intervals(nodes)
     for alias in _of(nodes, exp.TableAlias, exp.Alias):
         name = alias.args.get("alias") if isinstance(alias, exp.Alias) else alias.this
-        if isinstance(name, exp.Identifier) and not name.quoted and name.name.lower() in RESERVED:
+        if _is_reserved(name):
             yield name, f"{name.name.upper()} cannot be an alias"
-        around = alias.parent
-        if isinstance(around, exp.Paren | exp.Tuple) and isinstance(around.parent, exp.Ordered):
-            # ``ORDER BY (a DESC)``: what is a name to sqlglot was meant as an order.
-            yield around, f"unexpected {alias.alias.upper()} in brackets"
+
+
+def _is_reserved(name: object) -> TypeGuard[exp.Identifier]:
+    return isinstance(name, exp.Identifier) and not name.quoted and name.name.lower() in RESERVED
 
 
 def _of_other_databases(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
@@ -227,11 +227,7 @@ def _misplaced_names(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]
             yield _first(alias), f"unexpected name {alias.alias.upper()}: only columns have one"
     for window in _of(nodes, exp.Window):
         for name in (window.args.get("alias"), window.this):
-            if (
-                isinstance(name, exp.Identifier)
-                and not name.quoted
-                and name.name.lower() in RESERVED
-            ):
+            if _is_reserved(name):
                 yield name, f"unexpected {name.name.upper()}"
 
 
