@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Unfinished
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from math import inf
@@ -89,14 +89,21 @@ def answer_of(request: Callable[[], Answer], server: str) -> Answer:
 
     _requesters.run(ask)
     patience = Patience()
-    while True:
-        try:
-            return future.result(LOOK_SECONDS)
-        except Unfinished:
-            if future.done():
-                raise
+    while not has_ended(future, LOOK_SECONDS):
         if patience.is_over():
             raise Cancelled(f"cancelled while {server} did not answer")
+    return future.result()
+
+
+def has_ended(future: Future[Answer], seconds: float) -> bool:
+    """Wait so long for a result, and tell whether it is there.
+
+    ``Future.result(seconds)`` leaves the caller with a TimeoutError of which it cannot tell whether
+    it is the result's own: the work may end after the time was over and before anybody looks.
+    """
+    with suppress(Unfinished):
+        future.exception(seconds)
+    return future.done()
 
 
 class _Requesters:

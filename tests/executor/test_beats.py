@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+import time
+from functools import partial
 
-from hivesql_executor.beats import repeat_beside
+import pytest
+
+from hivesql_executor.beats import answer_of, repeat_beside
 from hivesql_executor.statement_log import beginning
 
 
@@ -49,3 +54,27 @@ def test_who_is_cancelled_does_not_wait_for_a_call_under_way() -> None:
         end()
         assert not ends.is_set()
     ends.set()
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_an_answer_between_the_end_of_a_wait_and_the_next_look_is_an_answer(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest, fails: bool
+) -> None:
+    """Each wait is about as long as the request takes, so that some end in that moment."""
+    monkeypatch.setattr("hivesql_executor.beats.LOOK_SECONDS", 1e-4)
+    usual = sys.getswitchinterval()
+    request.addfinalizer(partial(sys.setswitchinterval, usual))
+    sys.setswitchinterval(1e-6)
+
+    def ask(number: int) -> int:
+        time.sleep(number % 10 * 1e-5)
+        if fails:
+            raise TimeoutError(f"the server's own {number}")
+        return number
+
+    for number in range(5_000):
+        if fails:
+            with pytest.raises(TimeoutError, match=f"the server's own {number}"):
+                answer_of(partial(ask, number), "a server")
+        else:
+            assert answer_of(partial(ask, number), "a server") == number

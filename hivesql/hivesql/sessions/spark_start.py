@@ -7,12 +7,12 @@ import sys
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from concurrent.futures import TimeoutError as Unfinished
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from subprocess import TimeoutExpired
 from typing import TYPE_CHECKING, Any
 
+from hivesql_executor.beats import has_ended
 from hivesql_executor.impersonation import inherited_spark
 from hivesql_executor.statement_log import carried
 from hivesql_planner.errors import Cancelled, SessionClosed, SparkEnded
@@ -231,15 +231,11 @@ class LazySpark:
         start, cancels = self._start_beside(), self._cancels
         self._waiting += 1
         try:
-            while True:
-                try:
-                    return start.result(_LOOK_EVERY)
-                except Unfinished:
-                    if start.done():
-                        raise
+            while not has_ended(start, _LOOK_EVERY):
                 # That of an earlier statement counts no more; one of this is told again and again.
                 if self._cancels > cancels or (self.must_end and self.must_end.is_set()):
                     raise Cancelled(CANCELLED)
+            return start.result()
         finally:
             self._waiting -= 1
 

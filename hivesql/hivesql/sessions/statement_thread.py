@@ -6,10 +6,10 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as Unfinished
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
+from hivesql_executor.beats import has_ended
 from hivesql_executor.statement_log import carried
 
 if TYPE_CHECKING:
@@ -98,11 +98,8 @@ class StatementThread:
             signal.signal(signal.SIGINT, before)
 
     def _look(self, future: Future[Result], *, stopping: bool) -> Result | None:
-        try:
-            return future.result(_LOOK_EVERY)
-        except Unfinished:
-            if future.done():
-                raise
+        if has_ended(future, _LOOK_EVERY):
+            return future.result()
         if stopping:
             # Again and again: a job may begin after the first call.
             self.session.cancel()
