@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import TypeGuard, TypeVar
+from typing import TypeGuard
 
 from hivesql.dialect.slices import RANGE
 from hivesql.dialect.tokens import RESERVED, UNITS, Kind, Token, at
@@ -18,19 +18,13 @@ _LAST = ("order", "sort", "distribute", "cluster", "limit")
 _ORDER = (("where",), ("group",), ("having",), ("windows",), ("qualify",),
           ("order",), ("cluster",), ("distribute",), ("sort",), ("limit",))  # fmt: skip
 _STAR_OPTIONS = ("except_", "replace", "rename")
-_CHECKED = (
-    exp.Select, exp.SetOperation, exp.ILike, exp.In, exp.Star, exp.QueryTransform, exp.Values,
-    exp.TableAlias, exp.Alias, exp.Join, exp.WindowSpec, exp.Table, exp.Group, exp.Limit,
-    exp.Offset, exp.CTE, exp.Paren, exp.Ceil, exp.Anonymous, exp.Aliases, exp.Dot,
-    exp.DataTypeParam, exp.Interval, exp.Tuple, exp.Window,
-)  # fmt: skip
 _OF_QUERIES = {
     "into": "INTO", "kind": "AS STRUCT", "operation_modifiers": "words after SELECT",
     "match": "MATCH_RECOGNIZE", "connect": "CONNECT BY", "by_name": "BY NAME", "on": "ON",
     "side": "a kind of join between queries", "prewhere": "PREWHERE", "settings": "SETTINGS",
     "format": "FORMAT", "options": "OPTION",
 }  # fmt: skip
-_UNKNOWN_CLAUSES: dict[type[exp.Expr], dict[str, str]] = {
+_OTHERS_CLAUSES: dict[type[exp.Expr], dict[str, str]] = {
     exp.Select: _OF_QUERIES,
     exp.SetOperation: _OF_QUERIES,
     exp.Group: {"all": "ALL or DISTINCT after GROUP BY", "totals": "WITH TOTALS"},
@@ -46,7 +40,8 @@ _UNKNOWN_CLAUSES: dict[type[exp.Expr], dict[str, str]] = {
 _MAY_BE_EMPTY = (exp.Group, exp.GroupingSets, exp.Cube, exp.Rollup)
 """What may have brackets without anything in them."""
 _MOST_ROWS = 2**31 - 1
-_Node = TypeVar("_Node", bound=exp.Expr)
+Wrong = Iterator[tuple[exp.Expr, str]]
+"""Nodes that Hive's grammar has no words for, and what an error says of each."""
 
 
 def check_tokens(text: StatementText, tokens: Sequence[Token]) -> None:
@@ -134,175 +129,37 @@ def _check_cases(text: StatementText, tokens: Sequence[Token]) -> None:
 
 def check_tree(tree: exp.Expr, text: StatementText, start: int) -> None:
     """Fail at what Hive has no words for; without a place of its own, at ``start``."""
-    for node, message in _wrong(tree):
-        raise at(ParseError(message), text, _start(node) or start)
+    for node in tree.find_all(*_RULES):
+        for wrong, message in _wrong_parts(node):
+            raise at(ParseError(message), text, _start(wrong) or start)
     for table in tree.find_all(exp.Table):
         place = table.this.meta.get("start") if isinstance(table.this, exp.Identifier) else None
         if place is not None and text.text[place] == "'":
             raise at(ParseError("expected a table, found a string"), text, place)
 
 
-def _wrong(tree: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
-    # A long statement has thousands of nodes: they are walked once.
-    nodes = tuple(tree.find_all(*_CHECKED))
-    yield from _wrong_clauses(nodes)
-    yield from _wrong_joins_and_frames(nodes)
-    yield from _of_other_databases(nodes)
-    for like in _of(nodes, exp.ILike):
-        yield like, "unexpected ILIKE: compare lower(…) with LIKE"
-    for test in _of(nodes, exp.In):
-        if not any(test.args.get(key) for key in ("expressions", "query", "unnest", "field")):
-            yield test.this, "expected values between the brackets of IN"
-        if isinstance(test.this, exp.In):
-            yield test.this.this, "unexpected second IN: write brackets"
-    for star in _of(nodes, exp.Star):
-        if any(star.args.get(option) for option in _STAR_OPTIONS):
-            yield star, "unexpected words after *"
-    yield from _programs_beside_others(nodes)
-    yield from _rows_without_comma(nodes)
-    yield from _misplaced_names(nodes)
-    yield from _misplaced_values(nodes)
-    yield from _clauses_of_no_table(nodes)
-    yield from _wrong_types_and_intervals(nodes)
-    for alias in _of(nodes, exp.TableAlias, exp.Alias):
-        name = alias.args.get("alias") if isinstance(alias, exp.Alias) else alias.this
-        if _is_reserved(name):
-            yield name, f"{name.name.upper()} cannot be an alias"
+def _wrong_parts(node: exp.Expr) -> Wrong:
+    """Apply the rules of the node's kind, and of those that it is one of."""
+    for kind in type(node).__mro__:
+        for rule in _RULES.get(kind, ()):
+            yield from rule(node)
 
 
-def _is_reserved(name: object) -> TypeGuard[exp.Identifier]:
-    return isinstance(name, exp.Identifier) and not name.quoted and name.name.lower() in RESERVED
+def _wrong_select(select: exp.Expr) -> Wrong:
+    if select.args.get("locks"):
+        yield select, "unexpected FOR: rows cannot be locked"
+    distinct = select.args.get("distinct")
+    if isinstance(distinct, exp.Distinct) and distinct.args.get("on"):
+        yield select, "unexpected DISTINCT ON"
+    group = select.args.get("group")
+    if group is not None and not any(group.args.values()):
+        yield select, "GROUP BY without anything to group by"
+    if isinstance(select.args.get("limit"), exp.Fetch):
+        yield select, "unexpected FETCH: say LIMIT"
+    yield from _wrong_numbers(select)
 
 
-def _of_other_databases(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
-    for node in nodes:
-        for kind, clauses in _UNKNOWN_CLAUSES.items():
-            if isinstance(node, kind):
-                for key, words in clauses.items():
-                    if node.args.get(key) not in (None, []):
-                        yield _first(node), f"unexpected {words}"
-        if isinstance(node, exp.Anonymous):
-            for clause in (exp.Order, exp.Limit):
-                if any(isinstance(argument, clause) for argument in node.expressions):
-                    yield _first(node), f"unexpected {clause.__name__.upper()} in a call"
-        elif isinstance(node, exp.Paren) and isinstance(node.this, exp.Star):
-            yield node, "unexpected * in brackets"
-
-
-def _of(nodes: Iterable[exp.Expr], *kinds: type[_Node]) -> Iterator[_Node]:
-    return (node for node in nodes if isinstance(node, kinds))
-
-
-def _programs_beside_others(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
-    for program in _of(nodes, exp.QueryTransform):
-        select = program.parent
-        if not isinstance(select, exp.Select) or len(select.expressions) > 1:
-            yield program, "TRANSFORM must be all that SELECT selects"
-
-
-def _wrong_joins_and_frames(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
-    for join in _of(nodes, exp.Join):
-        if join.kind in ("SEMI", "ANTI") and not join.side:
-            yield _first(join.this), f"unexpected {join.kind} JOIN: say LEFT {join.kind} JOIN"
-        if join.kind == "OUTER" and not join.side:
-            yield _first(join.this), "unexpected OUTER JOIN: say LEFT, RIGHT or FULL OUTER JOIN"
-    for frame in _of(nodes, exp.WindowSpec):
-        if frame.args.get("kind") == "GROUPS":
-            yield frame, "unexpected GROUPS: a frame is of ROWS or a RANGE"
-        if frame.args.get("end") is None and frame.args.get("start_side") == "FOLLOWING":
-            yield frame, "unexpected FOLLOWING: say BETWEEN … AND …"
-        for bound in (frame.args.get("start"), frame.args.get("end")):
-            if isinstance(bound, exp.Interval):
-                yield _first(bound), "unexpected INTERVAL: a frame is measured by numbers"
-
-
-def _misplaced_names(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
-    """Yield names of what cannot have any: they come of a comma or an operator that is missing."""
-    for alias in _of(nodes, exp.Alias, exp.Aliases):
-        around = alias.parent
-        in_row = isinstance(around, exp.Tuple | exp.Paren) and isinstance(around.parent, exp.Values)
-        if alias.this.is_star:
-            yield _first(alias), "unexpected name behind *"
-        elif around is not None and not in_row and not isinstance(around, exp.Select):
-            yield _first(alias), f"unexpected name {alias.alias.upper()}: only columns have one"
-    for window in _of(nodes, exp.Window):
-        for name in (window.args.get("alias"), window.this):
-            if _is_reserved(name):
-                yield name, f"unexpected {name.name.upper()}"
-
-
-def _misplaced_values(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
-    for star in _of(nodes, exp.Star):
-        around = star.parent
-        arguments = around.expressions if isinstance(around, exp.Anonymous) else []
-        if isinstance(around, exp.Binary | exp.Neg) or (arguments[1:] and arguments[0] is star):
-            yield _first(around or star), "unexpected *"
-    for dot in _of(nodes, exp.Dot):
-        if isinstance(dot.this, exp.Literal) and not dot.this.is_string:
-            yield _first(dot), "unexpected . behind a number"
-    for row in _of(nodes, exp.Tuple):
-        if not row.expressions and not isinstance(row.parent, _MAY_BE_EMPTY):
-            yield row, "expected an expression between the brackets"
-    for call in _of(nodes, exp.Anonymous):
-        for argument in call.expressions:
-            if isinstance(argument, exp.Select | exp.SetOperation):
-                yield argument, "unexpected SELECT: write brackets around it"
-
-
-def _clauses_of_no_table(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
-    for select in _of(nodes, exp.Select):
-        for clause, words in (("joins", "JOIN"), ("laterals", "LATERAL VIEW")):
-            if select.args.get(clause) and select.args.get("from_") is None:
-                yield _first(select.args[clause]), f"unexpected {words}: FROM is missing"
-
-
-def _wrong_types_and_intervals(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
-    for size in _of(nodes, exp.DataTypeParam):
-        if not isinstance(size.this, exp.Literal) or size.args.get("expression"):
-            cast = size.find_ancestor(exp.Cast, exp.TryCast)
-            yield _first(cast or size), "expected a number in the brackets of a type"
-    for interval in _of(nodes, exp.Interval):
-        unit = interval.args.get("unit")
-        # INTERVAL '2' DAY + 1 is a sum of intervals to sqlglot.
-        in_sum = isinstance(interval.this, exp.Literal) and isinstance(interval.parent, exp.Add)
-        if isinstance(interval.this, exp.Interval) or (unit is None and not in_sum):
-            yield _first(interval), "expected a number and a unit after INTERVAL"
-        elif isinstance(unit, exp.Var) and unit.name.lower() not in UNITS:
-            yield _first(interval), f"unexpected unit {unit.name.upper()} of an interval"
-
-
-def _rows_without_comma(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
-    """Yield the second of two rows, which sqlglot takes for the columns of an alias."""
-    for values in _of(nodes, exp.Values):
-        named = values.args.get("alias")
-        if named is not None and named.this is None and named.args.get("columns"):
-            yield named.args["columns"][0], "expected a comma between two rows"
-
-
-def _wrong_clauses(nodes: Iterable[exp.Expr]) -> Iterator[tuple[exp.Expr, str]]:
-    for select in _of(nodes, exp.Select, exp.SetOperation):
-        if select.args.get("locks"):
-            yield select, "unexpected FOR: rows cannot be locked"
-        distinct = select.args.get("distinct")
-        if isinstance(distinct, exp.Distinct) and distinct.args.get("on"):
-            yield select, "unexpected DISTINCT ON"
-        group = select.args.get("group")
-        if group is not None and not any(group.args.values()):
-            yield select, "GROUP BY without anything to group by"
-        limit = select.args.get("limit")
-        if isinstance(limit, exp.Fetch):
-            yield select, "unexpected FETCH: say LIMIT"
-        yield from _wrong_numbers(select)
-        if isinstance(select, exp.SetOperation):
-            first_operand = select.this
-            for key in _LAST if isinstance(first_operand, exp.Select) else ():
-                if first_operand.args.get(key):
-                    message = f"unexpected {key.upper()} before a set operation: write brackets"
-                    yield _first(first_operand.args[key]), message
-        yield from _in_wrong_order(select)
-
-
-def _wrong_numbers(select: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
+def _wrong_numbers(select: exp.Expr) -> Wrong:
     """Yield what is no number of rows; Hive's are integers of Java."""
     for number in _numbers_of_rows(select):
         if not isinstance(number, exp.Literal) or number.is_string or not number.name.isdigit():
@@ -311,8 +168,25 @@ def _wrong_numbers(select: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
             yield _first(number), f"LIMIT takes whole numbers up to {_MOST_ROWS}"
 
 
-def _in_wrong_order(select: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
-    """Clauses that stand behind others that Hive has last."""
+def _numbers_of_rows(select: exp.Expr) -> Iterator[exp.Expr]:
+    """Yield how many rows LIMIT gives, and how many it and OFFSET leave out."""
+    limit, offset = select.args.get("limit"), select.args.get("offset")
+    if isinstance(limit, exp.Limit):
+        yield from filter(None, (limit.expression, limit.args.get("offset")))
+    if offset is not None:
+        yield offset.expression
+
+
+def _wrong_first_operand(operation: exp.Expr) -> Wrong:
+    first_operand = operation.this
+    for key in _LAST if isinstance(first_operand, exp.Select) else ():
+        if first_operand.args.get(key):
+            message = f"unexpected {key.upper()} before a set operation: write brackets"
+            yield _first(first_operand.args[key]), message
+
+
+def _in_wrong_order(select: exp.Expr) -> Wrong:
+    """Yield clauses that stand behind others that Hive has last."""
     last: tuple[exp.Expr, str] | None = None
     for keys in _ORDER:
         clauses_of_keys = [(_first(select.args[key]), key) for key in keys if select.args.get(key)]
@@ -327,6 +201,158 @@ def _in_wrong_order(select: exp.Expr) -> Iterator[tuple[exp.Expr, str]]:
         )
 
 
+def _without_from(select: exp.Expr) -> Wrong:
+    for clause, words in (("joins", "JOIN"), ("laterals", "LATERAL VIEW")):
+        if select.args.get(clause) and select.args.get("from_") is None:
+            yield _first(select.args[clause]), f"unexpected {words}: FROM is missing"
+
+
+def _wrong_join(join: exp.Expr) -> Wrong:
+    kind = join.args.get("kind")
+    if kind in ("SEMI", "ANTI") and not join.args.get("side"):
+        yield _first(join.this), f"unexpected {kind} JOIN: say LEFT {kind} JOIN"
+    if kind == "OUTER" and not join.args.get("side"):
+        yield _first(join.this), "unexpected OUTER JOIN: say LEFT, RIGHT or FULL OUTER JOIN"
+
+
+def _wrong_frame(frame: exp.Expr) -> Wrong:
+    if frame.args.get("kind") == "GROUPS":
+        yield frame, "unexpected GROUPS: a frame is of ROWS or a RANGE"
+    if frame.args.get("end") is None and frame.args.get("start_side") == "FOLLOWING":
+        yield frame, "unexpected FOLLOWING: say BETWEEN … AND …"
+    for bound in (frame.args.get("start"), frame.args.get("end")):
+        if isinstance(bound, exp.Interval):
+            yield _first(bound), "unexpected INTERVAL: a frame is measured by numbers"
+
+
+def _of_other_databases(node: exp.Expr) -> Wrong:
+    for kind in type(node).__mro__:
+        for key, words in _OTHERS_CLAUSES.get(kind, {}).items():
+            if node.args.get(key) not in (None, []):
+                yield _first(node), f"unexpected {words}"
+
+
+def _wrong_call(call: exp.Expr) -> Wrong:
+    for argument in call.expressions:
+        if isinstance(argument, exp.Order | exp.Limit):
+            yield _first(call), f"unexpected {type(argument).__name__.upper()} in a call"
+        if isinstance(argument, exp.Select | exp.SetOperation):
+            yield argument, "unexpected SELECT: write brackets around it"
+
+
+def _ilike(like: exp.Expr) -> Wrong:
+    yield like, "unexpected ILIKE: compare lower(…) with LIKE"
+
+
+def _wrong_in(test: exp.Expr) -> Wrong:
+    if not any(test.args.get(key) for key in ("expressions", "query", "unnest", "field")):
+        yield test.this, "expected values between the brackets of IN"
+    if isinstance(test.this, exp.In):
+        yield test.this.this, "unexpected second IN: write brackets"
+
+
+def _wrong_star(star: exp.Expr) -> Wrong:
+    if any(star.args.get(option) for option in _STAR_OPTIONS):
+        yield star, "unexpected words after *"
+    around = star.parent
+    arguments = around.expressions if isinstance(around, exp.Anonymous) else []
+    if isinstance(around, exp.Binary | exp.Neg) or (arguments[1:] and arguments[0] is star):
+        yield _first(around or star), "unexpected *"
+    if isinstance(around, exp.Paren):
+        yield around, "unexpected * in brackets"
+
+
+def _program_beside_others(program: exp.Expr) -> Wrong:
+    select = program.parent
+    if not isinstance(select, exp.Select) or len(select.expressions) > 1:
+        yield program, "TRANSFORM must be all that SELECT selects"
+
+
+def _rows_without_comma(values: exp.Expr) -> Wrong:
+    """Yield the second of two rows, which sqlglot takes for the columns of an alias."""
+    named = values.args.get("alias")
+    if named is not None and named.this is None and named.args.get("columns"):
+        yield named.args["columns"][0], "expected a comma between two rows"
+
+
+def _misplaced_name(alias: exp.Expr) -> Wrong:
+    """Yield names of what cannot have any: they come of a comma or an operator that is missing."""
+    around = alias.parent
+    in_row = isinstance(around, exp.Tuple | exp.Paren) and isinstance(around.parent, exp.Values)
+    if alias.this.is_star:
+        yield _first(alias), "unexpected name behind *"
+    elif around is not None and not in_row and not isinstance(around, exp.Select):
+        yield _first(alias), f"unexpected name {alias.alias.upper()}: only columns have one"
+
+
+def _reserved_alias(alias: exp.Expr) -> Wrong:
+    name = alias.args.get("alias") if isinstance(alias, exp.Alias) else alias.this
+    if _is_reserved(name):
+        yield name, f"{name.name.upper()} cannot be an alias"
+
+
+def _reserved_window(window: exp.Expr) -> Wrong:
+    for name in (window.args.get("alias"), window.this):
+        if _is_reserved(name):
+            yield name, f"unexpected {name.name.upper()}"
+
+
+def _is_reserved(name: object) -> TypeGuard[exp.Identifier]:
+    return isinstance(name, exp.Identifier) and not name.quoted and name.name.lower() in RESERVED
+
+
+def _behind_number(dot: exp.Expr) -> Wrong:
+    if isinstance(dot.this, exp.Literal) and not dot.this.is_string:
+        yield _first(dot), "unexpected . behind a number"
+
+
+def _empty_brackets(row: exp.Expr) -> Wrong:
+    if not row.expressions and not isinstance(row.parent, _MAY_BE_EMPTY):
+        yield row, "expected an expression between the brackets"
+
+
+def _wrong_size(size: exp.Expr) -> Wrong:
+    if not isinstance(size.this, exp.Literal) or size.args.get("expression"):
+        cast = size.find_ancestor(exp.Cast, exp.TryCast)
+        yield _first(cast or size), "expected a number in the brackets of a type"
+
+
+def _wrong_interval(interval: exp.Expr) -> Wrong:
+    unit = interval.args.get("unit")
+    # INTERVAL '2' DAY + 1 is a sum of intervals to sqlglot.
+    in_sum = isinstance(interval.this, exp.Literal) and isinstance(interval.parent, exp.Add)
+    if isinstance(interval.this, exp.Interval) or (unit is None and not in_sum):
+        yield _first(interval), "expected a number and a unit after INTERVAL"
+    elif isinstance(unit, exp.Var) and unit.name.lower() not in UNITS:
+        yield _first(interval), f"unexpected unit {unit.name.upper()} of an interval"
+
+
+_OF_KINDS: dict[type[exp.Expr], tuple[Callable[[exp.Expr], Wrong], ...]] = {
+    exp.Select: (_wrong_select, _in_wrong_order, _without_from),
+    exp.SetOperation: (_wrong_select, _wrong_first_operand, _in_wrong_order),
+    exp.Join: (_wrong_join,),
+    exp.WindowSpec: (_wrong_frame,),
+    exp.Window: (_reserved_window,),
+    exp.Anonymous: (_wrong_call,),
+    exp.ILike: (_ilike,),
+    exp.In: (_wrong_in,),
+    exp.Star: (_wrong_star,),
+    exp.QueryTransform: (_program_beside_others,),
+    exp.Values: (_rows_without_comma,),
+    exp.Alias: (_misplaced_name, _reserved_alias),
+    exp.Aliases: (_misplaced_name,),
+    exp.TableAlias: (_reserved_alias,),
+    exp.Dot: (_behind_number,),
+    exp.Tuple: (_empty_brackets,),
+    exp.DataTypeParam: (_wrong_size,),
+    exp.Interval: (_wrong_interval,),
+}
+_RULES = {
+    kind: (*_OF_KINDS.get(kind, ()), *([_of_other_databases] if kind in _OTHERS_CLAUSES else []))
+    for kind in (*_OF_KINDS, *_OTHERS_CLAUSES)
+}
+
+
 def _first(clause: exp.Expr | list[exp.Expr]) -> exp.Expr:
     """Return the first part of a clause that knows its place."""
     parts = clause if isinstance(clause, list) else [clause]
@@ -336,12 +362,3 @@ def _first(clause: exp.Expr | list[exp.Expr]) -> exp.Expr:
 
 def _start(node: exp.Expr) -> int:
     return int(node.meta["start"] if "start" in node.meta else node.meta.get(RANGE, (0, 0))[0])
-
-
-def _numbers_of_rows(select: exp.Expr) -> Iterator[exp.Expr]:
-    """Yield how many rows LIMIT gives, and how many it and OFFSET leave out."""
-    limit, offset = select.args.get("limit"), select.args.get("offset")
-    if isinstance(limit, exp.Limit):
-        yield from filter(None, (limit.expression, limit.args.get("offset")))
-    if offset is not None:
-        yield offset.expression
