@@ -34,6 +34,10 @@ _ANSWERS = {
     "moved": ("301 Moved Permanently", "PermanentRedirect"),
     "page": ("200 OK", ""),
     "broken": ("500 Internal Server Error", "InternalError"),
+    "hollow": ("200 OK", "InternalError"),
+    "conflict": ("409 Conflict", "ConditionalRequestConflict"),
+    "taken": ("412 Precondition Failed", "PreconditionFailed"),
+    "gone": ("404 Not Found", "NoSuchBucket"),
 }
 
 
@@ -56,7 +60,8 @@ class S3Server:
     refuse it, ``page`` answers like the web, ``broken`` carries it out and says 500, ``reset``
     carries it out and ends the connection,
     ``dropped`` ends it at once, ``half`` ends it within the answer, ``late`` makes it wait,
-    ``unconditional`` forgets its conditions.
+    ``unconditional`` forgets its conditions, ``hollow`` says 200 and an error behind it,
+    ``conflict`` and ``taken`` refuse it as one on a condition, ``gone`` as of no bucket.
     """
     waits: Callable[[str], object] = lambda request: None
     """Called with a request before it is carried out, which waits for its end."""
@@ -77,11 +82,13 @@ class S3Server:
 
 
 def _name_of(environ: dict[str, Any]) -> str:
-    """A request as ``LIST t/delta``: GET, HEAD, PUT, DELETE, LIST or POST and the key."""
+    """A request as ``LIST t/delta``: GET, HEAD, PUT, COPY, DELETE, LIST or POST and the key."""
     query = parse_qs(environ.get("QUERY_STRING", ""))
     key = environ["PATH_INFO"].removeprefix(f"/{BUCKET}").lstrip("/")
     if environ["REQUEST_METHOD"] == "GET" and "list-type" in query:
         return f"LIST {query.get('prefix', [''])[0]}"
+    if "HTTP_X_AMZ_COPY_SOURCE" in environ:
+        return f"COPY {key}"
     return f"{environ['REQUEST_METHOD']} {key}"
 
 

@@ -344,7 +344,7 @@ def test_files_are_hidden_side_by_side_and_come_back(server: S3Server, tmp_path:
         server.requests.clear()
         changes.empty(home)
         kinds = Counter(request.split()[0] for request in server.requests)
-        assert kinds == {"LIST": 1, "PUT": len(names), "POST": 1}, server.requests
+        assert kinds == {"LIST": 1, "COPY": len(names), "POST": 1}, server.requests
         assert files.list(home) == ()
         changes.undo(None)
         assert {status.path for status in files.list(home)} == {*names}

@@ -66,11 +66,11 @@ def test_nobody_waits_for_a_store_that_answers_nothing(server: S3Server, tmp_pat
 
 
 def test_a_move_that_is_cancelled_is_waited_for(server: S3Server, tmp_path: Path) -> None:
-    """A slow store: what was given up would copy (PUT) or delete (POST) when files are put back."""
+    """A slow store: what was given up would COPY or delete (POST) when files are put back."""
     with connect(server, tmp_path / "m.db", "slow", **PATIENT) as session:
         session.sql(f"CREATE TABLE t (k INT) PARTITIONED BY (p INT) {ACID}")
         session.sql("INSERT INTO t VALUES (1, 1), (2, 2)")
-        for kind in ("PUT", "POST"):
+        for kind in ("COPY", "POST"):
             slow: list[str] = []
 
             def wait(request: str, kind: str = kind, slow: list[str] = slow) -> None:
