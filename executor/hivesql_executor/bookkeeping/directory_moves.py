@@ -11,12 +11,13 @@ from pathlib import PurePosixPath
 from hivesql_executor.beats import wait_for_answers
 from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.locations import server_of
-from hivesql_executor.files.staging import directories_above
+from hivesql_executor.files.refusals import PlaceTaken
 from hivesql_executor.metastore.file_moves import BegunMoves, Move, decide_remedy
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.file_changes import making_moves, missing_directories
 from hivesql_executor.transactions.owned_places import owned_by
 from hivesql_executor.transactions.reaper import HIDDEN, left_to_reaper, mend, release
+from hivesql_planner.definitions.places import directories_above
 from hivesql_planner.errors import CommitUnknown, HiveSqlError
 from hivesql_planner.model.table import Database, Table
 from hivesql_planner.older_python import add_note

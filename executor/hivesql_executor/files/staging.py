@@ -7,6 +7,8 @@ import uuid
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from hivesql_planner.definitions.places import directories_above
+
 if TYPE_CHECKING:
     from hivesql_executor.files.api import Files
 
@@ -39,14 +41,6 @@ def sync_published(files: Files, paths: Iterable[str], location: str) -> None:
     for path in [*lasting]:
         lasting |= dict.fromkeys(_up_to(location.rstrip("/"), path))
     files.sync([*lasting])
-
-
-def directories_above(path: str) -> list[str]:
-    """Return the directories that a place is in, from its own to the uppermost."""
-    above = [path.rstrip("/").rpartition("/")[0]]
-    while "/" in above[-1].rpartition("/")[0]:
-        above.append(above[-1].rpartition("/")[0])
-    return above
 
 
 def _up_to(home: str, path: str) -> Iterator[str]:

@@ -18,6 +18,7 @@ from hivesql_executor.failpoints import FailPoint, hit_failpoint
 from hivesql_executor.files.staging import sync_published
 from hivesql_executor.metastore.file_moves import BegunMoves, Move, MoveKind, decide_remedy
 from hivesql_executor.transactions.reaper import HIDDEN, entries, is_same, left_to_reaper, mend
+from hivesql_planner.definitions.places import directories_above
 from hivesql_planner.errors import CommitUnknown, ExecutionError, HiveSqlError
 from hivesql_planner.older_python import add_note
 
@@ -439,15 +440,11 @@ def missing_directories(directories: Sequence[str], runtime: Runtime) -> list[st
         above, files = [], runtime.files(directory)
         if not files.has_directories:
             continue
-        path = directory.rstrip("/")
-        while path and not path.endswith(":") and not files.exists(path):
-            above.append(path)
-            parent = path.rpartition("/")[0]
-            below = parent.partition("://")[2]
-            if parent.endswith("/") or (below and "/" not in below):
-                # Only the host, or bucket, of a URI: Hadoop takes it for no path.
+        # Only the host, or bucket, of a URI Hadoop takes for no path.
+        for path in (directory.rstrip("/"), *directories_above(directory)[:-1]):
+            if files.exists(path):
                 break
-            path = parent
+            above.append(path)
         missing |= dict.fromkeys(reversed(above))
     return list(missing)
 

@@ -7,14 +7,13 @@ of one takes the other's deltas for its own.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from pathlib import PurePosixPath
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, or_, select
 
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.schema import dbs, partitions, sds, table_params, tbls
-from hivesql_planner.definitions.places import same_places
+from hivesql_planner.definitions.places import directories_above, same_places
 from hivesql_planner.errors import SemanticError
 from hivesql_planner.model.table import Table, TableName
 
@@ -116,8 +115,7 @@ def _path(location: str) -> tuple[str, bool]:
 
 
 def _at_or_above(path: str, *, is_local: bool) -> ColumnElement[bool]:
-    above = map(str, PurePosixPath(path).parents) if is_local else _above(path)
-    return sds.c.location.in_(_spellings([path, *above], is_local=is_local))
+    return sds.c.location.in_(_spellings([path, *directories_above(path)], is_local=is_local))
 
 
 def _below(db: Connection, path: str, *, is_local: bool) -> ColumnElement[bool]:
@@ -130,13 +128,6 @@ def _below(db: Connection, path: str, *, is_local: bool) -> ColumnElement[bool]:
             for place in _spellings([path.rstrip("/")], is_local=is_local)
         )
     )
-
-
-def _above(path: str) -> list[str]:
-    """Return the directories above one of another file system, without its root."""
-    scheme, slashes, rest = path.partition("://")
-    parents = PurePosixPath(rest).parents
-    return [f"{scheme}{slashes}{parent}" for parent in parents if str(parent) != "."]
 
 
 def _spellings(paths: list[str], *, is_local: bool) -> list[str]:
