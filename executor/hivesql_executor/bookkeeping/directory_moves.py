@@ -68,7 +68,13 @@ def placing(
     try:
         for move in present:
             if move.source != move.target:
-                runtime.files(move.source).rename(move.source, move.target)
+                try:
+                    runtime.files(move.source).rename(move.source, move.target)
+                except PlaceTaken:
+                    # What is there is another's, and no half of this move.
+                    noted.remove(move)
+                    store.forget_moves(key, move.target)
+                    raise
             moved.append(move)
         _sync_moved(moved, runtime)
         hit_failpoint(FailPoint.DIRECTORIES_MOVED)

@@ -16,7 +16,7 @@ from pyspark.errors import PySparkException
 from hivesql_executor.beats import answer_of
 from hivesql_executor.files.identity import identity_of
 from hivesql_executor.files.one_by_one import OneByOne
-from hivesql_executor.files.refusals import missing_connector, refusal_of
+from hivesql_executor.files.refusals import PlaceTaken, missing_connector, refusal_of
 from hivesql_executor.files.top import Top
 from hivesql_executor.jvm import java_class, new_object
 from hivesql_planner.acid.layout import HIDDEN_STARTS, MARKERS, is_hidden
@@ -257,7 +257,7 @@ class HadoopFiles(OneByOne):
             _, old, system = self._open(source)
             _, new, _ = self._open(target)
             if system.exists(new):
-                raise ExecutionError(f"{target} exists already; {source} was not moved over it")
+                raise PlaceTaken(f"{target} exists already; {source} was not moved over it")
             system.mkdirs(new.getParent())
             moved = system.rename(old, new)
         except _FAILURES as error:

@@ -125,6 +125,10 @@ _OF_LIBRARIES = {
     errno.ENOMEM: "Give the process more memory",
 }
 
+class PlaceTaken(ExecutionError):
+    """Something is where a file or directory was to be moved; nothing of it was moved."""
+
+
 
 def refusal_of(report: str) -> ExecutionError | None:
     """Return the error for what a file system refused; None if the report tells of no refusal.

@@ -168,8 +168,10 @@ def _mend_one(move: Move, remedy: Remedy, files: Files) -> None:
 
 
 def _put_all_back(move: Move, files: Files) -> None:
-    for status in files.list(move.target):
-        _put_back(f"{move.target}/{status.path}", f"{move.source}/{status.path}", files)
+    # Hidden ones too, where a store tells of them.
+    listed = files.contents(move.target, [move.target]).get(move.target)
+    for path in [status.path for status in files.list(move.target)] if listed is None else listed:
+        _put_back(f"{move.target}/{path}", f"{move.source}/{path}", files)
     files.delete(move.target)
 
 
@@ -183,9 +185,10 @@ def _take_back(move: Move, files: Files) -> None:
     """Move it back, unless it was not moved yet: then ``target`` is perhaps somebody else's."""
     if not files.exists(move.target):
         return
-    name = move.target.rpartition("/")[2]
-    if name.startswith(HIDDEN) and files.exists(move.source) and not files.is_file(move.source):
-        # Somebody has written there since we hid late what was in it.
+    is_whole = files.has_directories and not move.target.rpartition("/")[2].startswith(HIDDEN)
+    if not is_whole and files.exists(move.source) and not files.is_file(move.source):
+        # Died between two files of a directory, which a store moves one by one; or somebody has
+        # written there since we hid late what was in it.
         _put_all_back(move, files)
     elif not files.is_file(move.source):
         files.rename(move.target, move.source)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from hivesql_executor.beats import wait_for_answers
-from hivesql_planner.errors import ExecutionError
+from hivesql_executor.files.refusals import PlaceTaken
 
 if TYPE_CHECKING:
     from hivesql_executor.files.hadoop import ObjectStoreFiles
@@ -92,5 +92,5 @@ def move_all(files: _Files, listed: Sequence[FileStatus], old: str, new: str) ->
         files.delete_each([f"{old}/{path}" for path in paths])
 
 
-def _taken(source: str, target: str) -> ExecutionError:
-    return ExecutionError(f"{target} exists already; {source} was not moved over it")
+def _taken(source: str, target: str) -> PlaceTaken:
+    return PlaceTaken(f"{target} exists already; {source} was not moved over it")
