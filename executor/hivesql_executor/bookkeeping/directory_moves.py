@@ -54,7 +54,7 @@ def placing(
     present = [
         move
         for move in moves
-        if _is_of_partition(move) or runtime.files(move.source).exists(move.source)
+        if move.source == move.target or runtime.files(move.source).exists(move.source)
     ]
     above = [around] if around and runtime.files(around).exists(around) else []
     if not present and not above:

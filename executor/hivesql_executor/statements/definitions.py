@@ -317,10 +317,12 @@ def _moves_into_write(step: AdoptFiles, runtime: Runtime) -> list[Move]:
 def _stays(table: Table, partition: str, path: str, runtime: Runtime) -> bool:
     """Tell whether files are not hidden before they are deleted, where a move copies each.
 
-    Of a table of write ids, that is: nobody makes such a table where there are files, and nobody
-    else reads them. Of a partition, `leave_in_stores` says that.
+    A metastore that keeps notes lets nobody have such a place before they are deleted. Without
+    notes those of a table of write ids stay: nobody makes such a table where there are files, and
+    nobody else reads them. Of a partition, `leave_in_stores` says that.
     """
-    return table.is_transactional and not partition and not runtime.files(path).has_directories
+    is_noted = table.is_transactional or runtime.metastore.keeps_rows
+    return is_noted and not partition and not runtime.files(path).has_directories
 
 
 def _name(table: Table, partition: Partition) -> str:

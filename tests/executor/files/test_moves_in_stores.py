@@ -98,6 +98,43 @@ def test_what_another_has_put_where_a_directory_moves_stays(
         assert session.sql("SELECT k FROM t").rows == [(1,)]
 
 
+def test_a_dropped_table_is_deleted_where_it_lies(server: S3Server, tmp_path: Path) -> None:
+    """Nobody has its place before; of a store that refuses it the table is dropped all the same."""
+    client = boto3.client("s3", endpoint_url=server.url, region_name="us-east-1")
+    taking = (
+        "CREATE TABLE t (k INT)",
+        f"CREATE EXTERNAL TABLE x (k INT) LOCATION 's3a://{BUCKET}/drop/t/inner'",
+        f"CREATE EXTERNAL TABLE x (k INT) LOCATION 's3a://{BUCKET}/drop'",
+        f"ALTER TABLE p ADD PARTITION (d = 1) LOCATION 's3a://{BUCKET}/drop/t'",
+        f"ALTER TABLE e SET LOCATION 's3a://{BUCKET}/drop/t'",
+    )
+    with connect(server, tmp_path / "m.db", "drop") as session:
+        session.sql(f"CREATE EXTERNAL TABLE e (k INT) LOCATION 's3a://{BUCKET}/drop-e'")
+        partitioned = "CREATE EXTERNAL TABLE IF NOT EXISTS p (k INT) PARTITIONED BY (d INT)"
+        for statement in taking:
+            session.sql(f"{partitioned}; CREATE TABLE t (k INT)")
+            for name in ("000000_0", "_hidden", "sub/000000_0"):
+                client.put_object(Bucket=BUCKET, Key=f"drop/t/{name}", Body=b"1\n")
+            server.fault = lambda request: "denied" if request.startswith("POST") else ""
+            try:
+                session.sql("DROP TABLE t")
+                assert session.sql("SHOW TABLES LIKE 't'").rows == []
+                with pytest.raises(hivesql.HiveSqlError, match="could not be deleted yet") as told:
+                    session.sql(statement)
+                assert told.value.retryable, statement
+            finally:
+                server.fault = lambda request: ""
+            session.sql(statement)
+            assert not any(key.startswith("t/") for key in keys(server, "drop")), statement
+            session.sql("DROP TABLE IF EXISTS t; DROP TABLE IF EXISTS x; DROP TABLE IF EXISTS p")
+        session.sql("DROP TABLE e; CREATE TABLE t (k INT)")
+        client.put_object(Bucket=BUCKET, Key="drop/t/000000_0", Body=b"1\n")
+        server.requests.clear()
+        session.sql("DROP TABLE t")
+        assert [request.split()[0] for request in server.requests] == ["LIST", "POST"]
+        assert not session._spark.started
+
+
 def test_uploads_of_a_failed_statement_are_given_up(server: S3Server, tmp_path: Path) -> None:
     """Those below where it worked, and no others; also where nobody may list them it is undone."""
     client = boto3.client("s3", endpoint_url=server.url, region_name="us-east-1")

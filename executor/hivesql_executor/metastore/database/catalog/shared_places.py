@@ -13,8 +13,9 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, or_, select
 
 from hivesql_executor.metastore.database.dialects.registry import terms_of
 from hivesql_executor.metastore.database.schema import dbs, partitions, sds, table_params, tbls
-from hivesql_planner.definitions.places import directories_above, same_places
-from hivesql_planner.errors import SemanticError
+from hivesql_executor.metastore.database.transactions.moves import undeleted_directories
+from hivesql_planner.definitions.places import directories_above, same_places, usual_location
+from hivesql_planner.errors import SemanticError, StaleSnapshot
 from hivesql_planner.model.table import Table, TableName
 
 _MANAGED = "MANAGED_TABLE"
@@ -39,6 +40,25 @@ def refuse_shared_place(
                 "dropping or compacting one of them would delete files of the other. "
                 "Name another directory, or make the table EXTERNAL to read files there"
             )
+
+
+def refuse_undeleted_place(db: Connection, location: str) -> None:
+    """Fail where files of a dropped table are still to be deleted at, above or below a place.
+
+    They would be rows again until they are, and rows that come there would go with them.
+    """
+    if "://" not in location:
+        return
+    place, above = usual_location(location), set(map(usual_location, directories_above(location)))
+    for directory in undeleted_directories(db):
+        usual = usual_location(directory)
+        if usual == place or usual in above or usual.startswith(f"{place}/"):
+            error = StaleSnapshot(
+                f"files of a dropped table could not be deleted yet, in {directory}, and would be "
+                f"rows in {location}. Run the statement again once the store lets them be deleted"
+            )
+            error.needs_reaping = True
+            raise error
 
 
 def table_at(

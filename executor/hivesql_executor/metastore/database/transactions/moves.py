@@ -212,6 +212,13 @@ def undeleted_partitions(db: Connection, table_id: int) -> set[str]:
     return {*db.scalars(query)}
 
 
+def undeleted_directories(db: Connection) -> set[str]:
+    """Return the directories of dropped tables of which files are to be deleted where they lie."""
+    of = moves.c
+    in_place = and_(of.table_id != 0, of.partition == "", of.source == of.target)
+    return {*db.scalars(select(of.target).where(in_place, of.settled != _NOTED))}
+
+
 def has_lost(db: Connection, timeout: float, of: Collection[int]) -> bool:
     """Tell whether something is noted that nobody finishes any more, or that is ``of`` these."""
     return bool(db.scalar(select(exists().where(_lost(db, timeout, of)))))
