@@ -68,8 +68,7 @@ _OF_OTHERS = {
 }
 _GIVE = {"gs": "Give credentials: fs.gs.auth.type", "abfs": f"Give {_OF_AZURE}"}
 _ADDRESSES = {"gs": "fs.gs.storage.root.url", "abfs": "the account's name"}
-MISSING_BUCKETS = ("<Code>NoSuchBucket", "<Code>ContainerNotFound")
-"""What a store says where not a file, but all of its place is missing."""
+_MISSING_BUCKET = re.compile("<Code>(?:NoSuchBucket|ContainerNotFound)")
 _CODE_OF_STORE = re.compile(r"<Code>(\w+)</Code>")
 _STATUS = re.compile(r"status code: (\d+[^:\n]*)")
 _REDIRECT = "redirect without LOCATION"
@@ -125,9 +124,9 @@ _OF_LIBRARIES = {
     errno.ENOMEM: "Give the process more memory",
 }
 
+
 class PlaceTaken(ExecutionError):
     """Something is where a file or directory was to be moved; nothing of it was moved."""
-
 
 
 def refusal_of(report: str) -> ExecutionError | None:
@@ -143,6 +142,11 @@ def refusal_of(report: str) -> ExecutionError | None:
     refusal = ExecutionError(f"the file system refused it: {reason}. {remedy}", code=40000)
     refusal.retryable = kind == "SafeMode"
     return refusal
+
+
+def is_bucket_missing(error: Exception) -> bool:
+    """Tell whether a store says that not a file, but all of its place is missing."""
+    return _MISSING_BUCKET.search(str(error)) is not None
 
 
 def refusal_of_store(path: str, report: str) -> ExecutionError:

@@ -25,7 +25,7 @@ from hivesql_executor.orc.tail_bytes import (
     with_types,
 )
 from hivesql_planner.acid.layout import ACID_FIELDS
-from hivesql_planner.errors import DataError, NotSupported
+from hivesql_planner.errors import DataError, ExecutionError, NotSupported
 from hivesql_planner.model.hive_type import MOST_DIGITS, HiveType, Kind
 
 _TAIL_GUESS = 16 * 1024
@@ -110,6 +110,9 @@ def _read(files: Files, path: str, size: int, modified: int) -> OrcTail:
     try:
         source = readable(files, path, size, _TAIL_GUESS, modified=modified)
         return _tail_of(pyorc.Reader(source), _column_statistics(source, size))
+    except ExecutionError:
+        # Nobody knows yet what is in the file: its place refuses it, or does not answer.
+        raise
     except Exception as error:
         # Of a damaged file, pyorc's own code raises whatever there is.
         raise _unreadable(path, error) from error

@@ -135,6 +135,45 @@ def test_a_dropped_table_is_deleted_where_it_lies(server: S3Server, tmp_path: Pa
         assert not session._spark.started
 
 
+def test_files_are_not_taken_for_deleted_where_the_bucket_is_missing(
+    server: S3Server, tmp_path: Path
+) -> None:
+    with connect(server, tmp_path / "m.db", "bucket") as session:
+        session.sql(f"CREATE TABLE t (k INT) {ACID}; INSERT INTO t VALUES (1)")
+        files = session.runtime.files(f"s3a://{BUCKET}/bucket")
+        server.fault = lambda request: "gone" if request.startswith("POST") else ""
+        try:
+            with pytest.raises(hivesql.HiveSqlError, match="Make the bucket"):
+                files.delete(f"s3a://{BUCKET}/bucket/t")
+        finally:
+            server.fault = lambda request: ""
+        assert session.sql("SELECT k FROM t").rows == [(1,)]
+
+
+def test_a_refused_file_is_not_called_damaged(server: S3Server, tmp_path: Path) -> None:
+    with connect(server, tmp_path / "m.db", "refusing") as session:
+        session.sql(f"CREATE TABLE t (k INT) {ACID}; INSERT INTO t VALUES (1)")
+        data = {name: body for name, body in keys(server, "refusing").items() if "bucket_" in name}
+        client = boto3.client("s3", endpoint_url=server.url, region_name="us-east-1")
+        for name, body in data.items():
+            # Else it is remembered, as it was written here.
+            client.put_object(Bucket=BUCKET, Key=f"refusing/{name}", Body=body)
+    with connect(server, tmp_path / "other.db", "refusing") as session:
+        session.sql(f"CREATE EXTERNAL TABLE x (k INT) STORED AS ORC "
+                    f"LOCATION 's3a://{BUCKET}/refusing/t/delta_0000001_0000001_0000'")  # fmt: skip
+        from hivesql_executor.orc.tail import read_tail
+
+        (name,) = data
+        path = f"s3a://{BUCKET}/refusing/{name}"
+        server.fault = lambda request: "expired" if request.startswith("GET") else ""
+        try:
+            with pytest.raises(hivesql.HiveSqlError, match="Renew the credentials") as refused:
+                read_tail(session.runtime.files(path), path, len(data[name]))
+            assert "readable ORC" not in str(refused.value)
+        finally:
+            server.fault = lambda request: ""
+
+
 def test_uploads_of_a_failed_statement_are_given_up(server: S3Server, tmp_path: Path) -> None:
     """Those below where it worked, and no others; also where nobody may list them it is undone."""
     client = boto3.client("s3", endpoint_url=server.url, region_name="us-east-1")

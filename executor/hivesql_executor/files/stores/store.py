@@ -18,7 +18,7 @@ from hivesql_executor.files.at_once import each_at_once
 from hivesql_executor.files.identity import identity_of
 from hivesql_executor.files.near_bytes import remember_written
 from hivesql_executor.files.refusals import (
-    MISSING_BUCKETS,
+    is_bucket_missing,
     refusal_of_no_store,
     refusal_of_store,
 )
@@ -238,8 +238,7 @@ class StoreFiles:
             return other.exists(path)
         with _asking(path):
             # What stands for an empty directory is listed as the directory itself.
-            seconds = longest_wait(self.access)
-            is_there = lists_anything(self._store, _key(path), path, seconds)
+            is_there = lists_anything(self._store, _key(path), path, longest_wait(self.access))
         self._require_store(path, is_proven=is_there)
         return is_there or self._head(path) is not None
 
@@ -440,7 +439,9 @@ class StoreFiles:
         with _asking(paths[0]):
             try:
                 self._ask_to_delete([*map(_key, paths)])
-            except (NotFoundError, FileNotFoundError):
+            except (NotFoundError, FileNotFoundError) as error:
+                if is_bucket_missing(error):
+                    raise
                 # Another has deleted one of them, or none was there: the rest goes by itself.
                 for path in paths:
                     with suppress(NotFoundError, FileNotFoundError):
@@ -571,7 +572,7 @@ def _asking(path: str) -> Iterator[None]:
     try:
         yield
     except (NotFoundError, FileNotFoundError) as error:
-        if any(code in str(error) for code in MISSING_BUCKETS):
+        if is_bucket_missing(error):
             raise refusal_of_store(path, str(error)) from error
         raise _missing(path) from error
     except BaseError as error:
