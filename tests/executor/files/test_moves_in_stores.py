@@ -73,6 +73,21 @@ def test_a_directory_that_came_half_way_goes_back(
                 assert any(key.startswith(f"{place}/") for key in keys(server, "half"))
 
 
+def test_a_copy_whose_answer_is_an_error_is_none(server: S3Server, tmp_path: Path) -> None:
+    """S3 says 200 before it copies, and an error behind it; nothing is deleted then."""
+    with connect(server, tmp_path / "m.db", "hollow") as session:
+        session.sql(f"CREATE TABLE t (k INT) {ACID}; INSERT INTO t VALUES (1)")
+        before = keys(server, "hollow")
+        server.fault = lambda request: "hollow" if request.startswith("COPY") else ""
+        try:
+            with pytest.raises(hivesql.HiveSqlError, match="Run the statement again"):
+                session.sql("ALTER TABLE t RENAME TO u")
+        finally:
+            server.fault = lambda request: ""
+        assert keys(server, "hollow") == before
+        assert session.sql("SELECT k FROM t").rows == [(1,)]
+
+
 def test_what_another_has_put_where_a_directory_moves_stays(
     server: S3Server, tmp_path: Path
 ) -> None:
