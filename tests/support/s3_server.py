@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode
 
 import pyspark
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
@@ -63,6 +63,8 @@ class S3Server:
     ``unconditional`` forgets its conditions, ``hollow`` says 200 and an error behind it,
     ``conflict`` and ``taken`` refuse it as one on a condition, ``gone`` as of no bucket.
     """
+    most_names: int = 0
+    """Names on a page of a list; 0 for what is asked for."""
     waits: Callable[[str], object] = lambda request: None
     """Called with a request before it is carried out, which waits for its end."""
     requests: list[str] = field(default_factory=list)
@@ -112,6 +114,14 @@ def _half(body: bytes, connection: socket.socket) -> Iterator[bytes]:
     connection.shutdown(socket.SHUT_RDWR)
 
 
+def _cut(environ: dict[str, Any], most: int) -> dict[str, Any]:
+    """Let a list ask for so many names on a page."""
+    query = parse_qs(environ.get("QUERY_STRING", ""), keep_blank_values=True)
+    if not most or "list-type" not in query:
+        return environ
+    return {**environ, "QUERY_STRING": urlencode({**query, "max-keys": [most]}, doseq=True)}
+
+
 def _refuse(fault: str, start: Callable[..., Any]) -> list[bytes]:
     """Answer otherwise than a store that does what it is asked."""
     status, code = _ANSWERS[fault]
@@ -152,7 +162,7 @@ def s3_server() -> Iterator[S3Server]:
         if fault == "late":
             time.sleep(_LATE)
         if fault in ("", "unconditional", "late"):
-            answer: Iterable[bytes] = store(environ, start)
+            answer: Iterable[bytes] = store(_cut(environ, server.most_names), start)
             server.times.append((name, begun, time.monotonic()))
             return answer
         if fault == "half":

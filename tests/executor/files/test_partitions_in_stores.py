@@ -195,3 +195,51 @@ def test_many_partitions_take_one_list(server: S3Server, tmp_path: Path) -> None
         kinds = Counter(request.split()[0] for request in server.requests)
         assert kinds == {"LIST": 1, "PUT": 30 * 4}, kinds
         assert session.check("t") == ()
+
+
+ODD = (
+    "a b", "%", "%20", "+", "ü☃", "=", "a=b", "c:d", "#", "?", "x.", "x..", "//", "a//b", "\\\\",
+    "..", ".", "&", "*", "[1]", "~", "`", "^", "|", "{}", " lead", "trail ", "é", "e\u0301", '"',
+)  # fmt: skip
+"""Values that a path, an address or a page's marker may take for something else."""
+
+
+@pytest.mark.parametrize("most", [1, 2, 3])
+def test_short_pages_and_odd_values_change_nothing(
+    server: S3Server, tmp_path: Path, most: int
+) -> None:
+    """A page ends within directories and between them: the rows are those on a disk."""
+    rows_of_all = ", ".join(f"({number}, '{value}')" for number, value in enumerate(ODD))
+    statements = [
+        f"CREATE TABLE t (k INT) PARTITIONED BY (d STRING) {ACID}",
+        f"INSERT INTO t VALUES {rows_of_all}",
+        "UPDATE t SET k = k + 100 WHERE k > 21",
+        "DELETE FROM t WHERE k % 2 = 0",
+        *(f"TRUNCATE TABLE t PARTITION (d = '{value}')" for value in ("%", "//", "?")),
+        *(f"ALTER TABLE t DROP PARTITION (d = '{value}')" for value in ("+", "x.", "..", "#")),
+        "ALTER TABLE t PARTITION (d = 'a b') RENAME TO PARTITION (d = 'n//?#')",
+        "MSCK REPAIR TABLE t SYNC PARTITIONS",
+        "ALTER TABLE t RENAME TO u",
+    ]
+    home = f"pages{most}"
+    with (
+        connect(server, tmp_path / "s3.db", home) as session,
+        hivesql.connect(f"sqlite:///{tmp_path}/disk.db", tmp_path / home) as beside,
+    ):
+        server.most_names = most
+        try:
+            for statement in statements:
+                for each in (session, beside):
+                    each.sql(statement)
+                if not statement.startswith(("CREATE", "INSERT")):
+                    name = "u" if "TO u" in statement else "t"
+                    rows, expected = (
+                        sorted(each.sql(f"SELECT k, d FROM {name}").rows)
+                        for each in (session, beside)
+                    )
+                    assert rows == expected and rows, statement
+            assert session.check("u") == ()
+            session.sql("DROP TABLE u")
+        finally:
+            server.most_names = 0
+        assert keys(server, home) == {}
