@@ -34,7 +34,7 @@ from hivesql_executor.metastore.database.catalog.partition_storage import (
 )
 from hivesql_executor.metastore.database.catalog.shared_places import (
     refuse_shared_place,
-    refuse_undeleted_place,
+    refuse_undeleted_places,
 )
 from hivesql_executor.metastore.database.catalog.tables import give_write_id
 from hivesql_executor.metastore.database.connection import now
@@ -168,8 +168,7 @@ def add_partitions(
     # Those below the table were looked at with its own place: a write may add thousands.
     elsewhere = sorted(set(locations).difference(homes.values()))
     refuse_shared_place(db, table, elsewhere, but=table_id)
-    for place in elsewhere:
-        refuse_undeleted_place(db, place)
+    refuse_undeleted_places(db, elsewhere)
     cd_id, created = table_rows.columns_id(db, table_id), now(db) // 1000
     storage = table_rows.add_storage(db, table, cd_id, locations)
     ids = terms_of(db).insert_for_ids(
@@ -259,7 +258,7 @@ def alter_partition(
     moved = bool(db.execute(changed.values(location=new.location)).rowcount)
     if to == old and moved:
         refuse_shared_place(db, table, [new.location], but=table_id)
-        refuse_undeleted_place(db, new.location)
+        refuse_undeleted_places(db, [new.location])
     if to == old and (moved or new.storage):
         # Nobody has counted what is read from now on.
         table_rows.mark_inaccurate(db, partition_params, [own])

@@ -42,23 +42,29 @@ def refuse_shared_place(
             )
 
 
-def refuse_undeleted_place(db: Connection, location: str) -> None:
+def refuse_undeleted_places(db: Connection, locations: Iterable[str]) -> None:
     """Fail where files of a dropped table are still to be deleted at, above or below a place.
 
     They would be rows again until they are, and rows that come there would go with them.
     """
-    if "://" not in location:
-        return
-    place, above = usual_location(location), set(map(usual_location, directories_above(location)))
-    for directory in undeleted_directories(db):
-        usual = usual_location(directory)
-        if usual == place or usual in above or usual.startswith(f"{place}/"):
-            error = StaleSnapshot(
-                f"files of a dropped table could not be deleted yet, in {directory}, and would be "
-                f"rows in {location}. Run the statement again once the store lets them be deleted"
-            )
-            error.needs_reaping = True
-            raise error
+    in_stores = [location for location in locations if "://" in location]
+    undeleted = (
+        {usual_location(place): place for place in undeleted_directories(db)} if in_stores else {}
+    )
+    for location in in_stores if undeleted else ():
+        place, above = (
+            usual_location(location),
+            set(map(usual_location, directories_above(location))),
+        )
+        for usual, directory in undeleted.items():
+            if usual == place or usual in above or usual.startswith(f"{place}/"):
+                error = StaleSnapshot(
+                    f"files of a dropped table could not be deleted yet, in {directory}, and would "
+                    f"be rows in {location}. Run the statement again once the store lets them be "
+                    "deleted"
+                )
+                error.needs_reaping = True
+                raise error
 
 
 def table_at(

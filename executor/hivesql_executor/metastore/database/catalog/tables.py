@@ -36,7 +36,7 @@ from hivesql_executor.metastore.database.catalog.partition_storage import (
 )
 from hivesql_executor.metastore.database.catalog.shared_places import (
     refuse_shared_place,
-    refuse_undeleted_place,
+    refuse_undeleted_places,
 )
 from hivesql_executor.metastore.database.catalog.table_rows import add_params, named, params
 from hivesql_executor.metastore.database.connection import now
@@ -183,7 +183,7 @@ def create_table(
     )
     if location:
         refuse_shared_place(db, placed, [location])
-        refuse_undeleted_place(db, location)
+        refuse_undeleted_places(db, [location])
     is_empty = placed.type != "EXTERNAL_TABLE" if is_empty is None else is_empty
     created = table_rows.add_table(db, home, placed, is_empty=is_empty)
     if not name.database.startswith(TEMPORARY):
@@ -268,7 +268,7 @@ def alter_table(
     if altered.location and fate != (altered.location, altered.type, altered.is_transactional):
         refuse_shared_place(db, altered, [altered.location], but=id_)
     if altered.location and altered.location != old.location:
-        refuse_undeleted_place(db, altered.location)
+        refuse_undeleted_places(db, [altered.location])
     give_write_id(db, txn_id, old)
     note_change(db, EventKind.ALTER_TABLE, name, id_, renamed_to=renamed_to, txn_id=txn_id)
     # All partitions of an Avro table have its schema.
