@@ -10,15 +10,10 @@ from hivesql_executor.metastore.api import LockAnswer, LockOwner, LockState, Met
 from hivesql_executor.runtime import Runtime
 from hivesql_executor.transactions.reaper import reap
 from hivesql_planner.errors import Deadlock, ExecutionError, LockTimeout
+from hivesql_planner.locks.line import Line
 from hivesql_planner.plan import Plan, Select
 
 _FIRST_SLEEP = 0.1
-# How often our own metastore is asked by whoever is next, and at most by the others.
-_LOOK, _LONGEST_LOOK = 0.005, 0.25
-# Who is next looks after this part of the time that a request takes to go, and then so often in it.
-_FIRST_PART, _LOOKS = 3, 8
-# Who has waited long looks more seldom: a look late by so small a part is not felt.
-_PART, _SELDOM_LOOK = 50, 0.05
 NO_SUCH_LOCK = 10270
 # Hive never caps the back-off below this, whatever the setting says (DbLockManager).
 _LEAST_CAP = 15.0
@@ -66,6 +61,7 @@ def await_locks(
     store, settings = runtime.metastore, runtime.settings
     cap = max(_LEAST_CAP, settings.seconds("hive.lock.sleep.between.retries"))
     pause, began, tries = _FIRST_SLEEP, runtime.clock.monotonic(), 0
+    line = Line()
     while answer.state is LockState.WAITING:
         waited = runtime.clock.monotonic() - began
         if tries >= settings.integer("hive.lock.numretries"):
@@ -76,7 +72,7 @@ def await_locks(
             )
         runtime.notify(f"waiting for locks for {waited:.1f} s: {_reason(answer)}")
         before = partial(store.requests_before, answer.lock_id)
-        if not (is_next := sleep_in_line(pause, before, runtime)):
+        if not (is_next := sleep_in_line(pause, before, runtime, line)):
             # Whoever was killed holds its locks until somebody notices; no service may be running.
             reap(runtime)
             # The locks of an aborted transaction are gone: this tells why.
@@ -93,43 +89,29 @@ def await_locks(
         raise LockTimeout(f"locks could not be acquired: {_reason(answer)}", code=10104)
 
 
-def sleep_in_line(seconds: float, count_before: Callable[[], int | None], runtime: Runtime) -> bool:
+def sleep_in_line(
+    seconds: float,
+    count_before: Callable[[], int | None],
+    runtime: Runtime,
+    line: Line | None = None,
+) -> bool:
     """Sleep so long, or until nobody is before one; whether that is so.
 
-    Who is next looks most often; the others sleep until they may be next, by how fast those before
-    them have gone. A count of None is not known, and worth no second look.
+    ``line`` is what earlier sleeps have seen. A count of None is not known, and worth no second
+    look.
     """
-    slept = waited_as_next = 0.0
-    first, earlier = None, 0
+    line = line or Line()
+    slept = 0.0
     while slept < seconds:
         before = count_before()
         if before == 0:
             return True
-        if before is None:
-            pause = seconds
-        else:
-            first = before if first is None else first
-            each = slept / (first - before) if first > before else 0.0
-            pause = _pause(before, each, waited_as_next, is_new=before != earlier)
-            earlier = before
+        pause = seconds if before is None else line.pause(before)
         pause = min(pause, seconds - slept)
         runtime.clock.sleep(pause)
         slept += pause
-        waited_as_next += pause if before == 1 else 0.0
         runtime.check_cancelled()
     return False
-
-
-def _pause(before: int, each: float, waited: float, *, is_new: bool) -> float:
-    """Tell how long to sleep with so many before one, who take as long as ``each``; 0: unknown.
-
-    Who is next has ``waited`` as such.
-    """
-    if before > 1:
-        return min(max((before - 1) * each, _LOOK * before), _LONGEST_LOOK)
-    if is_new and each:
-        return min(max(each / _FIRST_PART, _LOOK), _LONGEST_LOOK)
-    return max(_LOOK, min(max(each / _LOOKS, waited / _PART), _SELDOM_LOOK))
 
 
 def _ask_again(
