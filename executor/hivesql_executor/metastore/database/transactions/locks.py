@@ -14,10 +14,11 @@ from sqlalchemy import (
     Connection,
     Row,
     Select,
-    and_,
     bindparam,
+    case,
     delete,
     insert,
+    null,
     or_,
     select,
     update,
@@ -29,6 +30,7 @@ from hivesql_executor.metastore.database.dialects.execution import (
     Statement,
     run,
     run_all,
+    run_later,
     run_many,
 )
 from hivesql_executor.metastore.database.dialects.registry import terms_of
@@ -36,6 +38,7 @@ from hivesql_executor.metastore.database.schema import (
     hive_locks,
     next_lock_id,
     txn_components,
+    txns,
     write_set,
 )
 from hivesql_executor.metastore.database.transactions.deadlocks import break_deadlock
@@ -54,6 +57,7 @@ from hivesql_executor.metastore.database.transactions.transactions import (
     note_whether_open,
     require_open,
 )
+from hivesql_executor.metastore.database.transactions.txn_rows import OPEN
 from hivesql_planner.errors import ExecutionError
 from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.locks.rules import LocksByPlace, conflicts, covers, merge
@@ -112,15 +116,50 @@ def _line(count: int) -> Select[Any]:
     )
 
 
-_ASKER = select(_of.txn_id).where(_of.lock_id == bindparam("asked")).limit(1)
-_REQUEST = select(hive_locks).where(_of.lock_id == bindparam("asked")).order_by(_of.internal_id)
+_REQUEST_ID: ColumnElement[Any] = bindparam("asked")
+# The row of the transaction that asked, held if it is open.
+_ASKER = (
+    select(txns.c.type, txns.c.started)
+    .where(
+        txns.c.id
+        == select(_of.txn_id).where(_of.lock_id == _REQUEST_ID).limit(1).scalar_subquery(),
+        txns.c.state == OPEN,
+    )
+    .with_for_update()
+)
 _waiter = hive_locks.alias()
-_UP_TO = select(hive_locks).where(
-    _of.lock_id <= bindparam("asked"),
-    _of.database.in_(select(_waiter.c.database).where(_waiter.c.lock_id == bindparam("asked"))),
+_UP_TO = (
+    select(hive_locks)
+    .where(
+        _of.lock_id <= _REQUEST_ID,
+        _of.database.in_(select(_waiter.c.database).where(_waiter.c.lock_id == _REQUEST_ID)),
+    )
+    .order_by(_of.lock_id, _of.internal_id)
 )
 _WAITING = insert(hive_locks).inline()
 _GRANTED = insert(hive_locks).inline().values(acquired_at=millis_now())
+_GRANT = (
+    update(hive_locks)
+    .where(_of.lock_id == _REQUEST_ID, _of.state == WAITING)
+    .values(
+        state=ACQUIRED,
+        acquired_at=millis_now(),
+        last_heartbeat=case((_of.txn_id == 0, millis_now()), else_=0),
+        blocked_by_id=null(),
+        blocked_by_internal=null(),
+    )
+)
+# By what it is blocked its first component alone tells that has to wait.
+_BLOCK = (
+    update(hive_locks)
+    .where(_of.lock_id == _REQUEST_ID)
+    .values(
+        {
+            column: case((_of.internal_id == bindparam("own"), bindparam(name, type_=column.type)))
+            for column, name in ((_of.blocked_by_id, "other"), (_of.blocked_by_internal, "part"))
+        }
+    )
+)
 # Under the write id that the transaction has already, if it has one.
 _COMPONENT = insert(txn_components).inline().values(write_id=ALLOCATED_WRITE_ID.scalar_subquery())
 _CHANGED_SINCE = select(write_set.c.txn_id, write_set.c.partition).where(
@@ -218,45 +257,41 @@ def check_lock(
 
     A deadlock is broken here; ABORTED when that ended the asking transaction.
     """
-    txn_id = run(db, _ASKER, {"asked": lock_id}).scalar()
-    if txn_id:
-        require_open(db, txn_id)
     # All checks and enqueues take turns here, else two requests could each be granted first.
     holding = terms_of(db).holding_briefly(db, _HOLD_NUMBER)
-    _, mine = run_all(db, holding, (_REQUEST, {"asked": lock_id}))
+    request = {"asked": lock_id}
+    opened, _, line = run_all(db, (_ASKER, request), holding, (_UP_TO, request))
+    mine = [row for row in line if row.lock_id == lock_id]
     if not mine:
         raise ExecutionError(
             f"No such lock: lockid:{lock_id}. It timed out or was released; run the statement "
             "again",
             code=10270,
         )
+    txn_id = mine[0].txn_id
+    if txn_id:
+        note_whether_open(db, txn_id, opened)
     requested = [as_lock(row) for row in mine]
-    blocked = _blocked(db, lock_id, mine[0].txn_id, requested)
+    earlier = [
+        row for row in line if row.lock_id != lock_id and not (txn_id and row.txn_id == txn_id)
+    ]
+    blocked = _first_conflict(requested, earlier)
     while blocked is not None and txn_id and (broken := break_deadlock(db, txn_id)):
         if broken.victim == txn_id:
             return LockAnswer(lock_id=lock_id, state=LockState.ABORTED, reason=broken.reason)
         blocked = _blocked(db, lock_id, txn_id, requested)
     if blocked is None:
-        granted = {"state": ACQUIRED, "acquired_at": now(db), "blocked_by_id": None}
-        beat = 0 if mine[0].txn_id else millis_now()
-        db.execute(
-            update(hive_locks)
-            .where(_of.lock_id == lock_id, _of.state == WAITING)
-            .values(granted | {"blocked_by_internal": None, "last_heartbeat": beat})
-        )
+        run_later(db, _GRANT, request)
         return LockAnswer(lock_id=lock_id, state=LockState.ACQUIRED)
     own, other = mine[blocked[0]], blocked[1]
     reason = _refusal(own, other, zero_wait_read=zero_wait_read, exclusive_ctas=exclusive_ctas)
     if reason and own.txn_id:
         db.execute(delete(hive_locks).where(_of.lock_id == lock_id))
         return LockAnswer(lock_id=lock_id, state=LockState.NOT_ACQUIRED, reason=reason)
-    this = and_(_of.lock_id == lock_id, _of.internal_id == own.internal_id)
-    clear = update(hive_locks).where(_of.lock_id == lock_id)
-    db.execute(clear.values(blocked_by_id=None, blocked_by_internal=None))
-    db.execute(
-        update(hive_locks)
-        .where(this)
-        .values(blocked_by_id=other.lock_id, blocked_by_internal=other.internal_id)
+    run_later(
+        db,
+        _BLOCK,
+        request | {"own": own.internal_id, "other": other.lock_id, "part": other.internal_id},
     )
     reason = f"blocked by {describe(other)}"
     return LockAnswer(lock_id=lock_id, state=LockState.WAITING, reason=reason)
