@@ -21,7 +21,7 @@ def submit_options() -> str:
     """What SPARK_SUBMIT_OPTS gives to every JVM of a driver."""
     archives = [f"-XX:SharedArchiveFile={path}" for path in HOME.glob("hivesql/spark-*.jsa")]
     # A JVM whose jars are others goes on without it.
-    quiet = ["-Xshare:auto", "-Xlog:cds=off", "-Xlog:class+path=off"]
+    quiet = ["-Xshare:auto", "-Xlog:cds*=off", "-Xlog:class+path=off"]
     return " ".join((QUICK, *archives[:1], *(quiet if archives else ())))
 
 

@@ -20,7 +20,9 @@ import pyspark
 from hivesql_executor.jvm import java_program
 from hivesql_planner.errors import ExecutionError
 
-_QUIET = "-Xshare:auto -Xlog:cds=off -Xlog:class+path=off -XX:+IgnoreUnrecognizedVMOptions"
+# A JVM that cannot use the archive, as its class path is another, would say so on its output, amid
+# a script's rows: by the tag "cds" alone, or with others.
+_QUIET = "-Xshare:auto -Xlog:cds*=off -Xlog:class+path=off -XX:+IgnoreUnrecognizedVMOptions"
 _WORK = """
 import sys
 from pathlib import Path

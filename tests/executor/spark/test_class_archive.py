@@ -40,6 +40,12 @@ def test_spark_starts_from_its_archive(tmp_path: Path, monkeypatch: pytest.Monke
     shared = log.read_text().count("source: shared objects file (top)")
     assert shared > 5000
     assert str(archive) in archive_options()["spark.driver.defaultJavaOptions"]
+    # With another class path the JVM goes on without it, and says nothing of that.
+    options = archive_options()["spark.driver.defaultJavaOptions"].split()
+    other = ["java", *options, "-cp", str(tmp_path), "-version"]
+    done = subprocess.run(other, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == ""
+    assert "archive" not in done.stderr
     # A file that was cut off would kill the JVM.
     archive.chmod(0o644)
     os.truncate(archive, archive.stat().st_size // 2)
