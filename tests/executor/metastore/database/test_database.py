@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -18,6 +21,7 @@ from hivesql_executor.metastore.database.schema import txn_to_write_id
 from hivesql_planner.errors import WriteConflict
 from hivesql_planner.locks.lock import Lock, LockType, Operation
 from hivesql_planner.model.table import TableName
+from waiting import wait_until
 
 T = TableName("default", "t")
 EXCLUSIVE = Lock(LockType.EXCL_WRITE, "default", "t", None, Operation.UPDATE)
@@ -142,6 +146,45 @@ def test_writers_queue_for_a_file_until_their_patience_ends(
     first.close()
     second.close()
     assert order == ["nested", "second", "first", "second"]
+
+
+def test_a_fork_does_not_keep_the_turn_that_its_parent_has_waited_for_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "_PATIENCE", 0.2)
+    first, second, third = (turns.FileTurn(str(tmp_path / "m.db")) for _ in range(3))
+    ends, child = threading.Event(), 0
+
+    def write() -> None:
+        with second:
+            ends.wait()
+
+    with first:
+        queued = threading.Thread(target=write)
+        queued.start()
+        wait_until(lambda: second._fd is None)
+        # It has what the thread waits for open, and lives on.
+        child = fork_idly()
+    try:
+        wait_until(lambda: "hivesql-turn" not in {each.name for each in threading.enumerate()})
+        with third:
+            assert third._is_queued
+    finally:
+        ends.set()
+        queued.join()
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    for turn in (first, second, third):
+        turn.close()
+
+
+def fork_idly() -> int:
+    """Fork, and return the number of a process that does nothing."""
+    child = os.fork()
+    if not child:
+        while True:
+            time.sleep(100)
+    return child
 
 
 def test_a_writer_waits_for_another_process(tmp_path: Path) -> None:

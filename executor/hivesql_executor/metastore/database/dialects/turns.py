@@ -141,6 +141,8 @@ class _Waiting:
             taken = False
         with self._guard:
             if self._is_left:
+                # A fork has the open directory too, and with it the lock.
+                flock(self._fd, LOCK_UN)
                 os.close(self._fd)
             self._taken = taken
         self.answer.set()
