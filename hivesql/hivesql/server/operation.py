@@ -244,13 +244,16 @@ class Operation:
         return self._spool
 
     def _end(self, state: str) -> None:
-        if self._spool is not None:
-            self._spool.end()
+        if (spool := self._spool) is not None:
+            spool.end()
         self.completed, self.used = time.time(), time.monotonic()
-        if self.state != "CLOSED":
-            self.state = state
-        elif self._spool is not None:
-            self._spool.close()
+        with self._guard:
+            if is_closed := self.state == "CLOSED":
+                self._spool = None
+            else:
+                self.state = state
+        if is_closed and spool is not None:
+            spool.close()
         self._on_end(self)
         self.answerable.set()
         self.ended.set()

@@ -6,6 +6,7 @@ import tempfile
 import threading
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 import pyarrow as pa
 
 from hivesql.server.column_types import wire_array, wire_column, wire_type
-from hivesql_planner.errors import ExecutionError
+from hivesql_planner.errors import Cancelled, ExecutionError
 from hivesql_planner.model.hive_type import HiveType
 
 if TYPE_CHECKING:
@@ -72,8 +73,9 @@ class RowSpool:
         self._bytes = 0
         self._in_memory = 0
         """Bytes of the batches that are in memory."""
-        self._guard = threading.Lock()
+        self._guard = threading.RLock()
         """Its client may close it while its statement runs."""
+        self._is_closed = False
         self._batches: list[pa.RecordBatch] = []
         self._file: IO[bytes] | None = None
         self._writer: Any = None
@@ -105,26 +107,34 @@ class RowSpool:
                 self._add([wire_column(c, t) for c, t in zip(columns, self.types, strict=True)])
 
     def end(self) -> None:
-        """Let the rows be read: no more come."""
-        if self._writer is not None:
-            self._writer.close()
-            self._reader = pa.ipc.open_file(self._file)
+        """Let the rows be read: no more come. ExecutionError where the last ones had no room."""
+        with self._guard:
+            writer, self._writer = self._writer, None
+            if writer is not None:
+                with _telling_of_no_room():
+                    writer.close()
+                    self._reader = pa.ipc.open_file(self._file)
 
     def close(self) -> None:
-        """Forget the rows."""
-        self._leave_memory()
-        self._reader = self._writer = None
-        self._ends, self.row_count = [], 0
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        """Forget the rows; who adds more of them has Cancelled."""
+        with self._guard:
+            self._is_closed = True
+            self._leave_memory()
+            self._reader = self._writer = None
+            self._ends, self.row_count = [], 0
+            file, self._file = self._file, None
+            if file is not None:
+                # A full disk refuses what is still to be written, and nobody reads it.
+                with suppress(OSError):
+                    file.close()
 
     def read(self, start: int, count: int, most_bytes: int) -> list[pa.Array]:
         """Return the columns of at most so many rows from ``start`` (counted from 0) on.
 
         At least one row comes, where there is one, and else not much more than ``most_bytes``.
         """
-        parts = list(self._parts(start, count, most_bytes))
+        with self._guard:
+            parts = list(self._parts(start, count, most_bytes))
         if not parts:
             return [pa.array([], field.type) for field in self._schema]
         return [
@@ -148,6 +158,14 @@ class RowSpool:
 
     def _add(self, arrays: Sequence[pa.Array]) -> None:
         batch = pa.RecordBatch.from_arrays(list(arrays), schema=self._schema)
+        with self._guard:
+            if self._is_closed:
+                raise Cancelled("cancelled")
+            self._count(batch)
+            with _telling_of_no_room():
+                self._store(batch)
+
+    def _count(self, batch: pa.RecordBatch) -> None:
         self.row_count += batch.num_rows
         self._ends.append(self.row_count)
         self._bytes += batch.nbytes
@@ -157,12 +175,6 @@ class RowSpool:
                 "takes of one: select less, write it into a table, or start it with a larger "
                 "--max-result-bytes"
             )
-        try:
-            self._store(batch)
-        except OSError as error:
-            raise ExecutionError(
-                f"the server has no room for the result: {error.strerror or error}"
-            ) from error
 
     def _store(self, batch: pa.RecordBatch) -> None:
         if self._writer is None and self._bytes <= _IN_MEMORY and self._take_memory(batch.nbytes):
@@ -177,13 +189,21 @@ class RowSpool:
         self._writer.write_batch(batch)
 
     def _take_memory(self, size: int) -> bool:
-        with self._guard:
-            has_room = self.limits.memory.take(size)
-            self._in_memory += size if has_room else 0
-            return has_room
+        has_room = self.limits.memory.take(size)
+        self._in_memory += size if has_room else 0
+        return has_room
 
     def _leave_memory(self) -> None:
-        with self._guard:
-            self._batches = []
-            self.limits.memory.give_back(self._in_memory)
-            self._in_memory = 0
+        self._batches = []
+        self.limits.memory.give_back(self._in_memory)
+        self._in_memory = 0
+
+
+@contextmanager
+def _telling_of_no_room() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ExecutionError(
+            f"the server has no room for the result: {error.strerror or error}"
+        ) from error

@@ -10,9 +10,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from faults import files_limited_to
+from hivesql import Result
 from hivesql.server.column_types import thrift_column, wire_array, wire_column
+from hivesql.server.operation import Operation
 from hivesql.server.row_spool import ResultLimits, ResultMemory, RowSpool
-from hivesql_planner.errors import ExecutionError
+from hivesql_planner.errors import Cancelled, ExecutionError
 from hivesql_planner.model.hive_type import HiveType
 
 WIDE = "x" * 10_000
@@ -72,6 +75,33 @@ def test_a_result_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.TemporaryFile", full)
     with pytest.raises(ExecutionError, match="no room for the result: No space left"):
         spool_of(1500)
+
+
+def test_who_closes_a_result_whose_rows_still_come_leaves_nothing_of_it() -> None:
+    memory = ResultMemory(2**30)
+    spool = RowSpool([HiveType.parse("int")], ResultLimits(2**30, memory))
+    spool.add_rows([(1,)])
+    spool.close()
+    with pytest.raises(Cancelled):
+        spool.add_rows([(2,)])
+    spool.end()
+    assert memory.taken == 0 and spool.read(0, 10, 2**30)[0].to_pylist() == []
+
+
+@pytest.mark.parametrize("is_wanted", [True, False], ids=["wanted", "closed"])
+def test_a_statement_ends_whose_last_rows_have_no_room(*, is_wanted: bool) -> None:
+    operation = Operation("EXECUTE_STATEMENT", limits=ResultLimits(2**30, ResultMemory(0)))
+    rows = Result(statement="SELECT", columns=("i",), types=("int",), rows=[(1,)])
+    with files_limited_to(0):
+        if not is_wanted:
+            operation.close()
+        with pytest.raises(ExecutionError, match="no room for the result") as failure:
+            operation.finish(rows)
+        assert operation.is_running
+        operation.fail(failure.value)
+        assert operation.ended.is_set() and operation.answerable.is_set()
+        assert operation.state == ("ERROR" if is_wanted else "CLOSED")
+        operation.close()
 
 
 @pytest.mark.parametrize(
