@@ -136,6 +136,22 @@ def log_notice(line: str) -> None:
     log(LOG, line)
 
 
+def without_failures(notify: Callable[[str], None]) -> Callable[[str], None]:
+    """Return a function of the user's for such lines, whose failures are logged and no more.
+
+    It is called while locks are waited for, beside statements, and after commits: what it raises
+    would end heartbeats, or be taken for the failure of what is done.
+    """
+
+    def notify_if_possible(line: str) -> None:
+        try:
+            notify(line)
+        except Exception:
+            LOG.warning("notify failed on: %s", line, exc_info=True)
+
+    return notify_if_possible
+
+
 def log(
     logger: logging.Logger,
     message: str,

@@ -18,7 +18,7 @@ from hivesql_executor.hadoop_user import hadoop_user
 from hivesql_executor.metastore.cache.shelf import Limits
 from hivesql_executor.metastore.opening import SQLITE, THRIFT, open_metastore
 from hivesql_executor.runtime import Runtime
-from hivesql_executor.statement_log import log_notice
+from hivesql_executor.statement_log import log_notice, without_failures
 from hivesql_executor.translate_errors import translate_errors
 from hivesql_planner.errors import NotSupported, SemanticError
 from hivesql_planner.settings.connection_keys import PROXY_USER
@@ -87,7 +87,7 @@ def connect(
     location = complete_location(fspath(DEFAULT_WAREHOUSE if warehouse is None else warehouse))
     choices = _choose(metastore, settings or {}, user)
     lazy = LazySpark(spark, choices.spark, proxy_user=choices.proxy_user)
-    print_line = notify or log_notice
+    print_line = log_notice if notify is None else without_failures(notify)
     access = _access(choices.address, choices.settings)
     store = _open_metastore(
         choices, location, access, print_line, hint="" if metastore else _ELSEWHERE

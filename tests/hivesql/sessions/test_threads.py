@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import hivesql
+from waiting import wait_until
 
 
 @pytest.fixture
@@ -69,3 +70,30 @@ def test_who_waits_for_another_thread_learns_that_the_session_was_closed(
         session.close()
         answers = {one.result() for one in running}
     assert answers <= {"SessionClosed", "Cancelled"}
+
+
+def test_whoever_tells_the_user_may_fail(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """What waits, and what keeps transactions alive beside a statement, goes on all the same."""
+    place = (f"sqlite:///{tmp_path}/metastore.db", str(tmp_path / "warehouse"))
+    lines: list[str] = []
+
+    def break_down(line: str) -> None:
+        lines.append(line)
+        raise BrokenPipeError(32, "Broken pipe")
+
+    with hivesql.connect(*place) as first, hivesql.connect(*place, notify=break_down) as second:
+        first.sql("CREATE TRANSACTIONAL TABLE t (n INT) STORED AS ORC")
+        first.sql("INSERT INTO t VALUES (1)")
+        first.sql("START TRANSACTION")
+        first.sql("DELETE FROM t")
+        with ThreadPoolExecutor(1) as threads:
+            waiting = threads.submit(second.sql, "DELETE FROM t")
+            wait_until(lambda: any("waiting for locks" in line for line in lines))
+            first.sql("COMMIT")
+            waiting.result()
+        assert first.sql("SELECT n FROM t").rows == []
+        second.sql("START TRANSACTION")
+        with pytest.raises(hivesql.SemanticError):
+            second.sql("INSERT INTO t VALUES (1, 2, 3)")
+    assert any("was rolled back" in line for line in lines)
+    assert "notify failed on: " in caplog.text
