@@ -171,6 +171,7 @@ def kill_jvm(session: hivesql.Session) -> None:
     # As a server does whose signal to end has reached Spark first.
     spark: Any = session.runtime.spark
     spark.cancel("a statement")
+    assert spark.progress("a statement") is None
 
 
 def deafen_jvm(session: hivesql.Session) -> None:

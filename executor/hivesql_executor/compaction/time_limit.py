@@ -103,10 +103,13 @@ class _Watch:
                 return
         if not self.runtime.must_end.is_set():
             self._record()
+        # Imported late: a worker that never starts Spark does without its modules.
+        from hivesql_executor.spark.session import stop_jobs
+
         # Another job may begin after the first was stopped.
         while not self._done.is_set():
             for session in self._started:
-                session.sparkContext.cancelJobsWithTag(self._tag)
+                stop_jobs(session, self._tag)
             self._done.wait(_AGAIN)
 
     def _record(self) -> None:

@@ -105,6 +105,8 @@ _HOME: Mapping[str, str] = {
 _PYTHON = "PYSPARK_PYTHON"
 _ADDRESS = "SPARK_LOCAL_IP"
 _POOL = "spark.scheduler.pool"
+_ENDED = (Py4JError, PySparkException, OSError)
+"""What is raised where a Spark that has ended is spoken to."""
 _OF_JOBS = ("spark.job.tags", "spark.job.description", "spark.job.interruptOnCancel", _POOL)
 _PYTHON_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 CORE_SETTINGS: Mapping[str, str] = {
@@ -366,6 +368,39 @@ def called_jobs(
         if pool is not None:
             context.setLocalProperty(_POOL, pool)
         yield
+
+
+def stop_jobs(session: SparkSession, tag: str) -> None:
+    """Stop the jobs that have a tag; those of a Spark that has ended have ended with it."""
+    with suppress(*_ENDED):
+        session.sparkContext.cancelJobsWithTag(tag)
+
+
+def running_tasks(session: SparkSession, tag: str) -> tuple[int, int, int] | None:
+    """Count the tasks of stages that run for a tag: ended, all, active; None where none run.
+
+    None too where Spark has ended: who waits for the jobs is told of that, and nobody else.
+    """
+    with suppress(*_ENDED):
+        return _count_tasks(session.sparkContext, tag)
+    return None
+
+
+def _count_tasks(context: Any, tag: str) -> tuple[int, int, int] | None:
+    if context._jsc is None:
+        return None  # It was stopped just now.
+    tracker = context.statusTracker()
+    # PySpark's tracker knows no tags.
+    job_ids = context._jsc.sc().statusTracker().getJobIdsForTag(tag)
+    completed = total = active = 0
+    for job in map(tracker.getJobInfo, job_ids):
+        if job is None or job.status != "RUNNING":
+            continue
+        for stage in filter(None, map(tracker.getStageInfo, job.stageIds)):
+            total += stage.numTasks
+            completed += stage.numCompletedTasks
+            active += stage.numActiveTasks
+    return (completed, total, active) if total else None
 
 
 def give_file(session: SparkSession, kind: str, path: str) -> None:

@@ -249,10 +249,12 @@ class LazySpark:
         """Start in a thread of its own: a start takes seconds, and nothing can interrupt it."""
         start = self._start
         if start is None or start.done():
-            start = self._start = Future()
+            start = Future()
             threading.Thread(
                 target=carried(self._fulfil), args=(start,), name="start-spark", daemon=True
             ).start()
+            # Only now: else a start for which there was no thread would be waited for for ever.
+            self._start = start
         return start
 
     def _fulfil(self, start: Future[SparkSession]) -> None:
@@ -459,11 +461,9 @@ class LazySpark:
         session = self._session
         if session is None:
             return
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
+        from hivesql_executor.spark.session import stop_jobs
 
-        with suppress(Py4JError, PySparkException, OSError):  # It has ended, and its jobs with it.
-            session.sparkContext.cancelJobsWithTag(query_id)
+        stop_jobs(session, query_id)
 
     def temporary_view(self, name: str) -> DataFrame | None:
         """Return a temporary view that somebody made in this session's Spark, or in the user's.
@@ -519,25 +519,14 @@ class LazySpark:
             self()
 
     def progress(self, query_id: str) -> Progress | None:
-        """Tasks of the statement's running stages; None when none run."""
+        """Tasks of the statement's running stages; None when none run, or Spark cannot tell."""
         session = self._session
         if session is None:
             return None
-        context: Any = session.sparkContext
-        if context._jsc is None:
-            return None  # It was stopped just now.
-        tracker = context.statusTracker()
-        # PySpark's tracker knows no tags.
-        job_ids = context._jsc.sc().statusTracker().getJobIdsForTag(query_id)
-        completed = total = active = 0
-        for job in map(tracker.getJobInfo, job_ids):
-            if job is None or job.status != "RUNNING":
-                continue
-            for stage in filter(None, map(tracker.getStageInfo, job.stageIds)):
-                total += stage.numTasks
-                completed += stage.numCompletedTasks
-                active += stage.numActiveTasks
-        return Progress(completed, total, active) if total else None
+        from hivesql_executor.spark.session import running_tasks
+
+        tasks = running_tasks(session, query_id)
+        return Progress(*tasks) if tasks else None
 
     def stop(self) -> None:
         """Stop Spark if it was started here and no other session uses it.
