@@ -31,6 +31,8 @@ LOOK_SECONDS = 0.1
 """How often who waits looks whether it is."""
 _IDLE_SECONDS = 30.0
 """After how long without a request its thread ends."""
+_NO_THREAD_SECONDS = 1.0
+"""After how long what is due is begun again where the system had no thread for it."""
 _WAITS: ContextVar[bool] = ContextVar("waits", default=False)
 
 
@@ -196,8 +198,14 @@ class _Starter:
         with self._changed:
             self._due[repeated] = due
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="hivesql-beats", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="hivesql-beats", daemon=True)
+                try:
+                    thread.start()
+                except BaseException:
+                    del self._due[repeated]
+                    raise
+                # Only now: else one that the system refused would be waited for by all later ones.
+                self._thread = thread
             elif due < self._wakes:
                 self._changed.notify()
 
@@ -216,7 +224,15 @@ class _Starter:
                 if not ready:
                     self._changed.wait(None if self._wakes == inf else self._wakes - now)
             for repeated in ready:
-                repeated.begin()
+                self._begin(repeated)
+
+    def _begin(self, repeated: _Repeated) -> None:
+        """Begin what is due, a little later where that fails: others wait for this thread too."""
+        try:
+            repeated.begin()
+        except Exception:  # noqa: BLE001 - the system may have threads for it again by then
+            with self._changed:
+                self._due[repeated] = time.monotonic() + _NO_THREAD_SECONDS
 
 
 _starter = _Starter()

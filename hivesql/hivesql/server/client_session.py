@@ -8,7 +8,6 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
@@ -31,6 +30,7 @@ from hivesql.server.row_spool import ResultLimits, ResultMemory
 from hivesql.session import Session
 from hivesql.sessions.open_transaction import LostTransaction
 from hivesql.sessions.spark_start import LazySpark
+from hivesql.sessions.statement_thread import OneThread
 from hivesql_executor.statement_log import log_notice, reserving
 from hivesql_executor.statements.context import OrRows
 from hivesql_executor.translate_errors import translate_error
@@ -121,7 +121,7 @@ class ClientSession:
         self._guard = threading.Lock()
         self._turn = threading.Lock()
         """Whoever has it knows which statement is cancelled: none begins and none ends."""
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="hivesql-session")
+        self._thread = OneThread("hivesql-session")
         self.session: Session = hivesql.connect(
             **options.of_sessions, user=caller.user, notify=self._tell
         )
@@ -168,8 +168,12 @@ class ClientSession:
         self.add(operation)
         try:
             self._thread.submit(self._run, operation, dict(overlay), timeout)
-        except RuntimeError:
-            raise BadHandleError("the session is closed") from None
+        except RuntimeError as error:
+            operation.fail(translate_error(error, of_user_too=True))
+            self.close_operation(operation)
+            if self.session.closed:
+                raise BadHandleError("the session is closed") from None
+            raise
         return operation
 
     def add(self, operation: Operation) -> None:
@@ -244,7 +248,7 @@ class ClientSession:
     def close(self) -> None:
         """Roll back what is open, and let go of everything."""
         self.cancel_all()
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self._thread.close(wait=False)
         with suppress(HiveSqlError):  # Nobody is left to be told; the reaper frees what stays.
             self.session.close()
         for operation in list(self._operations.values()):

@@ -174,9 +174,15 @@ class Server:
                 connection.close()
                 continue
             place = f"{address[0]}:{address[1]}"
-            threading.Thread(
+            thread = threading.Thread(
                 target=self._serve, args=(connection, place), name=f"hivesql-{place}", daemon=True
-            ).start()
+            )
+            try:
+                thread.start()
+            except RuntimeError as error:
+                # The system has no thread left; others may be served when it has again.
+                _LOG.warning("connection refused: address=%s: %s", place, error)
+                connection.close()
 
     def _keep_house(self) -> None:
         # Imported late: so are the writer's libraries.

@@ -105,7 +105,9 @@ class RunningStatement:
                 target=_cancel_until, args=(ended, spark, query_id), daemon=True,
                 name="hivesql-cancel",
             )  # fmt: skip
-            again.start()
+            # Where the system has no thread left, the statement has been told once all the same.
+            with suppress(RuntimeError):
+                again.start()
         return True
 
     def await_end(self, seconds: float) -> bool:

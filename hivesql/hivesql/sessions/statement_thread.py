@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from hivesql_executor.beats import has_ended
 from hivesql_executor.statement_log import carried
@@ -15,6 +15,8 @@ from hivesql_executor.statement_log import carried
 if TYPE_CHECKING:
     from hivesql.result import Result
     from hivesql.sessions.spark_start import Progress
+
+Answer = TypeVar("Answer")
 
 _LOOK_EVERY = 0.1
 
@@ -46,6 +48,29 @@ class Watcher(Protocol):
         """Tell that the statement is being stopped."""
 
 
+class OneThread:
+    """A thread that carries out calls one after the other.
+
+    Python's own pool raises where the system has no thread left, and carries the call out all the
+    same once it has: a statement would be run again that its user was told has failed.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix=name)
+        self._is_there = False
+
+    def submit(self, call: Callable[..., Answer], /, *arguments: Any) -> Future[Answer]:
+        """Let it carry out a call; RuntimeError where it never will."""
+        if not self._is_there:
+            self._pool.submit(int)
+            self._is_there = True
+        return self._pool.submit(call, *arguments)
+
+    def close(self, *, wait: bool = True) -> None:
+        """Let the thread go; without waiting for it, what has not begun never does."""
+        self._pool.shutdown(wait=wait, cancel_futures=not wait)
+
+
 class StatementThread:
     """Runs statements one after the other in one thread.
 
@@ -57,11 +82,11 @@ class StatementThread:
         self.session = session
         self.watcher = watcher
         self._interrupted = False
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="statement")
+        self._thread = OneThread("statement")
 
     def close(self) -> None:
         """Let the thread go, once its statement has ended."""
-        self._thread.shutdown()
+        self._thread.close()
 
     def wait_for(self, call: Callable[[], Result]) -> Result:
         """Return the call's result; meanwhile progress is shown and Ctrl-C cancels."""
@@ -70,12 +95,12 @@ class StatementThread:
         with self._noting_interrupts():
             while True:
                 try:
-                    result = self._look(future, stopping=stopping)
+                    is_over = self._look(future, stopping=stopping)
                 except KeyboardInterrupt:
                     self._interrupted = True
-                    result = None
-                if result is not None:
-                    return result
+                    continue
+                if is_over:
+                    return future.result()
                 if self._interrupted and not stopping:
                     stopping = True
                     self.watcher.tell_stop()
@@ -97,9 +122,10 @@ class StatementThread:
         finally:
             signal.signal(signal.SIGINT, before)
 
-    def _look(self, future: Future[Result], *, stopping: bool) -> Result | None:
+    def _look(self, future: Future[Result], *, stopping: bool) -> bool:
+        """Wait a moment for the end of a call, and tell whether it is over."""
         if has_ended(future, _LOOK_EVERY):
-            return future.result()
+            return True
         if stopping:
             # Again and again: a job may begin after the first call.
             self.session.cancel()
@@ -107,4 +133,4 @@ class StatementThread:
             self.watcher.tell_progress(progress)
         elif self.session.starts_spark:
             self.watcher.tell_start()
-        return None
+        return False

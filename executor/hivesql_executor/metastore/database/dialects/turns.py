@@ -99,7 +99,11 @@ class FileTurn:
     def _wait(self) -> bool:
         """Wait in a thread of its own, because the call knows no time-out."""
         assert self._fd is not None
-        waiting = _Waiting(self._fd)
+        try:
+            waiting = _Waiting(self._fd)
+        except RuntimeError:
+            # The system has no thread left.
+            return False
         try:
             waiting.answer.wait(_PATIENCE)
         except BaseException:
