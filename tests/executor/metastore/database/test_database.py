@@ -153,20 +153,22 @@ def test_a_fork_does_not_keep_the_turn_that_its_parent_has_waited_for_too_long(
 ) -> None:
     monkeypatch.setattr(turns, "_PATIENCE", 0.2)
     first, second, third = (turns.FileTurn(str(tmp_path / "m.db")) for _ in range(3))
-    ends, child = threading.Event(), 0
+    writes, ends, child = threading.Event(), threading.Event(), 0
 
     def write() -> None:
         with second:
+            writes.set()
             ends.wait()
 
     with first:
         queued = threading.Thread(target=write)
         queued.start()
-        wait_until(lambda: second._fd is None)
+        assert writes.wait(30)
         # It has what the thread waits for open, and lives on.
         child = fork_idly()
     try:
         wait_until(lambda: "hivesql-turn" not in {each.name for each in threading.enumerate()})
+        monkeypatch.setattr(turns, "_PATIENCE", 60)
         with third:
             assert third._is_queued
     finally:
