@@ -18,6 +18,7 @@ from hivesql_planner.acid.layout import (
     SIDE_FILE_SUFFIX,
     VERSION_FILE,
     VERSION_TEXT,
+    is_marker,
     parse_directory,
 )
 from hivesql_planner.acid.snapshot import AcidState, FileStatus, select
@@ -265,6 +266,8 @@ def plain_files(
         plain = (
             PlainFile(f"{location}/{status.path}", status.length, status.modified)
             for status in statuses
+            # It came here with files of an ACID table.
+            if not is_marker(status.path)
         )
         return partition, location, tuple(plain)
 

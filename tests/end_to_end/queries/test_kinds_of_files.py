@@ -14,6 +14,7 @@ import pytest
 import hivesql
 from acid_files import EVENT
 from adoption import adopt
+from hivesql_planner.acid.layout import MARKERS
 from hivesql_planner.model.hive_type import Kind
 from hivesql_planner.model.table import Table
 from tables import make_table, property_of
@@ -224,3 +225,18 @@ def test_stripes_are_skipped_in_every_kind(
     sql = f"SELECT * FROM t WHERE {condition}"
     assert [row[0] for row in session.sql(sql).rows] == [7]
     assert 0 < session.sql(sql, consume=scanned_rows).value <= 4000
+
+
+@pytest.mark.parametrize("stored", ["ORC", "PARQUET", "TEXTFILE", "AVRO", "SEQUENCEFILE"])
+def test_markers_of_acid_directories_are_no_rows_of_plain_tables(
+    session: hivesql.Session, tmp_path: Path, stored: str
+) -> None:
+    """They come with files that were copied out of an ACID table, and Hive passes over them."""
+    session.sql(f"CREATE EXTERNAL TABLE copied (id int) PARTITIONED BY (p int) STORED AS {stored}")
+    session.sql("INSERT INTO copied VALUES (1, 1), (2, 1)")
+    for marker in MARKERS:
+        (tmp_path / "warehouse" / "copied" / "p=1" / marker).write_text("2")
+    assert session.sql("SELECT id, p FROM copied ORDER BY id").rows == [(1, 1), (2, 1)]
+    assert session.sql("SELECT count(*) FROM copied").scalar() == 2
+    session.sql("ANALYZE TABLE copied PARTITION (p=1) COMPUTE STATISTICS")
+    assert session.sql("SELECT count(*) FROM copied").scalar() == 2
