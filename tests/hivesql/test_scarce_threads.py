@@ -20,6 +20,7 @@ from hivesql.sessions.spark_start import LazySpark, Progress
 from hivesql.sessions.statement_thread import StatementThread
 from hivesql_executor.beats import repeat_beside
 from hivesql_executor.metastore.database.dialects.turns import FileTurn
+from hivesql_planner.errors import ExecutionError
 from scarce_threads import without_threads
 from thrift_servers import Client, serving
 from waiting import wait_until
@@ -50,7 +51,7 @@ class Quiet:
 def test_a_call_that_was_refused_is_not_made_later() -> None:
     made: list[str] = []
     thread = StatementThread(Quiet(), Quiet())
-    with without_threads(), pytest.raises(RuntimeError, match=NO_THREAD):
+    with without_threads(), pytest.raises(ExecutionError, match="starts no more threads"):
         thread.wait_for(lambda: made.append("refused"))  # type: ignore[arg-type, func-returns-value]
     # A call may give nothing, too.
     thread.wait_for(lambda: made.append("made"))  # type: ignore[arg-type, func-returns-value]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from hivesql_executor.beats import has_ended
 from hivesql_executor.statement_log import carried
+from hivesql_executor.translate_errors import as_user_errors
 
 if TYPE_CHECKING:
     from hivesql.result import Result
@@ -89,8 +90,12 @@ class StatementThread:
         self._thread.close()
 
     def wait_for(self, call: Callable[[], Result]) -> Result:
-        """Return the call's result; meanwhile progress is shown and Ctrl-C cancels."""
-        future = self._thread.submit(carried(call))
+        """Return the call's result; meanwhile progress is shown and Ctrl-C cancels.
+
+        ExecutionError where the system has no thread left for it.
+        """
+        with as_user_errors():
+            future = self._thread.submit(carried(call))
         stopping = False
         with self._noting_interrupts():
             while True:
