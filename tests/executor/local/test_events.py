@@ -64,8 +64,8 @@ def test_small_files_take_their_memory_from_those_before(
             write(50)
             faults.append(_page_faults() - before)
     # Threads have touched all of it after some files. It was a thousand for each file, and more
-    # in threads, whose heaps have 64 MiB.
-    assert min(faults) < 50 * 100
+    # in threads, whose heaps have 64 MiB; who shares one with threads of other tests has some too.
+    assert min(faults) < 50 * 300
 
 
 @only_glibc

@@ -71,9 +71,9 @@ def test_a_notice_of_another_thread_has_the_id_too() -> None:
         end = Clock().repeat(0.01, beat, "beat")
         assert heard.wait(30)
         end()
-    assert [(line["message"], line["statement_id"]) for line in lines] == [
-        ("a heartbeat failed", "hivesql_7")
-    ]
+    # A session of a test before this one may end meanwhile.
+    ids = [line["statement_id"] for line in lines if line["message"] == "a heartbeat failed"]
+    assert ids == ["hivesql_7"]
 
 
 def test_a_handler_with_fields_and_the_error_agree(tmp_path: Path) -> None:
