@@ -9,7 +9,8 @@ import pytest
 
 import hivesql
 from end_to_end.answers import rows, table_of
-from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError
+from hivesql_planner.errors import HiveSqlError, NotSupported, SemanticError, StaleSnapshot
+from hivesql_planner.model.table import TableName
 
 pytestmark = pytest.mark.spark
 
@@ -334,3 +335,20 @@ def test_columns_come_go_and_change_their_names(session: hivesql.Session) -> Non
         with pytest.raises(hivesql.NotSupported) as refused:
             session.sql(sql)
         assert refused.value.column == column
+
+
+def test_a_writer_that_was_late_does_not_keep_a_name_from_its_table(alone: hivesql.Session) -> None:
+    """It had bound the table before a rename, and took a write id under the old name."""
+    alone.sql("CREATE TRANSACTIONAL TABLE u (k INT) STORED AS ORC; INSERT INTO u VALUES (1)")
+    alone.sql("ALTER TABLE u RENAME TO u2")
+    store = alone.runtime.metastore
+    (late,) = store.open_txns(1, "a writer", "a host")
+    store.allocate_write_id(late, TableName("default", "u"))
+    with pytest.raises(StaleSnapshot, match=f"transaction {late} began to write"):
+        alone.sql("ALTER TABLE u2 RENAME TO u")
+    store.abort_txns([late], "it was late")
+    alone.sql("ALTER TABLE u2 RENAME TO u; INSERT INTO u VALUES (2)")
+    found = alone.sql("SELECT row__id.writeid, k FROM u ORDER BY k").rows
+    assert [tuple(row) for row in found] == [(1, 1), (found[1][0], 2)]
+    assert found[1][0] > 1
+    assert alone.check("u") == ()
