@@ -196,18 +196,14 @@ class _Starter:
     def add(self, repeated: _Repeated, interval: float) -> None:
         due = time.monotonic() + interval
         with self._changed:
-            self._due[repeated] = due
             if self._thread is None:
                 thread = threading.Thread(target=self._run, name="hivesql-beats", daemon=True)
-                try:
-                    thread.start()
-                except BaseException:
-                    del self._due[repeated]
-                    raise
+                thread.start()
                 # Only now: else one that the system refused would be waited for by all later ones.
                 self._thread = thread
             elif due < self._wakes:
                 self._changed.notify()
+            self._due[repeated] = due
 
     def forget(self, repeated: _Repeated) -> None:
         with self._changed:

@@ -21,12 +21,7 @@ from hivesql_executor.files.top import Top
 from hivesql_executor.jvm import java_class, new_object
 from hivesql_planner.acid.layout import HIDDEN_STARTS, MARKERS, is_hidden
 from hivesql_planner.acid.snapshot import FileStatus
-from hivesql_planner.errors import (
-    DataError,
-    ExecutionError,
-    HiveSqlError,
-    SemanticError,
-)
+from hivesql_planner.errors import DataError, ExecutionError, HiveSqlError, SemanticError
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

@@ -129,7 +129,7 @@ def _check_cases(text: StatementText, tokens: Sequence[Token]) -> None:
 
 def check_tree(tree: exp.Expr, text: StatementText, start: int) -> None:
     """Fail at what Hive has no words for; without a place of its own, at ``start``."""
-    for node in tree.find_all(*_RULES):
+    for node in tree.find_all(*{*_RULES, *_OTHERS_CLAUSES}):
         for wrong, message in _wrong_parts(node):
             raise at(ParseError(message), text, _start(wrong) or start)
     for table in tree.find_all(exp.Table):
@@ -143,6 +143,9 @@ def _wrong_parts(node: exp.Expr) -> Wrong:
     for kind in type(node).__mro__:
         for rule in _RULES.get(kind, ()):
             yield from rule(node)
+        for key, words in _OTHERS_CLAUSES.get(kind, {}).items():
+            if node.args.get(key) not in (None, []):
+                yield _first(node), f"unexpected {words}"
 
 
 def _wrong_select(select: exp.Expr) -> Wrong:
@@ -223,13 +226,6 @@ def _wrong_frame(frame: exp.Expr) -> Wrong:
     for bound in (frame.args.get("start"), frame.args.get("end")):
         if isinstance(bound, exp.Interval):
             yield _first(bound), "unexpected INTERVAL: a frame is measured by numbers"
-
-
-def _of_other_databases(node: exp.Expr) -> Wrong:
-    for kind in type(node).__mro__:
-        for key, words in _OTHERS_CLAUSES.get(kind, {}).items():
-            if node.args.get(key) not in (None, []):
-                yield _first(node), f"unexpected {words}"
 
 
 def _wrong_call(call: exp.Expr) -> Wrong:
@@ -327,7 +323,7 @@ def _wrong_interval(interval: exp.Expr) -> Wrong:
         yield _first(interval), f"unexpected unit {unit.name.upper()} of an interval"
 
 
-_OF_KINDS: dict[type[exp.Expr], tuple[Callable[[exp.Expr], Wrong], ...]] = {
+_RULES: dict[type[exp.Expr], tuple[Callable[[exp.Expr], Wrong], ...]] = {
     exp.Select: (_wrong_select, _in_wrong_order, _without_from),
     exp.SetOperation: (_wrong_select, _wrong_first_operand, _in_wrong_order),
     exp.Join: (_wrong_join,),
@@ -346,10 +342,6 @@ _OF_KINDS: dict[type[exp.Expr], tuple[Callable[[exp.Expr], Wrong], ...]] = {
     exp.Tuple: (_empty_brackets,),
     exp.DataTypeParam: (_wrong_size,),
     exp.Interval: (_wrong_interval,),
-}
-_RULES = {
-    kind: (*_OF_KINDS.get(kind, ()), *([_of_other_databases] if kind in _OTHERS_CLAUSES else []))
-    for kind in (*_OF_KINDS, *_OTHERS_CLAUSES)
 }
 
 
